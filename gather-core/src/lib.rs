@@ -1,1 +1,89 @@
-//! Placeholder until the first commit of this crate.
+//! Gather-type tensor operators: Gather, GatherElements, GatherNd and BatchToSpace, exactly as their specifications say.
+//!
+//! ```
+//! use gather_core::{Gather, OutOfBounds, View};
+//!
+//! let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
+//! let ids = [2i64, 0, -1, 7];
+//! let rows = Gather::new(0)
+//!     .out_of_bounds(OutOfBounds::Zero)
+//!     .run(&View::new(&table, &[3, 2])?, &View::new(&ids, &[4])?)?;
+//! assert_eq!(rows.shape(), [4, 2]);
+//! assert_eq!(rows.as_slice(), [2.0, 2.1, 0.0, 0.1, 2.0, 2.1, 0.0, 0.0]);
+//! # Ok::<(), gather_core::Error>(())
+//! ```
+//!
+//! # The pieces
+//!
+//! - An operator is a small value that holds its attributes: [`Gather`], [`GatherElements`], [`GatherNd`],
+//!   [`BatchToSpace`]. Presets such as [`Gather::openvino8`] or [`GatherNd::tensorflow`] follow one specification each.
+//! - Tensors are borrowed as [`View`]s of any strides and come back as [`Tensor`]s, a `Vec` with a shape; `run_into`
+//!   writes to a [`ViewMut`] of yours, `run_uninit` to memory that holds no values yet.
+//! - A [`Plan`] does once what depends on shapes; [`Plan::explain`] says what it will do.
+//! - Types known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
+//!
+//! Bits are moved, never converted: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with numbers, never
+//! a panic.
+//!
+//! # Features
+//!
+//! `std` (default): run-time detection of instruction sets. `rayon` (default): threads from the caller's pool. `half`:
+//! `f16` and `bf16`. `num-complex`: `Complex<f32>` and `Complex<f64>`. Without `std` the crate needs `alloc`.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(target_pointer_width = "16")]
+compile_error!("gather-core needs pointers of 32 or 64 bits");
+
+extern crate alloc;
+// Emitted code names this crate by its path.
+extern crate self as gather_core;
+
+mod alloc_out;
+mod cloned;
+mod dispatch;
+mod dynamic;
+mod element;
+mod error;
+mod exec;
+mod index;
+mod kernels;
+mod level;
+mod ops;
+mod plan;
+#[doc(hidden)]
+pub mod private;
+mod registry;
+mod shape;
+mod tensor;
+mod threads;
+mod view;
+
+pub use gather_macros::Element;
+
+pub use crate::dynamic::{DynTensor, DynView};
+pub use crate::element::{DType, Element};
+pub use crate::error::{Argument, Error, Op};
+pub use crate::index::{Index, IndexType};
+pub use crate::kernels::KernelSet;
+pub use crate::level::Level;
+pub use crate::ops::{
+    BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par,
+    batch_to_space, gather, gather_elements, gather_nd,
+};
+pub use crate::plan::{CopyPlan, Explain, Plan};
+pub use crate::registry::{KernelInfo, KernelKey, Registry};
+pub use crate::shape::{Layout, Shape};
+pub use crate::tensor::Tensor;
+pub use crate::view::{View, ViewMut};
+
+/// Emits a named set of kernels: every data type x index type x rank x operator that is listed.
+///
+/// The static is a [`KernelSet`] for [`Registry::with`].
+#[macro_export]
+macro_rules! kernels {
+    ($($tokens:tt)*) => {
+        $crate::private::kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}

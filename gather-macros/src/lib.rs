@@ -1,1 +1,45 @@
-//! Procedural macros of gather-core.
+//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, and `#[derive(Element)]`.
+//!
+//! Use them through gather-core, which re-exports both. The way of a call of `kernels!`:
+//!
+//! ```text
+//! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (nests, kernels, table)
+//! ```
+#![forbid(unsafe_code)]
+
+mod check;
+mod ctxt;
+mod element;
+mod emit;
+mod grid;
+mod name;
+mod parse;
+
+use proc_macro::TokenStream;
+
+/// Emits a set of kernels; see `gather_core::kernels!`, which forwards to it with the path of the crate.
+#[proc_macro]
+pub fn kernels(input: TokenStream) -> TokenStream {
+    expand_kernels(input.into()).into()
+}
+
+/// Implements `gather_core::Element` for a plain type; see the trait.
+#[proc_macro_derive(Element, attributes(element))]
+pub fn derive_element(input: TokenStream) -> TokenStream {
+    element::expand(input.into()).into()
+}
+
+/// `kernels!` over the streams that tests can make.
+fn expand_kernels(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
+    let call = match parse::call(input) {
+        Ok(call) => call,
+        Err(error) => return error.into_compile_error(),
+    };
+    match check::grid(&call) {
+        Ok(grid) => emit::set(&call, &grid),
+        Err(errors) => {
+            let empty = emit::empty_set(&call);
+            quote::quote! { #errors #empty }
+        }
+    }
+}

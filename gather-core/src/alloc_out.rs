@@ -1,0 +1,29 @@
+//! Memory for fresh outputs.
+
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+
+use crate::error::Error;
+
+/// A vector of `len` elements that `write` initialises, through the pointer to its memory.
+///
+/// `write` must have initialised all of it when it returns `Ok`.
+///
+/// # Errors
+/// [`Error::Allocation`], then those of `write`.
+pub(crate) fn fill<T: Copy>(
+    len: usize,
+    write: impl FnOnce(*mut MaybeUninit<T>) -> Result<(), Error>,
+) -> Result<Vec<T>, Error> {
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(len)
+        .map_err(|_| Error::Allocation {
+            bytes: len.saturating_mul(size_of::<T>()),
+        })?;
+    write(values.spare_capacity_mut().as_mut_ptr())?;
+    // SAFETY: the capacity is `len` or more, and `write`, a kernel that writes every element of the result, has
+    // initialised them.
+    unsafe { values.set_len(len) };
+    Ok(values)
+}

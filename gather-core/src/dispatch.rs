@@ -1,0 +1,44 @@
+//! Which kernel runs a nest.
+
+use crate::error::Op;
+use crate::index::IndexType;
+use crate::kernels::{BUILTIN, CopyEntry, IndexEntry, KernelSet};
+use crate::level::Level;
+
+/// The kernel of an index operator for lanes of `row` bytes: that of a unit of these bytes in `set`, else the built-in
+/// one, else the built-in one for rows of any length.
+#[inline]
+pub(crate) fn index_kernel(
+    set: &'static KernelSet,
+    op: Op,
+    row: usize,
+    index: IndexType,
+    rank: usize,
+    level: Level,
+) -> Option<&'static IndexEntry> {
+    let find = |set: &'static KernelSet, bytes| {
+        let unit = set.unit(bytes)?;
+        set.index_kernel(op, unit, set.word(index)?, rank, level)
+    };
+    candidates(set, row)
+        .into_iter()
+        .find_map(|(set, bytes)| find(set, bytes))
+}
+
+/// The kernel of BatchToSpace for lanes of `row` bytes, chosen likewise.
+#[inline]
+pub(crate) fn copy_kernel(
+    set: &'static KernelSet,
+    row: usize,
+    rank: usize,
+    level: Level,
+) -> Option<&'static CopyEntry> {
+    candidates(set, row)
+        .into_iter()
+        .find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
+}
+
+/// Where to look for a kernel, in order: (set, bytes of the unit), 0 bytes standing for rows.
+fn candidates(set: &'static KernelSet, row: usize) -> [(&'static KernelSet, usize); 3] {
+    [(set, row), (&BUILTIN, row), (&BUILTIN, 0)]
+}

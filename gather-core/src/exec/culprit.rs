@@ -1,0 +1,106 @@
+//! Finding the index to blame, once a kernel has met one that is out of range (or before anything could be written).
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Op};
+use crate::index::{Index, IndexType};
+use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
+use crate::plan::Axis;
+use crate::shape::Layout;
+
+/// What an index is held against.
+pub(crate) struct Blame<'a> {
+    pub(crate) op: Op,
+    pub(crate) axes: &'a [Axis],
+    pub(crate) rules: IndexRules,
+    pub(crate) index: IndexType,
+}
+
+/// Reads one index exactly.
+///
+/// # Safety
+/// `at` may be read as an `I`.
+unsafe fn read<I: Index>(at: *const u8) -> i128 {
+    // SAFETY: the caller's promise.
+    unsafe { at.cast::<I>().read_unaligned() }.exact()
+}
+
+/// Checks every index in row-major order.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`] for the first that names no element.
+///
+/// # Safety
+/// The indices may be read along their layout as values of the index type.
+#[cold]
+pub(crate) unsafe fn check(
+    blame: &Blame<'_>,
+    index: *const u8,
+    indices: &Layout,
+) -> Result<(), Error> {
+    let read = match blame.index.word() {
+        IndexType::I8 => read::<i8>,
+        IndexType::I16 => read::<i16>,
+        IndexType::I32 => read::<i32>,
+        IndexType::I64 | IndexType::Isize => read::<i64>,
+        IndexType::U8 => read::<u8>,
+        IndexType::U16 => read::<u16>,
+        IndexType::U32 => read::<u32>,
+        IndexType::U64 | IndexType::Usize => read::<u64>,
+    };
+    let (shape, strides) = (indices.shape(), indices.strides());
+    let size = blame.index.size() as isize;
+    let mut coords: SmallVec<[usize; 8]> = SmallVec::from_elem(0, shape.len());
+    for position in 0..indices.len() {
+        let offset: isize = coords
+            .iter()
+            .zip(strides)
+            .map(|(&c, &stride)| c as isize * stride)
+            .sum();
+        // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
+        let value = unsafe { read(index.wrapping_offset(offset * size)) };
+        let component = if blame.op == Op::GatherNd {
+            coords.last().copied().unwrap_or(0)
+        } else {
+            0
+        };
+        let Axis { axis, dim, .. } = blame.axes[component];
+        if !names_an_element(blame.rules, value, dim) {
+            return Err(Error::IndexOutOfRange {
+                op: blame.op,
+                position,
+                index: value,
+                axis,
+                dim,
+            });
+        }
+        advance(&mut coords, shape);
+    }
+    Ok(())
+}
+
+fn names_an_element(rules: IndexRules, index: i128, dim: usize) -> bool {
+    match rules.out_of_bounds {
+        OutOfBounds::Clamp | OutOfBounds::Wrap => dim > 0,
+        OutOfBounds::Error | OutOfBounds::Zero => {
+            let dim = dim as i128;
+            let from = if rules.negative == NegativeIndex::FromEnd {
+                -dim
+            } else {
+                0
+            };
+            (from..dim).contains(&index)
+        }
+    }
+}
+
+/// The next coordinate in row-major order.
+fn advance(coords: &mut [usize], shape: &[usize]) {
+    for (coord, &dim) in coords.iter_mut().zip(shape).rev() {
+        *coord += 1;
+        if *coord < dim {
+            return;
+        }
+        *coord = 0;
+    }
+}

@@ -1,0 +1,216 @@
+//! Running the plan of an index operator.
+
+use smallvec::SmallVec;
+
+use crate::error::Error;
+use crate::exec::culprit;
+use crate::index::IndexType;
+use crate::kernels::{
+    BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any,
+};
+use crate::ops::OutOfBounds;
+use crate::plan::{IndexPlan, Route};
+use crate::shape::Layout;
+use crate::threads;
+
+/// The three tensors of a call, at coordinate 0, and what the zero policy writes for one element.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a> {
+    pub(crate) out: *mut u8,
+    pub(crate) data: *const u8,
+    pub(crate) index: *const u8,
+    pub(crate) indices: &'a Layout,
+    pub(crate) fill: &'a [u8],
+}
+
+/// What stands in for the indices of tuples without components.
+static NO_INDEX: u64 = 0;
+
+/// Runs a plan.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`] for the first such index in row-major order, under `OutOfBounds::Error` or on an axis
+/// without elements. The output then holds moved elements, or what it held before, in an unspecified mix.
+///
+/// # Safety
+/// The operands are tensors with exactly the layouts and element types that the plan was made for: data and indices may
+/// be read, the output may be written and overlaps neither them nor itself; `fill` is one element.
+#[inline]
+pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<(), Error> {
+    let kernel: IndexKernel = match plan.route {
+        Route::Nothing => return Ok(()),
+        // SAFETY: the indices may be read along their layout.
+        Route::Check => {
+            return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
+        }
+        Route::Fill => index_nest_any::<Fill>,
+        Route::Kernel(entry) => entry.run,
+        Route::Wide => wide(plan.index),
+    };
+    let index = if plan.axes.is_empty() {
+        (&raw const NO_INDEX).cast()
+    } else {
+        operands.index
+    };
+    let task = Task {
+        plan,
+        kernel,
+        fill: operands.fill,
+        origin: Cursor {
+            out: operands.out,
+            data: operands.data,
+            index,
+        },
+        loops: &plan.loops,
+    };
+    let verdict = match threads::tasks(plan.par, plan.bytes()) {
+        // SAFETY: the promise about the operands is the task's.
+        1 => unsafe { task.run() },
+        // SAFETY: as above.
+        tasks => unsafe { task.run_split(tasks) },
+    };
+    if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
+        // SAFETY: the indices may be read along their layout.
+        return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
+    }
+    Ok(())
+}
+
+/// The kernel for axes and offsets beyond `i32`.
+#[cold]
+fn wide(index: IndexType) -> IndexKernel {
+    match index.word() {
+        IndexType::I8 => index_nest_any::<Wide<i8>>,
+        IndexType::I16 => index_nest_any::<Wide<i16>>,
+        IndexType::I32 => index_nest_any::<Wide<i32>>,
+        IndexType::I64 | IndexType::Isize => index_nest_any::<Wide<i64>>,
+        IndexType::U8 => index_nest_any::<Wide<u8>>,
+        IndexType::U16 => index_nest_any::<Wide<u16>>,
+        IndexType::U32 => index_nest_any::<Wide<u32>>,
+        IndexType::U64 | IndexType::Usize => index_nest_any::<Wide<u64>>,
+    }
+}
+
+/// A part of a nest: the same kernel over fewer iterations from a later origin.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    plan: &'a IndexPlan,
+    kernel: IndexKernel,
+    fill: &'a [u8],
+    origin: Cursor,
+    loops: &'a [Loop],
+}
+
+// SAFETY: a task reads shared memory and writes its own part of the output (K1: no two coordinates share a byte); the
+// operands' element types are `Send + Sync`.
+unsafe impl Send for Task<'_> {}
+
+impl Task<'_> {
+    /// Runs the part.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for this part of the nest.
+    #[inline]
+    unsafe fn run(self) -> Verdict {
+        if self.plan.blocked {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_blocked() };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.call() }
+    }
+
+    /// Runs the part block by block of its lanes, so that the outer loops reuse the indices of a block.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for this part of the nest.
+    unsafe fn run_blocked(self) -> Verdict {
+        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.loops);
+        let [.., lane] = loops.as_mut_slice() else {
+            unreachable!("a nest has at least the loop over lanes")
+        };
+        let whole = *lane;
+        let mut out_of_range = false;
+        for start in (0..whole.n).step_by(BLOCK) {
+            if let Some(lane) = loops.last_mut() {
+                lane.n = (whole.n - start).min(BLOCK);
+            }
+            let block = Task {
+                origin: self.origin.skip(&whole, start),
+                loops: &loops,
+                ..self
+            };
+            // SAFETY: a sub-range of the lanes is a part of the nest.
+            out_of_range |= unsafe { block.call() }.out_of_range;
+        }
+        Verdict { out_of_range }
+    }
+
+    /// Calls the kernel.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for this part of the nest. It gives the kernel contract: K1 to K4 since the loops are
+    /// those of the operands' layouts, folded, which reach the same elements; `data` with any index in range is an
+    /// element of data, as the axes' dimensions are its own; K5 and K6 by the plan, which picks the kernel by rank and
+    /// row; K7 since the plan resolved the level.
+    #[inline]
+    unsafe fn call(self) -> Verdict {
+        let plan = self.plan;
+        let args = IndexArgs {
+            origin: self.origin,
+            loops: self.loops,
+            components: &plan.components,
+            unit: plan.unit,
+            row: plan.row,
+            ahead: plan.ahead,
+            negative: plan.rules.negative,
+            out_of_bounds: plan.rules.out_of_bounds,
+            fill: self.fill.as_ptr(),
+            fill_len: self.fill.len(),
+        };
+        // SAFETY: the kernel contract holds, as argued above.
+        unsafe { (self.kernel)(&args) }
+    }
+
+    /// Runs the part as up to `tasks` tasks, by halves.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for this part of the nest.
+    unsafe fn run_split(self, tasks: usize) -> Verdict {
+        let longest = || (0..self.loops.len()).max_by_key(|&d| self.loops[d].n);
+        let wide = (0..self.loops.len())
+            .find(|&d| self.loops[d].n >= tasks)
+            .or_else(longest);
+        let Some(d) = wide.filter(|&d| tasks > 1 && self.loops[d].n > 1) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run() };
+        };
+        let n = self.loops[d].n;
+        let tasks = tasks.min(n);
+        let (few, rest) = (tasks / 2, tasks - tasks / 2);
+        // The product is below n * tasks / tasks; in u128 for the odd shape of stride 0.
+        let cut = (n as u128 * few as u128 / tasks as u128) as usize;
+        let (mut first, mut second): (SmallVec<[Loop; 6]>, SmallVec<[Loop; 6]>) =
+            (self.loops.into(), self.loops.into());
+        first[d].n = cut;
+        second[d].n = n - cut;
+        let first = Task {
+            loops: &first,
+            ..self
+        };
+        let second = Task {
+            loops: &second,
+            origin: self.origin.skip(&self.loops[d], cut),
+            ..self
+        };
+        let (a, b) = threads::join(
+            // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
+            move || unsafe { first.run_split(few) },
+            // SAFETY: as above.
+            move || unsafe { second.run_split(rest) },
+        );
+        Verdict {
+            out_of_range: a.out_of_range | b.out_of_range,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The levels as types: each runs the same bodies, compiled for its instructions, or its own where they are better.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+pub use scalar::Scalar;
+
+use crate::index::Index;
+use crate::kernels::block::Resolve;
+use crate::kernels::interleave::Streams;
+use crate::kernels::unit::Lanes;
+
+/// The pieces of a kernel that depend on the level.
+pub trait Tier: 'static {
+    /// Resolves a block of indices; returns whether one was out of range (its lane then holds -1).
+    ///
+    /// # Safety
+    /// K3 and K7; `job.out` has room for `job.n`.
+    unsafe fn resolve<I: Index>(job: &Resolve) -> bool;
+
+    /// Moves lanes of `BYTES` bytes.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7.
+    unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes);
+
+    /// Moves lanes of `row` bytes.
+    ///
+    /// # Safety
+    /// K1, K2, K4 and K7.
+    unsafe fn move_rows(lanes: &Lanes);
+
+    /// Interleaves streams of `BYTES` bytes.
+    ///
+    /// # Safety
+    /// The contract of `interleave`, and K7.
+    unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams);
+
+    /// Interleaves streams of `row` bytes.
+    ///
+    /// # Safety
+    /// The contract of `interleave`, and K7.
+    unsafe fn copy_rows(streams: &Streams);
+}

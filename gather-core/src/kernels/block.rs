@@ -1,0 +1,293 @@
+//! Resolving a block of indices.
+//!
+//! ```text
+//! for each lane of the block:
+//!     x = index[lane], widened
+//!     x += dim if x < 0 and negative indices count from the end
+//!     out[lane] = x if 0 <= x < dim else -1        (one unsigned compare)
+//!     bad |= out[lane] < 0
+//! ```
+//!
+//! The block's result stays in the first-level cache, the loop has no branch (compilers vectorise it for every index
+//! type), and the culprit is looked for only when the verdict is bad. A checked loop that resolves and moves one
+//! element at a time takes 18.7 ns per element on a 64 MB table, the blocked one 10 (2-core Zen 3 class machine, see
+//! ARCHITECTURE.md).
+
+use crate::index::Index;
+use crate::kernels::arch::Tier;
+use crate::kernels::args::{Component, IndexArgs, Verdict};
+use crate::ops::{NegativeIndex, OutOfBounds};
+
+/// Lanes resolved at once: 2 KiB of units, an eighth of the smallest first-level cache in use.
+pub(crate) const BLOCK: usize = 512;
+
+/// What is to be resolved: `n <= BLOCK` indices of one component, `stride` bytes apart, into `out`.
+#[derive(Clone, Copy)]
+pub struct Resolve {
+    pub(crate) index: *const u8,
+    pub(crate) stride: isize,
+    pub(crate) n: usize,
+    pub(crate) dim: i32,
+    pub(crate) negative: NegativeIndex,
+    pub(crate) out_of_bounds: OutOfBounds,
+    pub(crate) out: *mut i32,
+}
+
+/// Resolves a block; returns whether an index was out of range (its lane then holds -1).
+///
+/// # Safety
+/// `index` reaches `n` values of `I` at the stride (K3); `out` has room for `n`.
+#[inline(always)]
+pub(crate) unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
+    let dim = i64::from(job.dim);
+    match job.out_of_bounds {
+        OutOfBounds::Error | OutOfBounds::Zero => {
+            let from_end = match job.negative {
+                NegativeIndex::FromEnd => dim,
+                NegativeIndex::Reject => 0,
+            };
+            let check = move |value: I| {
+                let x = value.widen();
+                // Negative values: `x + dim` cannot overflow. Others: plus 0.
+                let x = x + (from_end & (x >> 63));
+                if (x as u64) < dim as u64 {
+                    x as i32
+                } else {
+                    -1
+                }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, check) }
+        }
+        OutOfBounds::Clamp => {
+            let from_end = match job.negative {
+                NegativeIndex::FromEnd => dim,
+                NegativeIndex::Reject => 0,
+            };
+            let clamp = move |value: I| {
+                let x = value.widen();
+                let x = x + (from_end & (x >> 63));
+                x.max(0).min(dim - 1) as i32
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, clamp) }
+        }
+        OutOfBounds::Wrap => {
+            let wrap = move |value: I| {
+                let x = value.widen();
+                // In range already: no division.
+                if (x as u64) < dim as u64 {
+                    x as i32
+                } else {
+                    value.wrap(dim) as i32
+                }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, wrap) }
+        }
+    }
+}
+
+/// Maps every index of a block; returns whether a result was negative.
+///
+/// # Safety
+/// As for [`resolve`].
+#[inline(always)]
+unsafe fn each<I: Index>(job: &Resolve, map: impl Fn(I) -> i32) -> bool {
+    let mut verdict = 0i32;
+    let contiguous = job.stride == size_of::<I>() as isize;
+    if contiguous {
+        let index = job.index.cast::<I>();
+        for lane in 0..job.n {
+            // SAFETY: the caller promises `n` readable values `stride` apart, here one after the other.
+            let value = unsafe { index.add(lane).read_unaligned() };
+            let unit = map(value);
+            verdict |= unit;
+            // SAFETY: `lane < n`, and `out` has room for `n`.
+            unsafe { job.out.add(lane).write(unit) };
+        }
+    } else {
+        let mut index = job.index;
+        for lane in 0..job.n {
+            // SAFETY: the caller promises `n` readable values `stride` apart; this is the one at `lane`.
+            let value = unsafe { index.cast::<I>().read_unaligned() };
+            let unit = map(value);
+            verdict |= unit;
+            // SAFETY: `lane < n`, and `out` has room for `n`.
+            unsafe { job.out.add(lane).write(unit) };
+            index = index.wrapping_offset(job.stride);
+        }
+    }
+    verdict < 0
+}
+
+/// The lanes of a block that are out of range, one bit each.
+type Lanes = [u64; BLOCK / 64];
+
+/// A resolved block: the unit of every lane, and which lanes are out of range.
+pub(crate) struct Block {
+    units: [core::mem::MaybeUninit<i32>; BLOCK],
+    /// Only looked at when `has_bad`.
+    bad: Lanes,
+    pub(crate) has_bad: bool,
+}
+
+impl Block {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Block {
+            units: [const { core::mem::MaybeUninit::uninit() }; BLOCK],
+            bad: [0; BLOCK / 64],
+            has_bad: false,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn units(&self) -> *const i32 {
+        self.units.as_ptr().cast()
+    }
+
+    /// Resolves `n <= BLOCK` lanes of a single component from `index` on. Lanes out of range get unit 0 and are
+    /// remembered; returns whether there were any.
+    ///
+    /// # Safety
+    /// K3 for these lanes.
+    #[inline(always)]
+    pub(crate) unsafe fn resolve<I: Index, L: Tier>(
+        &mut self,
+        args: &IndexArgs<'_>,
+        component: &Component,
+        index: *const u8,
+        stride: isize,
+        n: usize,
+    ) -> Verdict {
+        debug_assert!(n <= BLOCK);
+        let job = Resolve {
+            index: index.wrapping_offset(component.index),
+            stride,
+            n,
+            dim: component.dim as i32,
+            negative: args.negative,
+            out_of_bounds: args.out_of_bounds,
+            out: self.units.as_mut_ptr().cast(),
+        };
+        // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
+        let out_of_range = unsafe { L::resolve::<I>(&job) };
+        self.has_bad = out_of_range;
+        if out_of_range {
+            self.bad = [0; BLOCK / 64];
+            self.redirect(n);
+        }
+        Verdict { out_of_range }
+    }
+
+    /// Resolves `n <= BLOCK` lanes of all components and adds them up in units.
+    ///
+    /// # Safety
+    /// K3 for these lanes; K2: the sums fit in `i32`.
+    #[inline(never)]
+    pub(crate) unsafe fn resolve_all<I: Index, L: Tier>(
+        &mut self,
+        args: &IndexArgs<'_>,
+        index: *const u8,
+        stride: isize,
+        n: usize,
+    ) -> Verdict {
+        let [first, rest @ ..] = args.components else {
+            unreachable!("K5: there is a component")
+        };
+        // SAFETY: the caller's promise.
+        let mut verdict = unsafe { self.resolve::<I, L>(args, first, index, stride, n) };
+        self.scale(n, first.scale as i32);
+        for component in rest {
+            let mut next = Block::new();
+            // SAFETY: the caller's promise.
+            let found = unsafe { next.resolve::<I, L>(args, component, index, stride, n) };
+            self.add_scaled(&next, n, component.scale as i32);
+            if found.out_of_range {
+                self.merge_bad(&next);
+                verdict = found;
+            }
+        }
+        verdict
+    }
+
+    fn scale(&mut self, n: usize, scale: i32) {
+        if scale != 1 {
+            for unit in &mut self.units[..n] {
+                // SAFETY: `resolve` has written the first `n` units.
+                let value = unsafe { unit.assume_init() };
+                unit.write(value.wrapping_mul(scale));
+            }
+        }
+    }
+
+    fn add_scaled(&mut self, other: &Block, n: usize, scale: i32) {
+        for (sum, unit) in self.units[..n].iter_mut().zip(&other.units[..n]) {
+            // SAFETY: `resolve` has written the first `n` units of both.
+            let value = unsafe { unit.assume_init() };
+            // SAFETY: as above.
+            let before = unsafe { sum.assume_init() };
+            sum.write(before.wrapping_add(value.wrapping_mul(scale)));
+        }
+    }
+
+    #[cold]
+    fn merge_bad(&mut self, other: &Block) {
+        if !self.has_bad {
+            self.bad = [0; BLOCK / 64];
+            self.has_bad = true;
+        }
+        for (mine, theirs) in self.bad.iter_mut().zip(&other.bad) {
+            *mine |= theirs;
+        }
+    }
+
+    /// Turns the lanes out of range (-1) into unit 0, which every axis has, and remembers them.
+    #[inline(never)]
+    fn redirect(&mut self, n: usize) {
+        for (lanes, bits) in self.units[..n].chunks_mut(64).zip(&mut self.bad) {
+            let mut found = 0u64;
+            for (lane, unit) in lanes.iter_mut().enumerate() {
+                // SAFETY: `resolve` has written the first `n` units.
+                let value = unsafe { unit.assume_init() };
+                found |= u64::from(value < 0) << lane;
+                unit.write(value.max(0));
+            }
+            *bits = found;
+        }
+    }
+
+    /// Writes the fill over the rows of the lanes out of range.
+    ///
+    /// # Safety
+    /// K1 and K6 for the lanes resolved last.
+    #[inline(never)]
+    pub(crate) unsafe fn patch(&self, args: &IndexArgs<'_>, out: *mut u8, step: isize) {
+        for (word, &bits) in self.bad.iter().enumerate() {
+            let mut left = bits;
+            while left != 0 {
+                let lane = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                // SAFETY: K1: the lane's row may be written; K6: the fill divides it.
+                unsafe { fill_row(args, out.wrapping_offset(step.wrapping_mul(lane as isize))) };
+            }
+        }
+    }
+}
+
+/// Writes the fill over one row.
+///
+/// # Safety
+/// K1 and K6 for the row at `out`.
+#[inline(always)]
+pub(crate) unsafe fn fill_row(args: &IndexArgs<'_>, out: *mut u8) {
+    let mut at = 0;
+    while at < args.row {
+        // SAFETY: K6: `at + fill_len <= row`, which K1 lets us write.
+        let to = unsafe { out.add(at) };
+        // SAFETY: K6: `fill` has `fill_len` readable bytes; it is a constant of ours, apart from the output.
+        unsafe { to.copy_from_nonoverlapping(args.fill, args.fill_len) };
+        at += args.fill_len;
+    }
+}

@@ -1,0 +1,116 @@
+//! BatchToSpace: the body that runs the lanes of one output row.
+//!
+//! Along the lanes the output takes from `block` streams in turn. With a block of 1 this is a run copy; else the lanes
+//! are cut into
+//!
+//! ```text
+//! head: the rest of the first period, when the crop begins inside one   (at most block - 1 lanes)
+//! body: whole periods, one lane of every stream each
+//! tail: the begin of the last period                                    (at most block - 1 lanes)
+//! ```
+//!
+//! so that crops cost nothing inside the loop.
+
+use core::marker::PhantomData;
+
+use crate::kernels::arch::Tier;
+use crate::kernels::args::{CopyArgs, CopyCursor, Phased};
+use crate::kernels::bodies::CopyBody;
+use crate::kernels::unit::{Unit, copy_fixed as copy_unit};
+
+/// The lanes of one output row.
+#[derive(Clone, Copy)]
+pub struct Streams {
+    pub(crate) at: CopyCursor,
+    pub(crate) lane: Phased,
+    pub(crate) row: usize,
+}
+
+/// The body of the BatchToSpace nests.
+pub struct BatchToSpace<U, L> {
+    kernel: PhantomData<(U, L)>,
+}
+
+impl<U: Unit, L: Tier> CopyBody for BatchToSpace<U, L> {
+    #[inline(always)]
+    fn start(_: &CopyArgs<'_>) -> Self {
+        BatchToSpace {
+            kernel: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn lanes(&mut self, args: &CopyArgs<'_>, at: CopyCursor) {
+        let streams = Streams {
+            at,
+            lane: *args.lane(),
+            row: args.row,
+        };
+        // SAFETY: the kernel contract for the lanes from `at` on.
+        unsafe { U::copy::<L>(&streams) }
+    }
+}
+
+/// Copies lanes of `BYTES` bytes.
+///
+/// # Safety
+/// K1 (`out`), K4 and K6; `data` reaches readable memory along the lanes.
+#[inline(always)]
+pub(crate) unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
+    // SAFETY: the caller's promise, lane by lane.
+    unsafe { each(streams, |from, to| copy_unit::<BYTES>(from, to)) }
+}
+
+/// Copies lanes of `row` bytes.
+///
+/// # Safety
+/// As for [`copy_fixed`].
+#[inline(always)]
+pub(crate) unsafe fn copy_rows(streams: &Streams) {
+    let row = streams.row;
+    // SAFETY: the caller's promise, lane by lane: `row` bytes at both ends, apart from each other.
+    unsafe { each(streams, |from, to| to.copy_from_nonoverlapping(from, row)) }
+}
+
+/// Runs `copy` on every lane, in the order of the output.
+///
+/// # Safety
+/// `copy` may be called for every lane of the streams.
+#[inline(always)]
+unsafe fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8)) {
+    let Streams { at, lane, .. } = streams;
+    if lane.block == 1 {
+        let mut at = *at;
+        for _ in 0..lane.n {
+            copy(at.data, at.out);
+            at = CopyCursor {
+                out: at.out.wrapping_offset(lane.out),
+                data: at.data.wrapping_offset(lane.wrap),
+            };
+        }
+        return;
+    }
+    let mut walk = at.enter(lane);
+    let mut left = lane.n;
+    while left > 0 && walk.phase != 0 {
+        copy(walk.at().data, walk.at().out);
+        walk = walk.step(lane);
+        left -= 1;
+    }
+    let CopyCursor { mut out, mut data } = walk.at();
+    while left >= lane.block {
+        let mut from = data;
+        for _ in 0..lane.block {
+            copy(from, out);
+            from = from.wrapping_offset(lane.step);
+            out = out.wrapping_offset(lane.out);
+        }
+        data = data.wrapping_offset(lane.period());
+        left -= lane.block;
+    }
+    for _ in 0..left {
+        copy(data, out);
+        data = data.wrapping_offset(lane.step);
+        out = out.wrapping_offset(lane.out);
+    }
+}

@@ -1,0 +1,385 @@
+//! What the index operators have in common: their methods, over what each lowers to.
+
+use core::mem::MaybeUninit;
+
+use crate::alloc_out;
+use crate::cloned;
+use crate::dynamic::{DynTensor, DynView};
+use crate::element::{Element, bytes_of};
+use crate::error::{Error, Op};
+use crate::exec::{self, Operands};
+use crate::index::{Index, IndexType};
+use crate::kernels::{BUILTIN, KernelSet};
+use crate::ops::{IndexRules, OutOfBounds, Tuning};
+use crate::plan::{IndexLowered, IndexPlan, Plan};
+use crate::registry::Registry;
+use crate::shape::{Layout, Shape};
+use crate::tensor::Tensor;
+use crate::view::{View, ViewMut};
+
+/// An operator that takes data and indices.
+pub(crate) trait IndexOperator {
+    /// Checks the attributes against the shapes.
+    fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error>;
+    fn rules(&self) -> IndexRules;
+    fn tuning(&self) -> Tuning;
+}
+
+/// The axis that `axis` names in a tensor of a rank.
+pub(crate) fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Error> {
+    let signed = rank as i64;
+    if (-signed..signed).contains(&axis) {
+        Ok(axis.rem_euclid(signed) as usize)
+    } else {
+        Err(Error::AxisOutOfRange { op, axis, rank })
+    }
+}
+
+/// Checks that an output has the shape of the result.
+pub(crate) fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
+    if **expected == *got {
+        Ok(())
+    } else {
+        Err(Error::OutputShape {
+            op,
+            expected: expected.clone(),
+            got: got.into(),
+        })
+    }
+}
+
+pub(crate) fn output_shape(
+    op: &impl IndexOperator,
+    data: &[usize],
+    indices: &[usize],
+) -> Result<Shape, Error> {
+    let output = op
+        .lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?)?
+        .output;
+    Shape::checked_len(&output)?;
+    Ok(output)
+}
+
+/// Plans an operator for an output of the row-major layout that comes back with the plan.
+pub(crate) fn plan(
+    op: &impl IndexOperator,
+    set: &'static KernelSet,
+    size: usize,
+    index: IndexType,
+    data: &Layout,
+    indices: &Layout,
+) -> Result<(IndexPlan, Layout), Error> {
+    let lowered = op.lower(data, indices)?;
+    let out = Layout::contiguous(&lowered.output)?;
+    let plan = IndexPlan::new(set, lowered, size, index, &out, op.rules(), op.tuning())?;
+    Ok((plan, out))
+}
+
+/// Plans an operator for a given output.
+pub(crate) fn plan_into(
+    op: &impl IndexOperator,
+    size: usize,
+    index: IndexType,
+    data: &Layout,
+    indices: &Layout,
+    out: &Layout,
+) -> Result<IndexPlan, Error> {
+    let lowered = op.lower(data, indices)?;
+    check_output(lowered.op, &lowered.output, out.shape())?;
+    IndexPlan::new(&BUILTIN, lowered, size, index, out, op.rules(), op.tuning())
+}
+
+pub(crate) fn run<T: Element, I: Index>(
+    op: &impl IndexOperator,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+) -> Result<Tensor<T>, Error> {
+    let (plan, out) = plan(
+        op,
+        &BUILTIN,
+        size_of::<T>(),
+        I::TYPE,
+        data.layout(),
+        indices.layout(),
+    )?;
+    run_fresh(&plan, &out, data, indices)
+}
+
+/// Runs a plan into fresh memory.
+pub(crate) fn run_fresh<T: Element, I: Index>(
+    plan: &IndexPlan,
+    out: &Layout,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+) -> Result<Tensor<T>, Error> {
+    let values = alloc_out::fill(out.len(), |memory| {
+        // SAFETY: the plan was made for these layouts and types; the memory is fresh, row-major and long enough.
+        unsafe { execute(plan, data, indices, memory.cast()) }
+    })?;
+    Tensor::new(values, &plan.output)
+}
+
+/// Runs a plan on views.
+///
+/// # Safety
+/// The plan was made for `T`, `I`, the layouts of the views and that of the output; the output may be written.
+#[inline]
+pub(crate) unsafe fn execute<T: Element, I: Index>(
+    plan: &IndexPlan,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    out: *mut T,
+) -> Result<(), Error> {
+    let zero = T::ZERO;
+    let operands = Operands {
+        out: out.cast(),
+        data: data.origin().cast(),
+        index: indices.origin().cast(),
+        indices: indices.layout(),
+        fill: bytes_of(&zero),
+    };
+    // SAFETY: views may be read along their layouts (V1); the output is the caller's promise, and being borrowed mutably
+    // or fresh it overlaps neither; `zero` is one element.
+    unsafe { exec::run_index(plan, &operands) }
+}
+
+pub(crate) fn run_uninit<T: Element, I: Index>(
+    op: &impl IndexOperator,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    out: &mut ViewMut<'_, MaybeUninit<T>>,
+) -> Result<(), Error> {
+    let plan = plan_into(
+        op,
+        size_of::<T>(),
+        I::TYPE,
+        data.layout(),
+        indices.layout(),
+        out.layout(),
+    )?;
+    // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
+    unsafe { execute(&plan, data, indices, out.origin().cast()) }
+}
+
+pub(crate) fn run_into<T: Element, I: Index>(
+    op: &impl IndexOperator,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    out: &mut ViewMut<'_, T>,
+) -> Result<(), Error> {
+    let plan = plan_into(
+        op,
+        size_of::<T>(),
+        I::TYPE,
+        data.layout(),
+        indices.layout(),
+        out.layout(),
+    )?;
+    // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
+    unsafe { execute(&plan, data, indices, out.origin()) }
+}
+
+pub(crate) fn plan_typed<T: Element, I: Index>(
+    op: &impl IndexOperator,
+    data: &Layout,
+    indices: &Layout,
+) -> Result<Plan<T, I>, Error> {
+    let (plan, out) = plan(op, &BUILTIN, size_of::<T>(), I::TYPE, data, indices)?;
+    Ok(Plan::new(plan, data.clone(), indices.clone(), out))
+}
+
+pub(crate) fn run_cloned<T: Clone, I: Index>(
+    op: &impl IndexOperator,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    fill: impl FnOnce() -> T,
+) -> Result<Tensor<T>, Error> {
+    let lowered = op.lower(data.layout(), indices.layout())?;
+    let fill = (op.rules().out_of_bounds == OutOfBounds::Zero).then(fill);
+    cloned::index(&lowered, op.rules(), data, indices, fill.as_ref())
+}
+
+pub(crate) fn run_dyn(
+    op: &impl IndexOperator,
+    registry: &Registry,
+    data: &DynView<'_>,
+    indices: &DynView<'_>,
+) -> Result<DynTensor, Error> {
+    let dtype = data.dtype();
+    let index = IndexType::from_dtype(indices.dtype()).ok_or_else(|| Error::NotAnIndexType {
+        dtype: indices.dtype(),
+    })?;
+    let lowered = op.lower(data.layout(), indices.layout())?;
+    let set = registry.set_of(dtype).ok_or(Error::UnknownDType {
+        op: lowered.op,
+        dtype,
+    })?;
+    let (plan, out) = plan(
+        op,
+        set,
+        dtype.size(),
+        index,
+        data.layout(),
+        indices.layout(),
+    )?;
+    let zero = dtype.zero();
+    DynTensor::fill(dtype, &out, |memory| {
+        let operands = Operands {
+            out: memory,
+            data: data.origin(),
+            index: indices.origin(),
+            indices: indices.layout(),
+            fill: &zero,
+        };
+        // SAFETY: the plan was made for these layouts and element sizes; views may be read along their layouts, the
+        // memory is fresh, row-major and long enough; `zero` is one element.
+        unsafe { exec::run_index(&plan, &operands) }
+    })
+}
+
+/// The methods of an index operator.
+macro_rules! index_operator {
+    ($op:ident) => {
+        impl $op {
+            /// Sets what negative indices mean.
+            #[must_use]
+            pub fn negative_index(mut self, negative: $crate::NegativeIndex) -> Self {
+                self.rules.negative = negative;
+                self
+            }
+
+            /// Sets what out-of-range indices do.
+            #[must_use]
+            pub fn out_of_bounds(mut self, out_of_bounds: $crate::OutOfBounds) -> Self {
+                self.rules.out_of_bounds = out_of_bounds;
+                self
+            }
+
+            /// Sets how many threads a call may use.
+            #[must_use]
+            pub fn par(mut self, par: $crate::Par) -> Self {
+                self.tuning.par = par;
+                self
+            }
+
+            /// Forces a level.
+            #[must_use]
+            pub fn level(mut self, level: $crate::Level) -> Self {
+                self.tuning.level = Some(level);
+                self
+            }
+
+            /// The shape of the result, without touching data.
+            ///
+            /// # Errors
+            /// A shape error of the operator; [`Error::TooManyElements`] when data, indices or the result have.
+            pub fn output_shape(
+                &self,
+                data: &[usize],
+                indices: &[usize],
+            ) -> Result<$crate::Shape, Error> {
+                $crate::ops::face::output_shape(self, data, indices)
+            }
+
+            /// Runs the operator into a fresh tensor.
+            ///
+            /// Cost: one pass over the indices and one over the bytes of the result, one allocation.
+            ///
+            /// # Errors
+            /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
+            /// [`Error::Allocation`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
+            /// `OutOfBounds::Error` indices are checked even when the result has no elements.
+            pub fn run<T: Element, I: Index>(
+                &self,
+                data: &View<'_, T>,
+                indices: &View<'_, I>,
+            ) -> Result<Tensor<T>, Error> {
+                $crate::ops::face::run(self, data, indices)
+            }
+
+            /// Runs the operator into a given output of any strides. Allocates nothing.
+            ///
+            /// # Errors
+            /// As for [`Self::run`], and [`Error::OutputShape`]. The output is untouched but for
+            /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+            pub fn run_into<T: Element, I: Index>(
+                &self,
+                data: &View<'_, T>,
+                indices: &View<'_, I>,
+                out: &mut $crate::ViewMut<'_, T>,
+            ) -> Result<(), Error> {
+                $crate::ops::face::run_into(self, data, indices, out)
+            }
+
+            /// Runs the operator into memory that holds no values yet. On success every element of the output is
+            /// initialised. Allocates nothing.
+            ///
+            /// # Errors
+            /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
+            pub fn run_uninit<T: Element, I: Index>(
+                &self,
+                data: &View<'_, T>,
+                indices: &View<'_, I>,
+                out: &mut $crate::ViewMut<'_, core::mem::MaybeUninit<T>>,
+            ) -> Result<(), Error> {
+                $crate::ops::face::run_uninit(self, data, indices, out)
+            }
+
+            /// Does once what depends on shapes only: the plan runs on any tensors of these layouts.
+            ///
+            /// # Errors
+            /// As for [`Self::run`], without those of memory and index values.
+            pub fn plan<T: Element, I: Index>(
+                &self,
+                data: &$crate::Layout,
+                indices: &$crate::Layout,
+            ) -> Result<$crate::Plan<T, I>, Error> {
+                $crate::ops::face::plan_typed(self, data, indices)
+            }
+
+            /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ...). Under `OutOfBounds::Zero` an
+            /// index out of range yields the type's default.
+            ///
+            /// Cost: one clone an element of the result, on the calling thread.
+            ///
+            /// # Errors
+            /// As for [`Self::run`].
+            pub fn run_cloned<T: Clone + Default, I: Index>(
+                &self,
+                data: &View<'_, T>,
+                indices: &View<'_, I>,
+            ) -> Result<Tensor<T>, Error> {
+                $crate::ops::face::run_cloned(self, data, indices, T::default)
+            }
+
+            /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
+            /// `OutOfBounds::Zero`.
+            ///
+            /// # Errors
+            /// As for [`Self::run`].
+            pub fn run_cloned_or<T: Clone, I: Index>(
+                &self,
+                data: &View<'_, T>,
+                indices: &View<'_, I>,
+                fill: &T,
+            ) -> Result<Tensor<T>, Error> {
+                $crate::ops::face::run_cloned(self, data, indices, || fill.clone())
+            }
+
+            /// Runs the operator on tensors whose types are known at run time, with the kernels of a registry.
+            ///
+            /// # Errors
+            /// [`Error::NotAnIndexType`], errors of attributes and shapes, [`Error::UnknownDType`], then as for
+            /// [`Self::run`].
+            pub fn run_dyn(
+                &self,
+                registry: &$crate::Registry,
+                data: &$crate::DynView<'_>,
+                indices: &$crate::DynView<'_>,
+            ) -> Result<$crate::DynTensor, Error> {
+                $crate::ops::face::run_dyn(self, registry, data, indices)
+            }
+        }
+    };
+}
+pub(crate) use index_operator;

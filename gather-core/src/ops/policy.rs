@@ -1,0 +1,74 @@
+//! What an index may be, and how a call runs: the policies that all index operators share.
+
+use crate::index::Index;
+use crate::level::Level;
+
+/// What a negative index means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NegativeIndex {
+    /// It counts from the end: -1 is the last element.
+    #[default]
+    FromEnd,
+    /// It is out of range.
+    Reject,
+}
+
+/// What an index that is out of range does, after [`NegativeIndex`] has been applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OutOfBounds {
+    /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
+    #[default]
+    Error,
+    /// It yields [`Element::ZERO`](crate::Element::ZERO).
+    Zero,
+    /// It names the nearest element: the first when it is below 0, else the last.
+    Clamp,
+    /// It is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
+    Wrap,
+}
+
+/// How many threads a call may use. The result is the same for any number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Par {
+    /// The calling thread only.
+    Seq,
+    /// The caller's rayon pool when there is enough to move to be worth it (without the feature `rayon`: `Seq`).
+    #[default]
+    Auto,
+    /// At most this many tasks of the caller's rayon pool, whatever there is to move.
+    Threads(usize),
+}
+
+/// Both policies of an index operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct IndexRules {
+    pub(crate) negative: NegativeIndex,
+    pub(crate) out_of_bounds: OutOfBounds,
+}
+
+impl IndexRules {
+    /// The position along an axis of `dim >= 1` elements that an index names; `None` when it is out of range. The plain
+    /// form of what the kernels do block by block.
+    pub(crate) fn resolve<I: Index>(self, value: I, dim: i64) -> Option<i64> {
+        if self.out_of_bounds == OutOfBounds::Wrap {
+            return Some(value.wrap(dim));
+        }
+        let x = value.widen();
+        let x = if x < 0 && self.negative == NegativeIndex::FromEnd {
+            x + dim
+        } else {
+            x
+        };
+        match self.out_of_bounds {
+            OutOfBounds::Clamp => Some(x.clamp(0, dim - 1)),
+            _ => (0..dim).contains(&x).then_some(x),
+        }
+    }
+}
+
+/// How a call runs, whatever it computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Tuning {
+    pub(crate) par: Par,
+    pub(crate) level: Option<Level>,
+}

@@ -1,0 +1,140 @@
+//! What a plan will do, in words.
+
+use core::fmt;
+
+use crate::plan::{IndexPlan, RawCopyPlan, Route};
+use crate::threads;
+
+/// What a plan will do: kernel, loops after folding, bytes moved per lane and in all, threads. Printed by `Display`.
+pub struct Explain<'a> {
+    plan: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Index(&'a IndexPlan),
+    Copy(&'a RawCopyPlan),
+}
+
+impl<'a> Explain<'a> {
+    pub(crate) fn index(plan: &'a IndexPlan) -> Self {
+        Explain {
+            plan: Kind::Index(plan),
+        }
+    }
+
+    pub(crate) fn copy(plan: &'a RawCopyPlan) -> Self {
+        Explain {
+            plan: Kind::Copy(plan),
+        }
+    }
+
+    /// The name of the kernel that runs; of the route where no kernel of the table does.
+    #[must_use]
+    pub fn kernel(&self) -> &'static str {
+        match self.plan {
+            Kind::Index(plan) => match plan.route {
+                Route::Nothing => "nothing to do",
+                Route::Check => "check only",
+                Route::Fill => "fill",
+                Route::Kernel(entry) => entry.name,
+                Route::Wide => "wide",
+            },
+            Kind::Copy(plan) => plan.entry.map_or("nothing to do", |entry| entry.name),
+        }
+    }
+
+    /// Bytes that a call writes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self.plan {
+            Kind::Index(plan) => plan.bytes(),
+            Kind::Copy(plan) => plan.bytes(),
+        }
+    }
+
+    /// Tasks that a call is cut into here and now.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        match self.plan {
+            Kind::Index(plan) => threads::tasks(plan.par, plan.bytes()),
+            Kind::Copy(plan) => threads::tasks(plan.par, plan.bytes()),
+        }
+    }
+}
+
+impl fmt::Debug for Explain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Explain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.plan {
+            Kind::Index(plan) => {
+                writeln!(f, "{}: {} -> {:?}", plan.op, self.kernel(), plan.output)?;
+                for (depth, l) in plan.loops.iter().enumerate() {
+                    let lanes = if depth + 1 == plan.loops.len() {
+                        "lanes"
+                    } else {
+                        "loop"
+                    };
+                    writeln!(
+                        f,
+                        "  {lanes} of {}: output +{}, data +{}, indices +{} bytes",
+                        l.n, l.out, l.data, l.index
+                    )?;
+                }
+                for (axis, component) in plan.axes.iter().zip(&plan.components) {
+                    let step = component.scale as isize * plan.unit;
+                    writeln!(
+                        f,
+                        "  index ({}) along axis {} of {}: data +{step} bytes",
+                        plan.index, axis.axis, axis.dim
+                    )?;
+                }
+                let reuse = if plan.blocked {
+                    ", lanes block by block"
+                } else {
+                    ""
+                };
+                let ahead = if plan.ahead > 0 {
+                    ", rows fetched ahead"
+                } else {
+                    ""
+                };
+                write!(
+                    f,
+                    "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}",
+                    plan.row,
+                    self.bytes(),
+                    plan.level,
+                    self.tasks(),
+                )
+            }
+            Kind::Copy(plan) => {
+                writeln!(f, "batch_to_space: {} -> {:?}", self.kernel(), plan.output)?;
+                for (depth, l) in plan.loops.iter().enumerate() {
+                    let lanes = if depth + 1 == plan.loops.len() {
+                        "lanes"
+                    } else {
+                        "loop"
+                    };
+                    writeln!(
+                        f,
+                        "  {lanes} of {} in blocks of {}: output +{} bytes",
+                        l.n, l.block, l.out
+                    )?;
+                }
+                write!(
+                    f,
+                    "  moves {} bytes a lane, {} in all; level {}, tasks {}",
+                    plan.row,
+                    self.bytes(),
+                    plan.level,
+                    self.tasks(),
+                )
+            }
+        }
+    }
+}

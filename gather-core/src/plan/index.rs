@@ -1,0 +1,291 @@
+//! The plan of an index operator: a folded nest and the way to run it.
+
+use smallvec::SmallVec;
+
+use crate::dispatch;
+use crate::error::{Error, Op};
+use crate::exec::culprit::Blame;
+use crate::index::IndexType;
+use crate::kernels::{BLOCK, Component, IndexEntry, KernelSet, Loop};
+use crate::level::Level;
+use crate::ops::{IndexRules, OutOfBounds, Par, Tuning};
+use crate::plan::fold::{arrange, fold, gcd};
+use crate::shape::{Layout, Shape};
+
+/// One output dimension of a lowered operator. Strides in elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dim {
+    pub(crate) n: usize,
+    pub(crate) data: isize,
+    pub(crate) index: isize,
+}
+
+/// One component of an index: the axis of data that it runs along. Strides in elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    /// Position of the axis in data.
+    pub(crate) axis: usize,
+    pub(crate) dim: usize,
+    pub(crate) data: isize,
+    /// From the first component of a tuple to this one.
+    pub(crate) index: isize,
+}
+
+/// An index operator with its attributes checked against the shapes: loops over the output, not folded yet.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexLowered {
+    pub(crate) op: Op,
+    pub(crate) output: Shape,
+    /// One loop a dimension of the output, in its order; the first `merged` make up one dimension together.
+    pub(crate) dims: SmallVec<[Dim; 6]>,
+    pub(crate) merged: usize,
+    /// Empty for tuples without components, which read no index.
+    pub(crate) axes: SmallVec<[Axis; 3]>,
+}
+
+impl IndexLowered {
+    pub(crate) fn new(op: Op) -> Self {
+        IndexLowered {
+            op,
+            output: Shape::default(),
+            dims: SmallVec::new(),
+            merged: 1,
+            axes: SmallVec::new(),
+        }
+    }
+
+    /// Adds a dimension to the output.
+    pub(crate) fn push(&mut self, n: usize, data: isize, index: isize) {
+        self.output.push(n);
+        self.dims.push(Dim { n, data, index });
+    }
+
+    /// Makes the first `count` dimensions come out as one.
+    pub(crate) fn merge_leading(&mut self, count: usize) {
+        if count > 1 {
+            let merged = self.output[..count].iter().product();
+            let rest: SmallVec<[usize; 6]> = self.output[count..].iter().copied().collect();
+            self.output = Shape::from([merged]);
+            self.output.extend(&rest);
+            self.merged = count;
+        }
+    }
+}
+
+/// How a planned call runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Route {
+    /// There is nothing to write and nothing to check.
+    Nothing,
+    /// Every index is to be checked, nothing can be written.
+    Check,
+    /// Every index is out of range and yields the fill.
+    Fill,
+    /// A kernel of the table.
+    Kernel(&'static IndexEntry),
+    /// The 64-bit kernel.
+    Wide,
+}
+
+/// The plan of an index operator.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexPlan {
+    pub(crate) op: Op,
+    pub(crate) output: Shape,
+    pub(crate) axes: SmallVec<[Axis; 3]>,
+    /// Folded loops in bytes, the lanes last.
+    pub(crate) loops: SmallVec<[Loop; 6]>,
+    pub(crate) components: SmallVec<[Component; 3]>,
+    pub(crate) unit: isize,
+    pub(crate) row: usize,
+    pub(crate) ahead: usize,
+    /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
+    pub(crate) blocked: bool,
+    pub(crate) route: Route,
+    pub(crate) index: IndexType,
+    pub(crate) level: Level,
+    pub(crate) rules: IndexRules,
+    pub(crate) par: Par,
+}
+
+/// Rows of data that are fetched ahead when the table exceeds the second-level cache.
+const ROWS_AHEAD: usize = 16;
+/// Bytes of data from which on rows are fetched ahead.
+const PREFETCH_FROM: usize = 1 << 20;
+
+impl IndexPlan {
+    /// Plans a lowered operator for elements of `size` bytes, an index type and an output layout.
+    pub(crate) fn new(
+        set: &'static KernelSet,
+        lowered: IndexLowered,
+        size: usize,
+        index: IndexType,
+        out: &Layout,
+        rules: IndexRules,
+        tuning: Tuning,
+    ) -> Result<Self, Error> {
+        let level = Level::resolve(tuning.level)?;
+        let IndexLowered {
+            op,
+            output,
+            dims,
+            merged,
+            axes,
+        } = lowered;
+        Shape::checked_bytes(&output, size)?;
+
+        let read = !axes.is_empty();
+        let index_size = if read { index.size() as isize } else { 0 };
+        let step = size as isize;
+        let outs = out_strides(out, &dims, merged);
+        // Byte strides wrap for layouts over no slice; a view's cannot overflow.
+        let in_bytes = dims.iter().zip(&outs).map(|(dim, &out)| Loop {
+            n: dim.n,
+            out: out.wrapping_mul(step),
+            data: dim.data.wrapping_mul(step),
+            index: dim.index.wrapping_mul(index_size),
+        });
+        let (mut loops, row) = fold(in_bytes, size);
+        let blocked = arrange(&mut loops);
+        let (components, unit) = components(&axes, step, index_size);
+
+        let out_is_empty = output.contains(&0);
+        let route = if out_is_empty {
+            if rules.out_of_bounds == OutOfBounds::Error && read {
+                Route::Check
+            } else {
+                Route::Nothing
+            }
+        } else if axes.iter().any(|axis| axis.dim == 0) {
+            if rules.out_of_bounds == OutOfBounds::Zero {
+                Route::Fill
+            } else {
+                Route::Check
+            }
+        } else if fits_i32(&components) {
+            match dispatch::index_kernel(set, op, row, index, loops.len(), level) {
+                Some(entry) => Route::Kernel(entry),
+                None => Route::Wide,
+            }
+        } else {
+            Route::Wide
+        };
+        let reached: usize = axes
+            .iter()
+            .map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs()))
+            .max()
+            .unwrap_or(0);
+        let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM {
+            ROWS_AHEAD
+        } else {
+            0
+        };
+        Ok(IndexPlan {
+            op,
+            output,
+            axes,
+            blocked: blocked && loops.last().is_some_and(|lane| lane.n > BLOCK),
+            loops,
+            components,
+            unit,
+            row,
+            ahead,
+            route,
+            index,
+            level,
+            rules,
+            par: tuning.par,
+        })
+    }
+
+    /// What indices are held against.
+    pub(crate) fn blame(&self) -> Blame<'_> {
+        Blame {
+            op: self.op,
+            axes: &self.axes,
+            rules: self.rules,
+            index: self.index,
+        }
+    }
+
+    /// Bytes written.
+    pub(crate) fn bytes(&self) -> usize {
+        self.loops.iter().map(|l| l.n).product::<usize>() * self.row
+    }
+}
+
+/// The element stride of the output along every lowered dimension.
+fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
+    if merged <= 1 {
+        return SmallVec::from_slice(out.strides());
+    }
+    let mut strides: SmallVec<[isize; 6]> = SmallVec::from_elem(out.strides()[0], dims.len());
+    for d in (0..merged - 1).rev() {
+        strides[d] = strides[d + 1].wrapping_mul(dims[d + 1].n as isize);
+    }
+    strides[merged..].copy_from_slice(&out.strides()[1..]);
+    strides
+}
+
+/// The components of an index in units of data, and the bytes of a unit: the greatest length that divides the stride of
+/// every axis. Without axes, one component that reads index 0.
+fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
+    match axes {
+        [] => (
+            SmallVec::from_slice(&[Component {
+                dim: 1,
+                scale: 0,
+                index: 0,
+            }]),
+            0,
+        ),
+        [axis] => {
+            let component = Component {
+                dim: axis.dim as i64,
+                scale: 1,
+                index: axis.index.wrapping_mul(index_size),
+            };
+            (
+                SmallVec::from_slice(&[component]),
+                axis.data.wrapping_mul(size),
+            )
+        }
+        _ => {
+            let unit = axes
+                .iter()
+                .fold(0, |unit, axis| gcd(unit, axis.data.unsigned_abs()))
+                .max(1);
+            let component = |axis: &Axis| Component {
+                dim: axis.dim as i64,
+                scale: axis.data as i64 / unit as i64,
+                index: axis.index.wrapping_mul(index_size),
+            };
+            (
+                axes.iter().map(component).collect(),
+                (unit as isize).wrapping_mul(size),
+            )
+        }
+    }
+}
+
+/// Whether every axis, every scale and every sum of units fits in `i32`, as the blocked kernels need (K2).
+fn fits_i32(components: &[Component]) -> bool {
+    let mut reach = 0i64;
+    for component in components {
+        let span = (component.dim - 1).checked_mul(
+            component
+                .scale
+                .unsigned_abs()
+                .try_into()
+                .unwrap_or(i64::MAX),
+        );
+        match span.and_then(|span| reach.checked_add(span)) {
+            Some(sum) if sum <= i64::from(i32::MAX) => reach = sum,
+            _ => return false,
+        }
+    }
+    let fits = |value: i64| i32::try_from(value).is_ok();
+    components
+        .iter()
+        .all(|component| fits(component.dim) && fits(component.scale))
+}

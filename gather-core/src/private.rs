@@ -1,0 +1,17 @@
+//! What emitted code may name. No part of the public interface: it changes without notice.
+
+pub use ::core;
+pub use gather_macros::kernels as kernels_impl;
+
+pub use crate::element::{DType, Element};
+pub use crate::error::Op;
+pub use crate::index::IndexType;
+#[cfg(target_arch = "x86_64")]
+pub use crate::kernels::Avx2;
+pub use crate::kernels::{
+    BatchToSpace, CopyArgs, CopyBody, CopyCursor, CopyEntry, CopyKernel, Cursor, ElementRow, Fixed,
+    Gather, GatherElements, GatherNd, IndexArgs, IndexBody, IndexEntry, IndexKernel, IndexRow,
+    LevelTable, Loop, Phased, Rows, Scalar, Tables, UnitRow, Verdict, Walk, copy_nest_any,
+    index_nest_any,
+};
+pub use crate::level::Level;

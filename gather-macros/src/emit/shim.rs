@@ -1,0 +1,185 @@
+//! The kernels: one named function for each operator x unit x word x rank x level.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::emit::{LEVELS, level_attrs};
+use crate::grid::{Grid, Unit, Width};
+use crate::name;
+
+/// A kernel of the set.
+pub(crate) struct Kernel {
+    /// The function.
+    pub(crate) name: Ident,
+    /// Its definition.
+    pub(crate) item: TokenStream,
+}
+
+/// Asserts the widths that elements are said to have.
+pub(crate) fn width_claims(krate: &TokenStream, grid: &Grid) -> TokenStream {
+    let claims = grid.elements.iter().filter_map(|element| {
+        let Width::Bytes(bytes) = grid.units[element.unit].width else {
+            return None;
+        };
+        let (attrs, ty) = (&element.attrs, &element.ty);
+        Some(quote! {
+            #attrs
+            const _: () = #krate::private::core::assert!(
+                #krate::private::core::mem::size_of::<#ty>() == #bytes,
+                "an element is given a width class of another size",
+            );
+        })
+    });
+    claims.collect()
+}
+
+/// All kernels, level by level.
+pub(crate) fn kernels(krate: &TokenStream, grid: &Grid) -> TokenStream {
+    LEVELS
+        .iter()
+        .flat_map(|(level, ty)| {
+            index_kernels(krate, grid, level, ty)
+                .into_iter()
+                .chain(copy_kernels(krate, grid, level, ty))
+        })
+        .map(|kernel| kernel.item)
+        .collect()
+}
+
+/// The kernels of the index operators of one level, ordered by operator, unit, word and rank.
+pub(crate) fn index_kernels(
+    krate: &TokenStream,
+    grid: &Grid,
+    level: &str,
+    level_ty: &str,
+) -> Vec<Kernel> {
+    let level_ty = format_ident!("{level_ty}");
+    let attrs = level_attrs(level);
+    let mut kernels = Vec::new();
+    for (op, body) in &grid.index_ops {
+        let body = format_ident!("{body}");
+        for unit in &grid.units {
+            let unit_ty = unit_type(krate, grid, unit);
+            for word in &grid.words {
+                let word_ty = format_ident!("{word}");
+                for &rank in &grid.ranks {
+                    let name =
+                        format_ident!("{op}_{}_{word}_{}__{level}", unit.name, name::rank(rank));
+                    let nest = nest_path(krate, "index_nest", rank);
+                    let doc = format!(
+                        "`{op}` of {} through `{word}` indices, {}, {level} level.",
+                        unit_doc(unit),
+                        rank_doc(rank)
+                    );
+                    let item = quote! {
+                        #[doc = #doc]
+                        ///
+                        /// # Safety
+                        /// The kernel contract.
+                        #attrs
+                        #[allow(non_snake_case)]
+                        unsafe fn #name(args: &#krate::private::IndexArgs<'_>) -> #krate::private::Verdict {
+                            unsafe {
+                                #nest::<#krate::private::#body<
+                                    #unit_ty,
+                                    #krate::private::core::primitive::#word_ty,
+                                    #krate::private::#level_ty,
+                                >>(args)
+                            }
+                        }
+                    };
+                    kernels.push(Kernel { name, item });
+                }
+            }
+        }
+    }
+    kernels
+}
+
+/// The BatchToSpace kernels of one level, ordered by unit and rank.
+pub(crate) fn copy_kernels(
+    krate: &TokenStream,
+    grid: &Grid,
+    level: &str,
+    level_ty: &str,
+) -> Vec<Kernel> {
+    let level_ty = format_ident!("{level_ty}");
+    let attrs = level_attrs(level);
+    let mut kernels = Vec::new();
+    for unit in grid.units.iter().filter(|_| grid.batch_to_space) {
+        let unit_ty = unit_type(krate, grid, unit);
+        for &rank in &grid.ranks {
+            let name = format_ident!("batch_to_space_{}_{}__{level}", unit.name, name::rank(rank));
+            let nest = nest_path(krate, "copy_nest", rank);
+            let doc = format!(
+                "`batch_to_space` of {}, {}, {level} level.",
+                unit_doc(unit),
+                rank_doc(rank)
+            );
+            let item = quote! {
+                #[doc = #doc]
+                ///
+                /// # Safety
+                /// The kernel contract.
+                #attrs
+                #[allow(non_snake_case)]
+                unsafe fn #name(args: &#krate::private::CopyArgs<'_>) {
+                    unsafe {
+                        #nest::<#krate::private::BatchToSpace<#unit_ty, #krate::private::#level_ty>>(args)
+                    }
+                }
+            };
+            kernels.push(Kernel { name, item });
+        }
+    }
+    kernels
+}
+
+/// A nest of the set, or gather-core's rank-generic one.
+fn nest_path(krate: &TokenStream, family: &str, rank: u8) -> TokenStream {
+    if rank == 0 {
+        let name = format_ident!("{family}_any");
+        quote!(#krate::private::#name)
+    } else {
+        let name = format_ident!("{family}_r{rank}");
+        quote!(#name)
+    }
+}
+
+/// The bytes of a unit as an expression; 0 for rows.
+pub(crate) fn unit_bytes(krate: &TokenStream, grid: &Grid, unit: &Unit) -> TokenStream {
+    match unit.width {
+        Width::Bytes(bytes) => quote!(#bytes),
+        Width::SizeOf(element) => {
+            let ty = &grid.elements[element].ty;
+            quote!(#krate::private::core::mem::size_of::<#ty>())
+        }
+        Width::Rows => quote!(0),
+    }
+}
+
+fn unit_type(krate: &TokenStream, grid: &Grid, unit: &Unit) -> TokenStream {
+    match unit.width {
+        Width::Rows => quote!(#krate::private::Rows),
+        _ => {
+            let bytes = unit_bytes(krate, grid, unit);
+            quote!(#krate::private::Fixed<{ #bytes }>)
+        }
+    }
+}
+
+fn unit_doc(unit: &Unit) -> String {
+    match unit.width {
+        Width::Bytes(bytes) => format!("{}-bit units", bytes * 8),
+        Width::SizeOf(_) => format!("`{}` units", unit.name),
+        Width::Rows => "rows".into(),
+    }
+}
+
+fn rank_doc(rank: u8) -> String {
+    if rank == 0 {
+        "nest of any rank".into()
+    } else {
+        format!("nest rank {rank}")
+    }
+}
