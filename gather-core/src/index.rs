@@ -89,6 +89,36 @@ impl IndexType {
     }
 }
 
+/// Reads one index exactly.
+///
+/// # Safety
+/// The address may be read as a value of the index type, at any alignment.
+pub(crate) type Reader = unsafe fn(*const u8) -> i128;
+
+impl IndexType {
+    /// How a value of this type is read.
+    pub(crate) fn reader(self) -> Reader {
+        /// # Safety
+        /// As for [`Reader`].
+        unsafe fn read<I: Index>(at: *const u8) -> i128 {
+            // SAFETY: the caller's promise.
+            unsafe { at.cast::<I>().read_unaligned() }.exact()
+        }
+        match self {
+            IndexType::I8 => read::<i8>,
+            IndexType::I16 => read::<i16>,
+            IndexType::I32 => read::<i32>,
+            IndexType::I64 => read::<i64>,
+            IndexType::U8 => read::<u8>,
+            IndexType::U16 => read::<u16>,
+            IndexType::U32 => read::<u32>,
+            IndexType::U64 => read::<u64>,
+            IndexType::Isize => read::<isize>,
+            IndexType::Usize => read::<usize>,
+        }
+    }
+}
+
 impl fmt::Display for IndexType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.dtype().name())

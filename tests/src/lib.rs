@@ -1,1 +1,7 @@
-//! Placeholder until the first commit of this crate.
+//! What the tests of gather-core share: an oracle that has no line in common with it, and the conformance cases.
+
+#[macro_use]
+pub mod values;
+pub mod cases;
+pub mod faces;
+pub mod oracle;

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Op};
-use crate::index::{Index, IndexType};
+use crate::index::IndexType;
 use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
 use crate::plan::Axis;
 use crate::shape::Layout;
@@ -14,15 +14,6 @@ pub(crate) struct Blame<'a> {
     pub(crate) axes: &'a [Axis],
     pub(crate) rules: IndexRules,
     pub(crate) index: IndexType,
-}
-
-/// Reads one index exactly.
-///
-/// # Safety
-/// `at` may be read as an `I`.
-unsafe fn read<I: Index>(at: *const u8) -> i128 {
-    // SAFETY: the caller's promise.
-    unsafe { at.cast::<I>().read_unaligned() }.exact()
 }
 
 /// Checks every index in row-major order.
@@ -38,16 +29,7 @@ pub(crate) unsafe fn check(
     index: *const u8,
     indices: &Layout,
 ) -> Result<(), Error> {
-    let read = match blame.index.word() {
-        IndexType::I8 => read::<i8>,
-        IndexType::I16 => read::<i16>,
-        IndexType::I32 => read::<i32>,
-        IndexType::I64 | IndexType::Isize => read::<i64>,
-        IndexType::U8 => read::<u8>,
-        IndexType::U16 => read::<u16>,
-        IndexType::U32 => read::<u32>,
-        IndexType::U64 | IndexType::Usize => read::<u64>,
-    };
+    let read = blame.index.reader();
     let (shape, strides) = (indices.shape(), indices.strides());
     let size = blame.index.size() as isize;
     let mut coords: SmallVec<[usize; 8]> = SmallVec::from_elem(0, shape.len());

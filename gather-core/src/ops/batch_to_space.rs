@@ -2,8 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::dynamic::DynView;
 use crate::element::Element;
-use crate::error::{Argument, Error};
+use crate::error::{Argument, Error, Op};
+use crate::index::IndexType;
 use crate::level::Level;
 use crate::ops::{Par, Tuning};
 use crate::plan::{CopyLowered, PhasedDim};
@@ -70,6 +72,24 @@ impl BatchToSpace {
         Self::new(block_shape, crops_begin, crops_end)
     }
 
+    /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
+    ///
+    /// Values beyond `i64` are taken as the nearest there is, which no data allows.
+    ///
+    /// # Errors
+    /// For `block_shape`, then `crops_begin`, then `crops_end`: [`Error::NotAnIndexType`] and [`Error::Rank`].
+    pub fn from_tensors(
+        block_shape: &DynView<'_>,
+        crops_begin: &DynView<'_>,
+        crops_end: &DynView<'_>,
+    ) -> Result<Self, Error> {
+        Ok(Self::new(
+            &integers(Argument::BlockShape, block_shape)?,
+            &integers(Argument::CropsBegin, crops_begin)?,
+            &integers(Argument::CropsEnd, crops_end)?,
+        ))
+    }
+
     /// Sets how many threads a call may use.
     #[must_use]
     pub fn par(mut self, par: Par) -> Self {
@@ -92,7 +112,7 @@ impl BatchToSpace {
     pub(crate) fn lower(&self, data: &Layout) -> Result<CopyLowered, Error> {
         let rank = data.rank();
         if rank < 2 {
-            let (op, argument) = (crate::Op::BatchToSpace, Argument::Data);
+            let (op, argument) = (Op::BatchToSpace, Argument::Data);
             return Err(Error::Rank {
                 op,
                 argument,
@@ -170,6 +190,31 @@ impl BatchToSpace {
             origin,
         })
     }
+}
+
+/// The values of a parameter tensor.
+fn integers(argument: Argument, tensor: &DynView<'_>) -> Result<SmallVec<[i64; 6]>, Error> {
+    let dtype = tensor.dtype();
+    let read = IndexType::from_dtype(dtype)
+        .ok_or(Error::NotAnIndexType { dtype })?
+        .reader();
+    let &[len] = tensor.shape() else {
+        let (op, rank) = (Op::BatchToSpace, tensor.shape().len());
+        return Err(Error::Rank {
+            op,
+            argument,
+            rank,
+            min: 1,
+            max: 1,
+        });
+    };
+    let stride = tensor.layout().strides()[0] * dtype.size() as isize;
+    let value = |at: usize| {
+        // SAFETY: V1: `at` is a coordinate of the tensor, whose type the reader was made for.
+        let value = unsafe { read(tensor.origin().wrapping_offset(stride * at as isize)) };
+        value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    };
+    Ok((0..len).map(value).collect())
 }
 
 /// Checks one entry a dimension, each of `min` or more, the first exactly `min`.
