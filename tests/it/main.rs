@@ -1,1 +1,10 @@
-fn main() {}
+//! Integration tests of gather-core; each module says what it holds the library to.
+
+mod cloned;
+mod conformance;
+mod exhaustive;
+mod plans;
+mod properties;
+mod rows;
+mod support;
+mod views;
