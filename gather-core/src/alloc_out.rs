@@ -16,11 +16,7 @@ pub(crate) fn fill<T: Copy>(
     write: impl FnOnce(*mut MaybeUninit<T>) -> Result<(), Error>,
 ) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
-    values
-        .try_reserve_exact(len)
-        .map_err(|_| Error::Allocation {
-            bytes: len.saturating_mul(size_of::<T>()),
-        })?;
+    values.try_reserve_exact(len).map_err(|_| Error::Allocation { bytes: len.saturating_mul(size_of::<T>()) })?;
     write(values.spare_capacity_mut().as_mut_ptr())?;
     // SAFETY: the capacity is `len` or more, and `write`, a kernel that writes every element of the result, has
     // initialised them.

@@ -24,12 +24,7 @@ pub(crate) fn index<T: Clone, I: Index>(
     indices: &View<'_, I>,
     fill: Option<&T>,
 ) -> Result<Tensor<T>, Error> {
-    let blame = || culprit::Blame {
-        op: lowered.op,
-        axes: &lowered.axes,
-        rules,
-        index: I::TYPE,
-    };
+    let blame = || culprit::Blame { op: lowered.op, axes: &lowered.axes, rules, index: I::TYPE };
     if rules.out_of_bounds == OutOfBounds::Error || lowered.axes.iter().any(|axis| axis.dim == 0) {
         // SAFETY: a view may be read along its layout (V1).
         unsafe { culprit::check(&blame(), indices.origin().cast(), indices.layout()) }?;
@@ -40,52 +35,35 @@ pub(crate) fn index<T: Clone, I: Index>(
     }
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
     let dims = lowered.dims.iter().zip(&out);
-    let (loops, row) = fold(
-        dims.map(|(dim, &out)| Loop {
-            n: dim.n,
-            out,
-            data: dim.data,
-            index: dim.index,
-        }),
-        1,
-    );
+    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }), 1);
     let read = |position: isize| {
         // SAFETY: V1: `position` is that of a coordinate of the indices.
-        unsafe { indices.origin().offset(position).read() }
+        unsafe { indices.origin().wrapping_offset(position).read() }
     };
     let start = (data.origin(), 0isize);
-    walk(
-        &loops,
-        start,
-        |(at, index), l| (at.wrapping_offset(l.data), index + l.index),
-        &mut |(at, index)| {
-            let mut from = Some(at);
-            for axis in &lowered.axes {
-                let position = rules.resolve(read(index + axis.index), axis.dim as i64);
-                from = from
-                    .zip(position)
-                    .map(|(from, i)| from.wrapping_offset(i as isize * axis.data));
+    walk(&loops, start, |(at, index), l| (at.wrapping_offset(l.data), index + l.index), &mut |(at, index)| {
+        let mut from = Some(at);
+        for axis in &lowered.axes {
+            let position = rules.resolve(read(index + axis.index), axis.dim as i64);
+            from = from.zip(position).map(|(from, i)| from.wrapping_offset(i as isize * axis.data));
+        }
+        match (from, fill) {
+            (Some(from), _) => {
+                // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
+                let row = unsafe { core::slice::from_raw_parts(from, row) };
+                values.extend_from_slice(row);
             }
-            match (from, fill) {
-                // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another in data.
-                (Some(from), _) => {
-                    values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) })
-                }
-                (None, Some(fill)) => values.extend(core::iter::repeat_n(fill, row).cloned()),
-                (None, None) => {
-                    unreachable!("indices out of range have been refused, or there is a fill")
-                }
+            (None, Some(fill)) => values.extend(core::iter::repeat_n(fill, row).cloned()),
+            (None, None) => {
+                unreachable!("indices out of range have been refused, or there is a fill")
             }
-        },
-    );
+        }
+    });
     Tensor::new(values, &lowered.output)
 }
 
 /// Runs a lowered BatchToSpace.
-pub(crate) fn batch_to_space<T: Clone>(
-    lowered: &CopyLowered,
-    data: &View<'_, T>,
-) -> Result<Tensor<T>, Error> {
+pub(crate) fn batch_to_space<T: Clone>(lowered: &CopyLowered, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
     let mut values = reserve::<T>(&lowered.output)?;
     if lowered.output.contains(&0) {
         return Tensor::new(values, &lowered.output);
@@ -103,14 +81,10 @@ pub(crate) fn batch_to_space<T: Clone>(
         }),
         1,
     );
-    phased(
-        &loops,
-        data.origin().wrapping_offset(lowered.origin),
-        &mut |from| {
-            // SAFETY: V1: the lane is a coordinate of data, and the row's elements follow one another there.
-            values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
-        },
-    );
+    phased(&loops, data.origin().wrapping_offset(lowered.origin), &mut |from| {
+        // SAFETY: V1: the lane is a coordinate of data, and the row's elements follow one another there.
+        values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+    });
     Tensor::new(values, &lowered.output)
 }
 
@@ -118,9 +92,7 @@ pub(crate) fn batch_to_space<T: Clone>(
 fn reserve<T>(shape: &Shape) -> Result<Vec<T>, Error> {
     let bytes = Shape::checked_bytes(shape, size_of::<T>())?;
     let mut values = Vec::new();
-    values
-        .try_reserve_exact(Shape::checked_len(shape)?)
-        .map_err(|_| Error::Allocation { bytes })?;
+    values.try_reserve_exact(Shape::checked_len(shape)?).map_err(|_| Error::Allocation { bytes })?;
     Ok(values)
 }
 
@@ -131,12 +103,7 @@ fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]>
 }
 
 /// Calls `visit` at every coordinate of the loops, the last loop fastest.
-fn walk<P: Copy>(
-    loops: &[Loop],
-    at: P,
-    step: impl Fn(P, &Loop) -> P + Copy,
-    visit: &mut impl FnMut(P),
-) {
+fn walk<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
     let [first, rest @ ..] = loops else {
         return visit(at);
     };

@@ -20,9 +20,7 @@ pub(crate) fn index_kernel(
         let unit = set.unit(bytes)?;
         set.index_kernel(op, unit, set.word(index)?, rank, level)
     };
-    candidates(set, row)
-        .into_iter()
-        .find_map(|(set, bytes)| find(set, bytes))
+    candidates(set, row).into_iter().find_map(|(set, bytes)| find(set, bytes))
 }
 
 /// The kernel of BatchToSpace for lanes of `row` bytes, chosen likewise.
@@ -33,9 +31,7 @@ pub(crate) fn copy_kernel(
     rank: usize,
     level: Level,
 ) -> Option<&'static CopyEntry> {
-    candidates(set, row)
-        .into_iter()
-        .find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
+    candidates(set, row).into_iter().find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
 }
 
 /// Where to look for a kernel, in order: (set, bytes of the unit), 0 bytes standing for rows.

@@ -43,12 +43,7 @@ impl fmt::Debug for DynView<'_> {
 
 impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
     fn from(view: &View<'a, T>) -> Self {
-        DynView {
-            origin: view.origin().cast(),
-            layout: view.layout().clone(),
-            dtype: T::DTYPE,
-            memory: PhantomData,
-        }
+        DynView { origin: view.origin().cast(), layout: view.layout().clone(), dtype: T::DTYPE, memory: PhantomData }
     }
 }
 
@@ -64,17 +59,11 @@ impl<'a> DynView<'a> {
             Validity::AnyBits => {}
             Validity::Bool => {
                 if let Some(position) = bytes.iter().position(|&byte| byte > 1) {
-                    return Err(Error::InvalidBytes {
-                        dtype,
-                        position: Some(position),
-                    });
+                    return Err(Error::InvalidBytes { dtype, position: Some(position) });
                 }
             }
             Validity::Unknown => {
-                return Err(Error::InvalidBytes {
-                    dtype,
-                    position: None,
-                });
+                return Err(Error::InvalidBytes { dtype, position: None });
             }
         }
         // SAFETY: the bytes have been checked to be values of the type.
@@ -88,25 +77,21 @@ impl<'a> DynView<'a> {
     ///
     /// # Safety
     /// The bytes are values of the data type, one after the other.
-    pub unsafe fn from_bytes_unchecked(
-        dtype: DType,
-        bytes: &'a [u8],
-        shape: &[usize],
-    ) -> Result<Self, Error> {
+    pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::contiguous(shape)?;
         let expected = Shape::checked_bytes(shape, dtype.size())?;
         if bytes.len() != expected {
-            return Err(Error::Length {
-                len: bytes.len(),
-                expected,
-            });
+            return Err(Error::Length { len: bytes.len(), expected });
         }
-        Ok(DynView {
-            origin: bytes.as_ptr(),
-            layout,
-            dtype,
-            memory: PhantomData,
-        })
+        Ok(DynView { origin: bytes.as_ptr(), layout, dtype, memory: PhantomData })
+    }
+
+    /// The same elements with the dimensions in another order.
+    ///
+    /// # Errors
+    /// [`Error::Permutation`] when `axes` does not name every dimension once.
+    pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
+        Ok(DynView { layout: self.layout.permuted(axes)?, ..self.clone() })
     }
 
     /// The data type.
@@ -143,10 +128,7 @@ pub struct DynTensor {
 
 impl fmt::Debug for DynTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DynTensor")
-            .field("dtype", &self.dtype)
-            .field("shape", &self.shape())
-            .finish()
+        f.debug_struct("DynTensor").field("dtype", &self.dtype).field("shape", &self.shape()).finish()
     }
 }
 
@@ -163,11 +145,7 @@ impl DynTensor {
         let bytes = Shape::checked_bytes(layout.shape(), dtype.size())?;
         let memory = Allocation::new(bytes, dtype.align())?;
         write(memory.start.as_ptr())?;
-        Ok(DynTensor {
-            memory,
-            layout: layout.clone(),
-            dtype,
-        })
+        Ok(DynTensor { memory, layout: layout.clone(), dtype })
     }
 
     /// The data type.
@@ -206,10 +184,7 @@ impl DynTensor {
     /// [`Error::DTypeMismatch`].
     pub fn downcast<T: Element>(self) -> Result<Tensor<T>, Error> {
         if self.dtype != T::DTYPE {
-            return Err(Error::DTypeMismatch {
-                expected: T::DTYPE,
-                got: self.dtype,
-            });
+            return Err(Error::DTypeMismatch { expected: T::DTYPE, got: self.dtype });
         }
         let len = self.layout.len();
         let start = self.memory.into_raw().cast::<T>();
@@ -233,18 +208,14 @@ unsafe impl Sync for Allocation {}
 
 impl Allocation {
     fn new(bytes: usize, align: usize) -> Result<Self, Error> {
-        let memory =
-            Memory::from_size_align(bytes, align).map_err(|_| Error::Allocation { bytes })?;
+        let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::Allocation { bytes })?;
         let start = if bytes == 0 {
             NonNull::new(core::ptr::without_provenance_mut(align))
         } else {
             // SAFETY: the layout has a size other than 0.
             NonNull::new(unsafe { alloc(memory) })
         };
-        Ok(Allocation {
-            start: start.ok_or(Error::Allocation { bytes })?,
-            memory,
-        })
+        Ok(Allocation { start: start.ok_or(Error::Allocation { bytes })?, memory })
     }
 
     fn bytes(&self) -> usize {

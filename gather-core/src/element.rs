@@ -57,14 +57,7 @@ impl DType {
     const fn with_validity<T: Element>(name: &'static str, validity: Validity) -> Self {
         assert!(size_of::<T>() > 0, "an element has at least one byte");
         let zero = || ElementBytes::from_slice(bytes_of(&T::ZERO));
-        DType {
-            name,
-            size: size_of::<T>(),
-            align: align_of::<T>(),
-            validity,
-            id: TypeId::of::<T>,
-            zero,
-        }
+        DType { name, size: size_of::<T>(), align: align_of::<T>(), validity, id: TypeId::of::<T>, zero }
     }
 
     /// The name, such as `f32`; the type's own name for a derived type.

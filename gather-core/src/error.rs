@@ -1,10 +1,10 @@
 //! The one error type: every variant carries the numbers that a caller needs to act on it.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::element::DType;
 use crate::level::Level;
-use crate::shape::Shape;
 
 /// Which operator an error, a plan or a kernel belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -199,12 +199,12 @@ pub enum Error {
     /// A shape has more elements than a tensor can have (`isize::MAX`), zero dimensions left aside.
     TooManyElements {
         /// The shape.
-        shape: Shape,
+        shape: Box<[usize]>,
     },
     /// A tensor would take more bytes than a tensor can have (`isize::MAX`).
     TooManyBytes {
         /// The shape.
-        shape: Shape,
+        shape: Box<[usize]>,
         /// The size of one element in bytes.
         element: usize,
     },
@@ -250,18 +250,18 @@ pub enum Error {
         /// The operator.
         op: Op,
         /// The shape of the result.
-        expected: Shape,
+        expected: Box<[usize]>,
         /// The shape of the output given.
-        got: Shape,
+        got: Box<[usize]>,
     },
     /// A planned call got a tensor with another shape or strides than the plan was made for.
     PlanMismatch {
         /// Which tensor.
         argument: Argument,
         /// The shape planned for.
-        expected: Shape,
+        expected: Box<[usize]>,
         /// The shape given; equal to `expected` when only the strides differ.
-        got: Shape,
+        got: Box<[usize]>,
     },
     /// A type-erased tensor has another data type than asked for.
     DTypeMismatch {
@@ -309,41 +309,15 @@ impl fmt::Display for Error {
                 write!(f, "{op}: axis {axis} on data of rank 0, which has no axis")
             }
             Error::AxisOutOfRange { op, axis, rank } => {
-                write!(
-                    f,
-                    "{op}: axis {axis} is out of range; data of rank {rank} allows -{rank}..={}",
-                    rank - 1
-                )
+                write!(f, "{op}: axis {axis} is out of range; data of rank {rank} allows -{rank}..={}", rank - 1)
             }
-            Error::BatchDimsOutOfRange {
-                op,
-                batch_dims,
-                min,
-                max,
-            } => {
-                write!(
-                    f,
-                    "{op}: batch_dims {batch_dims} is out of range; allowed here is {min}..={max}"
-                )
+            Error::BatchDimsOutOfRange { op, batch_dims, min, max } => {
+                write!(f, "{op}: batch_dims {batch_dims} is out of range; allowed here is {min}..={max}")
             }
-            Error::BatchMismatch {
-                op,
-                dim,
-                data,
-                indices,
-            } => {
-                write!(
-                    f,
-                    "{op}: batch dimension {dim} is {data} in data and {indices} in indices; they must be equal"
-                )
+            Error::BatchMismatch { op, dim, data, indices } => {
+                write!(f, "{op}: batch dimension {dim} is {data} in data and {indices} in indices; they must be equal")
             }
-            Error::Rank {
-                op,
-                argument,
-                rank,
-                min,
-                max,
-            } => {
+            Error::Rank { op, argument, rank, min, max } => {
                 write!(f, "{op}: {argument} has rank {rank}; allowed is ")?;
                 match (*min, *max) {
                     (min, max) if min == max => write!(f, "{min}"),
@@ -351,108 +325,46 @@ impl fmt::Display for Error {
                     (min, max) => write!(f, "{min}..={max}"),
                 }
             }
-            Error::IndicesShape {
-                op,
-                dim,
-                indices,
-                data,
-            } => {
-                write!(
-                    f,
-                    "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data"
-                )
+            Error::IndicesShape { op, dim, indices, data } => {
+                write!(f, "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data")
             }
             Error::TupleLength { op, len, min, max } => {
-                write!(
-                    f,
-                    "{op}: index tuples have {len} components; allowed here is {min}..={max}"
-                )
+                write!(f, "{op}: index tuples have {len} components; allowed here is {min}..={max}")
             }
-            Error::IndexOutOfRange {
-                op,
-                position,
-                index,
-                axis,
-                dim,
-            } => {
-                write!(
-                    f,
-                    "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}"
-                )
+            Error::IndexOutOfRange { op, position, index, axis, dim } => {
+                write!(f, "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}")
             }
-            Error::ParameterLength {
-                argument,
-                len,
-                rank,
-            } => {
-                write!(
-                    f,
-                    "batch_to_space: {argument} has {len} entries; data of rank {rank} takes {rank}"
-                )
+            Error::ParameterLength { argument, len, rank } => {
+                write!(f, "batch_to_space: {argument} has {len} entries; data of rank {rank} takes {rank}")
             }
-            Error::Parameter {
-                argument,
-                dim,
-                value,
-                min,
-                max,
-            } => {
-                write!(
-                    f,
-                    "batch_to_space: {argument}[{dim}] is {value}; allowed there is "
-                )?;
+            Error::Parameter { argument, dim, value, min, max } => {
+                write!(f, "batch_to_space: {argument}[{dim}] is {value}; allowed there is ")?;
                 match (*min, *max) {
                     (min, max) if min == max => write!(f, "{min}"),
                     (min, i64::MAX) => write!(f, "{min} or more"),
                     (min, max) => write!(f, "{min}..={max}"),
                 }
             }
-            Error::BatchNotDivisible {
-                batch,
-                product: Some(product),
-            } => {
-                write!(
-                    f,
-                    "batch_to_space: batch {batch} is not divisible by {product}, the product of block_shape"
-                )
+            Error::BatchNotDivisible { batch, product: Some(product) } => {
+                write!(f, "batch_to_space: batch {batch} is not divisible by {product}, the product of block_shape")
             }
-            Error::BatchNotDivisible {
-                batch,
-                product: None,
-            } => {
+            Error::BatchNotDivisible { batch, product: None } => {
                 write!(
                     f,
                     "batch_to_space: batch {batch} is not divisible by the product of block_shape, which overflows"
                 )
             }
-            Error::CropsTooLarge {
-                dim,
-                begin,
-                end,
-                size: Some(size),
-            } => {
-                write!(
-                    f,
-                    "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements"
-                )
+            Error::CropsTooLarge { dim, begin, end, size: Some(size) } => {
+                write!(f, "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements")
             }
-            Error::CropsTooLarge {
-                dim, size: None, ..
-            } => {
-                write!(
-                    f,
-                    "batch_to_space: dimension {dim} times its block overflows"
-                )
+            Error::CropsTooLarge { dim, size: None, .. } => {
+                write!(f, "batch_to_space: dimension {dim} times its block overflows")
             }
             Error::TooManyElements { shape } => {
                 write!(f, "shape {shape:?} has more than {} elements", isize::MAX)
             }
             Error::TooManyBytes { shape, element } => {
-                write!(
-                    f,
-                    "shape {shape:?} of {element}-byte elements takes more than {} bytes",
-                    isize::MAX
-                )
+                write!(f, "shape {shape:?} of {element}-byte elements takes more than {} bytes", isize::MAX)
             }
             Error::Length { len, expected } => {
                 write!(f, "the slice has length {len}; the shape takes {expected}")
@@ -460,27 +372,13 @@ impl fmt::Display for Error {
             Error::StridesLength { strides, rank } => {
                 write!(f, "{strides} strides for {rank} dimensions")
             }
-            Error::StridesOutOfBounds {
-                first: Some(first),
-                last: Some(last),
-                len,
-            } => {
-                write!(
-                    f,
-                    "the strided view reaches positions {first}..={last} of a slice of {len} elements"
-                )
+            Error::StridesOutOfBounds { first: Some(first), last: Some(last), len } => {
+                write!(f, "the strided view reaches positions {first}..={last} of a slice of {len} elements")
             }
             Error::StridesOutOfBounds { len, .. } => {
-                write!(
-                    f,
-                    "the strides of the view overflow, far outside its slice of {len} elements"
-                )
+                write!(f, "the strides of the view overflow, far outside its slice of {len} elements")
             }
-            Error::Overlap {
-                dim,
-                stride,
-                needed,
-            } => {
+            Error::Overlap { dim, stride, needed } => {
                 write!(
                     f,
                     "output dimension {dim} has stride {stride}, but a length of {needed} or more keeps its steps apart"
@@ -490,57 +388,28 @@ impl fmt::Display for Error {
                 write!(f, "the axes are no permutation of 0..{rank}")
             }
             Error::OutputShape { op, expected, got } => {
-                write!(
-                    f,
-                    "{op}: the output has shape {got:?}; the result has {expected:?}"
-                )
+                write!(f, "{op}: the output has shape {got:?}; the result has {expected:?}")
             }
-            Error::PlanMismatch {
-                argument,
-                expected,
-                got,
-            } if expected == got => {
-                write!(
-                    f,
-                    "the plan was made for other strides of {argument}, of shape {expected:?}"
-                )
+            Error::PlanMismatch { argument, expected, got } if expected == got => {
+                write!(f, "the plan was made for other strides of {argument}, of shape {expected:?}")
             }
-            Error::PlanMismatch {
-                argument,
-                expected,
-                got,
-            } => {
-                write!(
-                    f,
-                    "the plan was made for {argument} of shape {expected:?}, not {got:?}"
-                )
+            Error::PlanMismatch { argument, expected, got } => {
+                write!(f, "the plan was made for {argument} of shape {expected:?}, not {got:?}")
             }
             Error::DTypeMismatch { expected, got } => {
                 write!(f, "the data type is {got}, not {expected}")
             }
             Error::NotAnIndexType { dtype } => {
-                write!(
-                    f,
-                    "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize"
-                )
+                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
             }
-            Error::InvalidBytes {
-                dtype,
-                position: Some(position),
-            } => {
+            Error::InvalidBytes { dtype, position: Some(position) } => {
                 write!(f, "the byte at position {position} is no value of {dtype}")
             }
-            Error::InvalidBytes {
-                dtype,
-                position: None,
-            } => {
+            Error::InvalidBytes { dtype, position: None } => {
                 write!(f, "bytes cannot be checked to be values of {dtype}")
             }
             Error::UnknownDType { op, dtype } => {
-                write!(
-                    f,
-                    "{op}: the registry has no kernels for the data type {dtype}"
-                )
+                write!(f, "{op}: the registry has no kernels for the data type {dtype}")
             }
             Error::LevelUnavailable { level } => {
                 write!(f, "the level {level} is not available on this machine")

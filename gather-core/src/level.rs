@@ -40,11 +40,7 @@ impl Level {
     /// names (`scalar` or `avx2`; read once, with the feature `std`) if this machine has it, else the best it has.
     #[must_use]
     pub fn preferred() -> Self {
-        forced_by_environment().unwrap_or(if has_avx2() {
-            Level::Avx2
-        } else {
-            Level::Scalar
-        })
+        forced_by_environment().unwrap_or(if has_avx2() { Level::Avx2 } else { Level::Scalar })
     }
 
     /// The forced level if there is one, else the preferred.
@@ -82,9 +78,7 @@ fn forced_by_environment() -> Option<Level> {
     static FORCED: std::sync::OnceLock<Option<Level>> = std::sync::OnceLock::new();
     *FORCED.get_or_init(|| {
         let name = std::env::var("GATHER_LEVEL").ok()?;
-        Level::ALL
-            .into_iter()
-            .find(|level| level.name() == name && level.is_available())
+        Level::ALL.into_iter().find(|level| level.name() == name && level.is_available())
     })
 }
 

@@ -69,8 +69,8 @@ pub use crate::index::{Index, IndexType};
 pub use crate::kernels::KernelSet;
 pub use crate::level::Level;
 pub use crate::ops::{
-    BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par,
-    batch_to_space, gather, gather_elements, gather_nd,
+    BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par, batch_to_space, gather,
+    gather_elements, gather_nd,
 };
 pub use crate::plan::{CopyPlan, Explain, Plan};
 pub use crate::registry::{KernelInfo, KernelKey, Registry};

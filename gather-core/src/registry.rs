@@ -62,9 +62,7 @@ impl Registry {
     /// The built-in kernels.
     #[must_use]
     pub fn builtin() -> Self {
-        Registry {
-            sets: SmallVec::from_slice(&[&BUILTIN]),
-        }
+        Registry { sets: SmallVec::from_slice(&[&BUILTIN]) }
     }
 
     /// Adds a set made by [`kernels!`](crate::kernels!). Where two sets have one data type, the one added last runs.
@@ -85,42 +83,20 @@ impl Registry {
         self.sets.iter().rev().find_map(|set| {
             let unit = set.unit_of(key.dtype)?;
             let (name, exact) = match (key.op, key.index) {
-                (Op::BatchToSpace, None) => (
-                    set.copy_kernel(unit, key.rank, key.level)?.name,
-                    set.has_rank(key.rank),
-                ),
-                (op, Some(index)) => (
-                    set.index_kernel(op, unit, set.word(index)?, key.rank, key.level)?
-                        .name,
-                    set.has_rank(key.rank),
-                ),
+                (Op::BatchToSpace, None) => (set.copy_kernel(unit, key.rank, key.level)?.name, set.has_rank(key.rank)),
+                (op, Some(index)) => {
+                    (set.index_kernel(op, unit, set.word(index)?, key.rank, key.level)?.name, set.has_rank(key.rank))
+                }
                 (_, None) => return None,
             };
-            let KernelKey {
-                op,
-                dtype,
-                index,
-                rank,
-                level,
-            } = *key;
-            Some(KernelInfo {
-                op,
-                dtype,
-                index,
-                rank: exact.then_some(rank),
-                level,
-                name,
-            })
+            let KernelKey { op, dtype, index, rank, level } = *key;
+            Some(KernelInfo { op, dtype, index, rank: exact.then_some(rank), level, name })
         })
     }
 
     /// The set that runs a data type.
     pub(crate) fn set_of(&self, dtype: DType) -> Option<&'static KernelSet> {
-        self.sets
-            .iter()
-            .rev()
-            .find(|set| set.unit_of(dtype).is_some())
-            .copied()
+        self.sets.iter().rev().find(|set| set.unit_of(dtype).is_some()).copied()
     }
 }
 
@@ -136,11 +112,7 @@ fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
     tables.levels.iter().flat_map(move |level| {
         tables.ops.iter().flat_map(move |&op| {
             tables.elements.iter().flat_map(move |element| {
-                let index_rows = if op == Op::BatchToSpace {
-                    &[]
-                } else {
-                    tables.indices
-                };
+                let index_rows = if op == Op::BatchToSpace { &[] } else { tables.indices };
                 let index = index_rows.iter().map(|row| Some(row.index));
                 let none = (op == Op::BatchToSpace).then_some(None);
                 index.chain(none).flat_map(move |index| {
@@ -152,19 +124,11 @@ fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
                             None => set.copy_kernel(element.unit, wanted, level.level)?.name,
                             Some(index) => {
                                 let word = set.word(index)?;
-                                set.index_kernel(op, element.unit, word, wanted, level.level)?
-                                    .name
+                                set.index_kernel(op, element.unit, word, wanted, level.level)?.name
                             }
                         };
                         let rank = (rank != 0).then_some(nest);
-                        Some(KernelInfo {
-                            op,
-                            dtype: element.dtype,
-                            index,
-                            rank,
-                            level: level.level,
-                            name,
-                        })
+                        Some(KernelInfo { op, dtype: element.dtype, index, rank, level: level.level, name })
                     })
                 })
             })

@@ -45,10 +45,7 @@ impl Shape {
         let len = Self::checked_len(dims)?;
         len.checked_mul(size)
             .filter(|&b| isize::try_from(b).is_ok())
-            .ok_or_else(|| Error::TooManyBytes {
-                shape: dims.into(),
-                element: size,
-            })
+            .ok_or_else(|| Error::TooManyBytes { shape: dims.into(), element: size })
     }
 }
 
@@ -121,11 +118,7 @@ impl Layout {
             *stride = step as isize;
             step *= dim.max(1);
         }
-        Ok(Layout {
-            shape: shape.into(),
-            strides,
-            len,
-        })
+        Ok(Layout { shape: shape.into(), strides, len })
     }
 
     /// A layout with any element strides, negative and 0 too.
@@ -134,17 +127,10 @@ impl Layout {
     /// [`Error::StridesLength`], then [`Error::TooManyElements`].
     pub fn strided(shape: &[usize], strides: &[isize]) -> Result<Self, Error> {
         if strides.len() != shape.len() {
-            return Err(Error::StridesLength {
-                strides: strides.len(),
-                rank: shape.len(),
-            });
+            return Err(Error::StridesLength { strides: strides.len(), rank: shape.len() });
         }
         let len = Shape::checked_len(shape)?;
-        Ok(Layout {
-            shape: shape.into(),
-            strides: SmallVec::from_slice(strides),
-            len,
-        })
+        Ok(Layout { shape: shape.into(), strides: SmallVec::from_slice(strides), len })
     }
 
     /// The sizes of the dimensions.
@@ -167,7 +153,6 @@ impl Layout {
 
     /// The number of elements.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "is_empty is below")]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -193,6 +178,17 @@ impl Layout {
         true
     }
 
+    /// The dimensions in another order.
+    pub(crate) fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
+        let rank = self.rank();
+        if axes.len() != rank || !(0..rank).all(|d| axes.contains(&d)) {
+            return Err(Error::Permutation { rank });
+        }
+        let shape = axes.iter().map(|&d| self.shape[d]).collect();
+        let strides = axes.iter().map(|&d| self.strides[d]).collect();
+        Ok(Layout { shape, strides, len: self.len })
+    }
+
     /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty layout.
     ///
     /// # Errors
@@ -214,17 +210,9 @@ impl Layout {
     /// Checks that every coordinate, taken from element `offset`, lies in a slice of `len` elements.
     pub(crate) fn check_within(&self, offset: usize, len: usize) -> Result<(), Error> {
         let Some((first, last)) = self.reach() else {
-            return if offset <= len {
-                Ok(())
-            } else {
-                Err(Error::Length {
-                    len,
-                    expected: offset,
-                })
-            };
+            return if offset <= len { Ok(()) } else { Err(Error::Length { len, expected: offset }) };
         };
-        let shift =
-            |end: Option<isize>| end.and_then(|end| isize::try_from(offset).ok()?.checked_add(end));
+        let shift = |end: Option<isize>| end.and_then(|end| isize::try_from(offset).ok()?.checked_add(end));
         let (first, last) = (shift(first), shift(last));
         match (first, last) {
             (Some(low), Some(high)) if low >= 0 && (high as usize) < len => Ok(()),
@@ -238,22 +226,15 @@ impl Layout {
         if self.len == 0 || self.is_contiguous() {
             return Ok(());
         }
-        let mut order: SmallVec<[usize; INLINE]> =
-            (0..self.rank()).filter(|&d| self.shape[d] > 1).collect();
+        let mut order: SmallVec<[usize; INLINE]> = (0..self.rank()).filter(|&d| self.shape[d] > 1).collect();
         order.sort_by_key(|&d| self.strides[d].unsigned_abs());
         let mut reached = 0usize;
         for d in order {
             let stride = self.strides[d].unsigned_abs();
             if stride <= reached {
-                return Err(Error::Overlap {
-                    dim: d,
-                    stride: self.strides[d],
-                    needed: reached.saturating_add(1),
-                });
+                return Err(Error::Overlap { dim: d, stride: self.strides[d], needed: reached.saturating_add(1) });
             }
-            reached = stride
-                .saturating_mul(self.shape[d] - 1)
-                .saturating_add(reached);
+            reached = stride.saturating_mul(self.shape[d] - 1).saturating_add(reached);
         }
         Ok(())
     }

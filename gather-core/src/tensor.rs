@@ -22,15 +22,9 @@ impl<T> Tensor<T> {
     pub fn new(values: Vec<T>, shape: &[usize]) -> Result<Self, Error> {
         let expected = Shape::checked_len(shape)?;
         if values.len() != expected {
-            return Err(Error::Length {
-                len: values.len(),
-                expected,
-            });
+            return Err(Error::Length { len: values.len(), expected });
         }
-        Ok(Tensor {
-            values,
-            shape: shape.into(),
-        })
+        Ok(Tensor { values, shape: shape.into() })
     }
 
     /// The sizes of the dimensions.
@@ -84,8 +78,7 @@ impl<T> Tensor<T> {
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> ViewMut<'_, T> {
-        ViewMut::new(&mut self.values, &self.shape)
-            .expect("a tensor has as many values as its shape says")
+        ViewMut::new(&mut self.values, &self.shape).expect("a tensor has as many values as its shape says")
     }
 
     fn layout(&self) -> Layout {

@@ -26,10 +26,7 @@ pub(crate) fn tasks(_: Par, _: usize) -> usize {
 
 /// Runs both, on two threads if one is free.
 #[cfg(feature = "rayon")]
-pub(crate) fn join<A: Send, B: Send>(
-    a: impl FnOnce() -> A + Send,
-    b: impl FnOnce() -> B + Send,
-) -> (A, B) {
+pub(crate) fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     rayon::join(a, b)
 }
 

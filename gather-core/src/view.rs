@@ -23,20 +23,13 @@ unsafe impl<T: Sync> Sync for View<'_, T> {}
 
 impl<T> Clone for View<'_, T> {
     fn clone(&self) -> Self {
-        View {
-            origin: self.origin,
-            layout: self.layout.clone(),
-            slice: PhantomData,
-        }
+        View { origin: self.origin, layout: self.layout.clone(), slice: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for View<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View")
-            .field("shape", &self.shape())
-            .field("strides", &self.strides())
-            .finish()
+        f.debug_struct("View").field("shape", &self.shape()).field("strides", &self.strides()).finish()
     }
 }
 
@@ -54,16 +47,9 @@ impl<'a, T> View<'a, T> {
     pub fn new(values: &'a [T], shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::contiguous(shape)?;
         if values.len() != layout.len() {
-            return Err(Error::Length {
-                len: values.len(),
-                expected: layout.len(),
-            });
+            return Err(Error::Length { len: values.len(), expected: layout.len() });
         }
-        Ok(View {
-            origin: values.as_ptr(),
-            layout,
-            slice: PhantomData,
-        })
+        Ok(View { origin: values.as_ptr(), layout, slice: PhantomData })
     }
 
     /// A view with any element strides (negative and 0 too), whose first coordinate is element `offset` of the slice.
@@ -81,31 +67,18 @@ impl<'a, T> View<'a, T> {
     /// # Errors
     /// [`Error::StridesLength`], [`Error::TooManyElements`], then [`Error::StridesOutOfBounds`] when a coordinate lies
     /// outside the slice ([`Error::Length`] when `offset` does, in a view without elements).
-    pub fn strided(
-        values: &'a [T],
-        shape: &[usize],
-        strides: &[isize],
-        offset: usize,
-    ) -> Result<Self, Error> {
+    pub fn strided(values: &'a [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
         // `offset` is at most `values.len()`, so the address is inside the slice or one past it.
-        Ok(View {
-            origin: values.as_ptr().wrapping_add(offset),
-            layout,
-            slice: PhantomData,
-        })
+        Ok(View { origin: values.as_ptr().wrapping_add(offset), layout, slice: PhantomData })
     }
 
     /// A view of one element as a tensor of rank 0.
     #[must_use]
     pub fn scalar(value: &'a T) -> Self {
         let layout = Layout::contiguous(&[]).expect("rank 0 has one element");
-        View {
-            origin: value,
-            layout,
-            slice: PhantomData,
-        }
+        View { origin: value, layout, slice: PhantomData }
     }
 
     /// The sizes of the dimensions.
@@ -153,18 +126,13 @@ impl<'a, T> View<'a, T> {
     /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank.
     #[must_use]
     pub fn get(&self, coords: &[usize]) -> Option<&'a T> {
-        let inside = coords.len() == self.rank()
-            && coords.iter().zip(self.shape()).all(|(&c, &dim)| c < dim);
+        let inside = coords.len() == self.rank() && coords.iter().zip(self.shape()).all(|(&c, &dim)| c < dim);
         if !inside {
             return None;
         }
-        let offset: isize = coords
-            .iter()
-            .zip(self.strides())
-            .map(|(&c, &stride)| c as isize * stride)
-            .sum();
+        let offset: isize = coords.iter().zip(self.strides()).map(|(&c, &stride)| c as isize * stride).sum();
         // SAFETY: every coordinate is below its dimension, so by V1 the element belongs to the slice borrowed for 'a.
-        Some(unsafe { &*self.origin.offset(offset) })
+        Some(unsafe { &*self.origin.wrapping_offset(offset) })
     }
 
     /// The same elements with the dimensions in another order.
@@ -172,19 +140,7 @@ impl<'a, T> View<'a, T> {
     /// # Errors
     /// [`Error::Permutation`] when `axes` does not name every dimension once.
     pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
-        let rank = self.rank();
-        let named = |d: usize| axes.contains(&d);
-        if axes.len() != rank || !(0..rank).all(named) {
-            return Err(Error::Permutation { rank });
-        }
-        let shape: crate::Shape = axes.iter().map(|&d| self.shape()[d]).collect();
-        let strides: smallvec::SmallVec<[isize; 8]> =
-            axes.iter().map(|&d| self.strides()[d]).collect();
-        Ok(View {
-            origin: self.origin,
-            layout: Layout::strided(&shape, &strides)?,
-            slice: PhantomData,
-        })
+        Ok(View { origin: self.origin, layout: self.layout.permuted(axes)?, slice: PhantomData })
     }
 
     pub(crate) fn origin(&self) -> *const T {
@@ -193,11 +149,7 @@ impl<'a, T> View<'a, T> {
 
     /// A view of a layout that has been checked against the slice (V1).
     pub(crate) fn from_parts(origin: *const T, layout: Layout) -> Self {
-        View {
-            origin,
-            layout,
-            slice: PhantomData,
-        }
+        View { origin, layout, slice: PhantomData }
     }
 }
 
@@ -218,10 +170,7 @@ unsafe impl<T: Sync> Sync for ViewMut<'_, T> {}
 
 impl<T> fmt::Debug for ViewMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ViewMut")
-            .field("shape", &self.shape())
-            .field("strides", &self.strides())
-            .finish()
+        f.debug_struct("ViewMut").field("shape", &self.shape()).field("strides", &self.strides()).finish()
     }
 }
 
@@ -233,16 +182,9 @@ impl<'a, T> ViewMut<'a, T> {
     pub fn new(values: &'a mut [T], shape: &[usize]) -> Result<Self, Error> {
         let layout = Layout::contiguous(shape)?;
         if values.len() != layout.len() {
-            return Err(Error::Length {
-                len: values.len(),
-                expected: layout.len(),
-            });
+            return Err(Error::Length { len: values.len(), expected: layout.len() });
         }
-        Ok(ViewMut {
-            origin: values.as_mut_ptr(),
-            layout,
-            slice: PhantomData,
-        })
+        Ok(ViewMut { origin: values.as_mut_ptr(), layout, slice: PhantomData })
     }
 
     /// A view with any element strides, whose first coordinate is element `offset` of the slice.
@@ -250,20 +192,11 @@ impl<'a, T> ViewMut<'a, T> {
     /// # Errors
     /// As for [`View::strided`], then [`Error::Overlap`] when two coordinates share an element or the strides do not
     /// show that none do: ordered by length, each must step over all that the shorter ones reach.
-    pub fn strided(
-        values: &'a mut [T],
-        shape: &[usize],
-        strides: &[isize],
-        offset: usize,
-    ) -> Result<Self, Error> {
+    pub fn strided(values: &'a mut [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
         let layout = Layout::strided(shape, strides)?;
         layout.check_within(offset, values.len())?;
         layout.check_disjoint()?;
-        Ok(ViewMut {
-            origin: values.as_mut_ptr().wrapping_add(offset),
-            layout,
-            slice: PhantomData,
-        })
+        Ok(ViewMut { origin: values.as_mut_ptr().wrapping_add(offset), layout, slice: PhantomData })
     }
 
     /// The sizes of the dimensions.

@@ -52,23 +52,13 @@ fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; 5] {
             None => {
                 let near = name::suggestion(&key, name::KEYS);
                 let allowed = name::KEYS[..4].join("`, `");
-                cx.error_on(
-                    &field.key,
-                    format!("unknown key `{key}`{near} (the keys are `{allowed}`)"),
-                );
+                cx.error_on(&field.key, format!("unknown key `{key}`{near} (the keys are `{allowed}`)"));
             }
-            Some(at) if found[at].is_some() => {
-                cx.error_on(&field.key, format!("`{key}` is given twice"))
-            }
+            Some(at) if found[at].is_some() => cx.error_on(&field.key, format!("`{key}` is given twice")),
             Some(at) => found[at] = Some(field),
         }
     }
-    for (key, _) in name::KEYS
-        .iter()
-        .zip(&found)
-        .take(4)
-        .filter(|(_, field)| field.is_none())
-    {
+    for (key, _) in name::KEYS.iter().zip(&found).take(4).filter(|(_, field)| field.is_none()) {
         cx.error_on(&call.name, format!("`{key}` is missing; add `{key}: ..;`"));
     }
     found
@@ -82,10 +72,7 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     for item in items {
         let ty = item.ty.to_token_stream();
         if !seen.insert(ty.to_string()) {
-            cx.error_on(
-                &item.ty,
-                format!("`{}` is listed twice", readable(&item.ty)),
-            );
+            cx.error_on(&item.ty, format!("`{}` is listed twice", readable(&item.ty)));
             continue;
         }
         let Some(unit) = unit_of(cx, &item, grid) else {
@@ -105,34 +92,19 @@ fn unit_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> 
             Some(width @ Width::Bytes(bytes)) if known.is_none_or(|known| known == bytes) => width,
             Some(Width::Bytes(bytes)) => {
                 let ty = readable(&item.ty);
-                cx.error_on(
-                    class,
-                    format!(
-                        "`{ty}` has {} bytes, not {bytes}",
-                        known.unwrap_or_default()
-                    ),
-                );
+                cx.error_on(class, format!("`{ty}` has {} bytes, not {bytes}", known.unwrap_or_default()));
                 return None;
             }
             _ => {
                 let classes = name::WIDTHS.map(|(class, _)| class);
                 let near = name::suggestion(&class.to_string(), classes);
-                cx.error_on(
-                    class,
-                    format!(
-                        "unknown width class `{class}`{near} (use one of {})",
-                        classes.join(", ")
-                    ),
-                );
+                cx.error_on(class, format!("unknown width class `{class}`{near} (use one of {})", classes.join(", ")));
                 return None;
             }
         },
         (None, None) => {
             if let Some(attr) = item.attrs.first() {
-                cx.error_on(
-                    attr,
-                    "an element with attributes needs a width class, such as `as x32`",
-                );
+                cx.error_on(attr, "an element with attributes needs a width class, such as `as x32`");
                 return None;
             }
             Width::SizeOf(grid.elements.len())
@@ -147,13 +119,10 @@ fn unit_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> 
 
 /// The position of a unit, added where it is new.
 fn add_unit(grid: &mut Grid, name: String, width: Width) -> usize {
-    grid.units
-        .iter()
-        .position(|unit| unit.width == width)
-        .unwrap_or_else(|| {
-            grid.units.push(Unit { name, width });
-            grid.units.len() - 1
-        })
+    grid.units.iter().position(|unit| unit.width == width).unwrap_or_else(|| {
+        grid.units.push(Unit { name, width });
+        grid.units.len() - 1
+    })
 }
 
 fn class_name(width: Width) -> String {
@@ -166,36 +135,20 @@ fn class_name(width: Width) -> String {
 /// The last segment of a type's path, or its tokens, in lower case.
 fn type_name(ty: &Type) -> String {
     let text = match ty {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|last| last.to_token_stream().to_string()),
+        Type::Path(path) => path.path.segments.last().map(|last| last.to_token_stream().to_string()),
         _ => None,
     };
-    let text = text
-        .unwrap_or_else(|| ty.to_token_stream().to_string())
-        .to_lowercase();
-    let words: Vec<&str> = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|w| !w.is_empty())
-        .collect();
+    let text = text.unwrap_or_else(|| ty.to_token_stream().to_string()).to_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
     words.join("_")
 }
 
 /// A name that no unit has yet.
 fn unique_name(grid: &Grid, name: &str) -> String {
-    let taken = |candidate: &str| {
-        grid.units.iter().any(|unit| unit.name == candidate) || name::width(candidate).is_some()
-    };
+    let taken =
+        |candidate: &str| grid.units.iter().any(|unit| unit.name == candidate) || name::width(candidate).is_some();
     (1..)
-        .map(|n| {
-            if n == 1 {
-                name.to_owned()
-            } else {
-                format!("{name}_{n}")
-            }
-        })
+        .map(|n| if n == 1 { name.to_owned() } else { format!("{name}_{n}") })
         .find(|candidate| !taken(candidate))
         .expect("names are numbered without end")
 }
@@ -209,13 +162,8 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     for ty in items {
         let text = readable(&ty);
         match name::INDICES.iter().find(|(index, _)| *index == text) {
-            None => cx.error_on(
-                &ty,
-                format!("`{text}` cannot index; use one of {}", allowed.join(", ")),
-            ),
-            Some((index, _)) if listed.contains(index) => {
-                cx.error_on(&ty, format!("`{text}` is listed twice"))
-            }
+            None => cx.error_on(&ty, format!("`{text}` cannot index; use one of {}", allowed.join(", "))),
+            Some((index, _)) if listed.contains(index) => cx.error_on(&ty, format!("`{text}` is listed twice")),
             Some((index, _)) => listed.push(index),
         }
     }
@@ -226,9 +174,7 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         fixed => fixed.to_owned(),
     };
     let own = |index: &&'static str| {
-        ["64", "32"]
-            .iter()
-            .any(|width| !listed.contains(&shares(index, width).as_str()))
+        ["64", "32"].iter().any(|width| !listed.contains(&shares(index, width).as_str()))
             || !matches!(*index, "isize" | "usize")
     };
     grid.words = listed.iter().copied().filter(own).collect();
@@ -238,10 +184,7 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             let at = |wanted: &str| grid.words.iter().position(|word| *word == wanted);
             at(index).or_else(|| at(&shared)).unwrap_or_default()
         });
-        let variant = name::INDICES
-            .iter()
-            .find(|(name, _)| name == index)
-            .map_or("", |(_, variant)| variant);
+        let variant = name::INDICES.iter().find(|(name, _)| name == index).map_or("", |(_, variant)| variant);
         grid.indices.push(Index { variant, word });
     }
 }
@@ -251,20 +194,14 @@ fn ranks(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         return;
     };
     if ranks.spans.is_empty() && !ranks.any {
-        cx.error_on(
-            &field.key,
-            "`ranks` is empty; name at least one rank, such as `1..=4`",
-        );
+        cx.error_on(&field.key, "`ranks` is empty; name at least one rank, such as `1..=4`");
     }
     for (first, last) in &ranks.spans {
         let (Some(low), Some(high)) = (rank(cx, first), rank(cx, last)) else {
             continue;
         };
         if low > high {
-            cx.error_on(
-                first,
-                format!("the ranks {low}..={high} are empty; the first must not exceed the last"),
-            );
+            cx.error_on(first, format!("the ranks {low}..={high} are empty; the first must not exceed the last"));
         }
         for rank in low..=high {
             if grid.ranks.contains(&rank) {
@@ -286,9 +223,7 @@ fn rank(cx: &mut Ctxt, literal: &LitInt) -> Option<u8> {
         _ => {
             cx.error_on(
                 literal,
-                format!(
-                    "rank {literal} cannot be unrolled; use 1 to {MAX_RANK} (`any` runs the others)"
-                ),
+                format!("rank {literal} cannot be unrolled; use 1 to {MAX_RANK} (`any` runs the others)"),
             );
             None
         }
@@ -305,19 +240,12 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         let names = name::OPS.map(|(op, _)| op);
         if !names.contains(&text.as_str()) {
             let near = name::suggestion(&text, names);
-            cx.error_on(
-                &op,
-                format!("unknown operator `{text}`{near} (use {})", names.join(", ")),
-            );
+            cx.error_on(&op, format!("unknown operator `{text}`{near} (use {})", names.join(", ")));
         } else if !listed.insert(text.clone()) {
             cx.error_on(&op, format!("`{text}` is listed twice"));
         }
     }
-    grid.index_ops = name::OPS[..3]
-        .iter()
-        .copied()
-        .filter(|(op, _)| listed.contains(*op))
-        .collect();
+    grid.index_ops = name::OPS[..3].iter().copied().filter(|(op, _)| listed.contains(*op)).collect();
     grid.batch_to_space = listed.contains(name::OPS[3].0);
 }
 
@@ -327,23 +255,14 @@ fn units(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             Some(width) => drop(add_unit(grid, class_name(width), width)),
             None => {
                 let known = name::WIDTHS.map(|(class, _)| class).join(", ");
-                cx.error_on(
-                    &unit,
-                    format!("unknown unit `{unit}`; use one of {known}, rows"),
-                );
+                cx.error_on(&unit, format!("unknown unit `{unit}`; use one of {known}, rows"));
             }
         }
     }
 }
 
 fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
-    let factors = [
-        grid.index_ops.len(),
-        grid.units.len(),
-        grid.words.len(),
-        grid.ranks.len(),
-        LEVELS,
-    ];
+    let factors = [grid.index_ops.len(), grid.units.len(), grid.words.len(), grid.ranks.len(), LEVELS];
     let functions: usize = factors.iter().product();
     if functions > BUDGET {
         let [ops, units, words, ranks, levels] = factors;
@@ -361,10 +280,7 @@ fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
 fn list<T: syn::parse::Parse>(cx: &mut Ctxt, field: &Field) -> Option<Vec<T>> {
     let items = cx.take(parse::list::<T>(&field.value))?;
     if items.is_empty() {
-        cx.error_on(
-            &field.key,
-            format!("`{}` is empty; list at least one", field.key),
-        );
+        cx.error_on(&field.key, format!("`{}` is empty; list at least one", field.key));
         return None;
     }
     Some(items)
@@ -379,10 +295,5 @@ fn single_ident(ty: &Type) -> Option<&Ident> {
 
 /// A type as its author wrote it, more or less.
 fn readable(ty: &Type) -> String {
-    quote!(#ty)
-        .to_string()
-        .replace(" :: ", "::")
-        .replace("< ", "<")
-        .replace(" <", "<")
-        .replace(" >", ">")
+    quote!(#ty).to_string().replace(" :: ", "::").replace("< ", "<").replace(" <", "<").replace(" >", ">")
 }

@@ -32,11 +32,7 @@ impl Ctxt {
         if self.errors.is_empty() {
             Ok(value)
         } else {
-            Err(self
-                .errors
-                .into_iter()
-                .map(syn::Error::into_compile_error)
-                .collect())
+            Err(self.errors.into_iter().map(syn::Error::into_compile_error).collect())
         }
     }
 }

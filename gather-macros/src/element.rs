@@ -25,15 +25,11 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Data::Struct(data) => structure(&mut cx, &input, &options, &reprs, &data.fields),
         Data::Enum(_) => enumeration(&mut cx, &input, &options, &reprs),
         Data::Union(_) => {
-            cx.error_on(
-                &input.ident,
-                "a union cannot be an element: its bytes may be uninitialised",
-            );
+            cx.error_on(&input.ident, "a union cannot be an element: its bytes may be uninitialised");
             None
         }
     };
-    cx.finish(body.unwrap_or_default())
-        .unwrap_or_else(|errors| errors)
+    cx.finish(body.unwrap_or_default()).unwrap_or_else(|errors| errors)
 }
 
 /// `#[element(zero = EXPR, crate = PATH)]`
@@ -44,15 +40,8 @@ struct Options {
 
 impl Options {
     fn parse(cx: &mut Ctxt, input: &DeriveInput) -> Self {
-        let mut options = Options {
-            krate: quote!(::gather_core),
-            zero: None,
-        };
-        for attr in input
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("element"))
-        {
+        let mut options = Options { krate: quote!(::gather_core), zero: None };
+        for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("element")) {
             let result = attr.parse_nested_meta(|meta| {
                 if meta.path.is_ident("zero") {
                     options.zero = Some(meta.value()?.parse()?);
@@ -63,9 +52,7 @@ impl Options {
                 } else {
                     let key = meta.path.to_token_stream().to_string();
                     let near = name::suggestion(&key, ["zero", "crate"]);
-                    Err(meta.error(format!(
-                        "unknown key `{key}`{near} (the keys are `zero` and `crate`)"
-                    )))
+                    Err(meta.error(format!("unknown key `{key}`{near} (the keys are `zero` and `crate`)")))
                 }
             });
             cx.take(result);
@@ -77,11 +64,7 @@ impl Options {
 /// The words in `#[repr(..)]`.
 fn reprs(cx: &mut Ctxt, input: &DeriveInput) -> Vec<String> {
     let mut words = Vec::new();
-    for attr in input
-        .attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("repr"))
-    {
+    for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
         let list = attr.parse_args_with(Punctuated::<syn::Meta, Token![,]>::parse_terminated);
         for meta in cx.take(list).into_iter().flatten() {
             words.push(meta.path().to_token_stream().to_string());
@@ -104,13 +87,7 @@ fn structure(
             "an element needs a fixed layout; add `#[repr(C)]`, `#[repr(transparent)]` or `#[repr(C, packed)]`",
         );
     }
-    if let Some(param) = input
-        .generics
-        .params
-        .iter()
-        .next()
-        .filter(|_| !has("transparent"))
-    {
+    if let Some(param) = input.generics.params.iter().next().filter(|_| !has("transparent")) {
         cx.error_on(
             param,
             "only a `#[repr(transparent)]` element can be generic: the padding of others depends on the parameters",
@@ -125,10 +102,7 @@ fn structure(
     }
     for field in fields {
         if let Type::Reference(_) | Type::Ptr(_) = field.ty {
-            cx.error_on(
-                &field.ty,
-                "references and pointers cannot be elements; hold the data itself",
-            );
+            cx.error_on(&field.ty, "references and pointers cannot be elements; hold the data itself");
         }
     }
     let krate = &options.krate;
@@ -142,11 +116,7 @@ fn structure(
             quote!(Self { #(#values),* })
         }
     };
-    let proof = if has("transparent") {
-        TokenStream::new()
-    } else {
-        no_padding(krate, &input.ident, fields)
-    };
+    let proof = if has("transparent") { TokenStream::new() } else { no_padding(krate, &input.ident, fields) };
     let item = implementation(krate, &input.ident, &input.generics, fields.iter(), &zero);
     Some(quote!(#item #proof))
 }
@@ -184,12 +154,7 @@ fn message(ident: &Ident, field: &str, bytes: &str) -> String {
     )
 }
 
-fn enumeration(
-    cx: &mut Ctxt,
-    input: &DeriveInput,
-    options: &Options,
-    reprs: &[String],
-) -> Option<TokenStream> {
+fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[String]) -> Option<TokenStream> {
     const FIXED: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
     let Data::Enum(data) = &input.data else {
         return None;
@@ -203,42 +168,25 @@ fn enumeration(
             ),
         );
     }
-    for variant in data
-        .variants
-        .iter()
-        .filter(|variant| !variant.fields.is_empty())
-    {
-        cx.error_on(
-            variant,
-            "an enum with fields cannot be an element: its variants leave bytes uninitialised",
-        );
+    for variant in data.variants.iter().filter(|variant| !variant.fields.is_empty()) {
+        cx.error_on(variant, "an enum with fields cannot be an element: its variants leave bytes uninitialised");
     }
     let Some(zero) = &options.zero else {
-        let first = data
-            .variants
-            .first()
-            .map_or_else(|| "VARIANT".into(), |variant| variant.ident.to_string());
+        let first = data.variants.first().map_or_else(|| "VARIANT".into(), |variant| variant.ident.to_string());
         cx.error_on(
             &input.ident,
-            format!("an enum has no zero of its own; say what `OutOfBounds::Zero` writes: `#[element(zero = {first})]`"),
+            format!(
+                "an enum has no zero of its own; say what `OutOfBounds::Zero` writes: `#[element(zero = {first})]`"
+            ),
         );
         return None;
     };
     let variant = match zero {
-        Expr::Path(path) => path
-            .path
-            .get_ident()
-            .filter(|ident| data.variants.iter().any(|v| v.ident == **ident)),
+        Expr::Path(path) => path.path.get_ident().filter(|ident| data.variants.iter().any(|v| v.ident == **ident)),
         _ => None,
     };
     let zero = variant.map_or_else(|| zero.to_token_stream(), |variant| quote!(Self::#variant));
-    Some(implementation(
-        &options.krate,
-        &input.ident,
-        &input.generics,
-        [],
-        &zero,
-    ))
+    Some(implementation(&options.krate, &input.ident, &input.generics, [], &zero))
 }
 
 /// The impl. Every field's type is bound to be an element, so that one that is not is reported where it stands.
@@ -255,10 +203,7 @@ fn implementation<'a>(
     for (at, field) in fields.into_iter().enumerate() {
         let ty = &field.ty;
         if is_generic {
-            generics
-                .make_where_clause()
-                .predicates
-                .push(syn::parse_quote!(#ty: #krate::Element));
+            generics.make_where_clause().predicates.push(syn::parse_quote!(#ty: #krate::Element));
         } else {
             let name = format_ident!("field_{at}_is_an_element");
             asserts.extend(quote_spanned! {ty.span()=>

@@ -28,8 +28,7 @@ pub(crate) const INDICES: [(&str, &str); 10] = [
 pub(crate) const KEYS: [&str; 5] = ["elements", "indices", "ranks", "ops", "units"];
 
 /// The width classes: names and bytes.
-pub(crate) const WIDTHS: [(&str, usize); 5] =
-    [("x8", 1), ("x16", 2), ("x32", 4), ("x64", 8), ("x128", 16)];
+pub(crate) const WIDTHS: [(&str, usize); 5] = [("x8", 1), ("x16", 2), ("x32", 4), ("x64", 8), ("x128", 16)];
 
 /// The bytes of the primitive types that share a width class.
 pub(crate) fn primitive_bytes(name: &str) -> Option<usize> {
@@ -47,28 +46,18 @@ pub(crate) fn width(name: &str) -> Option<Width> {
     if name == "rows" {
         return Some(Width::Rows);
     }
-    WIDTHS
-        .iter()
-        .find(|(class, _)| *class == name)
-        .map(|&(_, bytes)| Width::Bytes(bytes))
+    WIDTHS.iter().find(|(class, _)| *class == name).map(|&(_, bytes)| Width::Bytes(bytes))
 }
 
 /// The name of a nest rank in kernels' names.
 pub(crate) fn rank(rank: u8) -> String {
-    if rank == 0 {
-        "rn".into()
-    } else {
-        format!("r{rank}")
-    }
+    if rank == 0 { "rn".into() } else { format!("r{rank}") }
 }
 
 /// The nearest of `known` to a misspelt name, when it is near enough to be meant.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = |candidate: &&str| distance(name, candidate) <= 1 + candidate.len() / 4;
-    known
-        .into_iter()
-        .filter(near)
-        .min_by_key(|candidate| distance(name, candidate))
+    known.into_iter().filter(near).min_by_key(|candidate| distance(name, candidate))
 }
 
 /// Edits (insert, delete, replace) from one word to another.
@@ -99,10 +88,7 @@ mod tests {
     #[test]
     fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
         assert_eq!(nearest("elemnts", KEYS), Some("elements"));
-        assert_eq!(
-            nearest("gather_element", OPS.map(|(op, _)| op)),
-            Some("gather_elements")
-        );
+        assert_eq!(nearest("gather_element", OPS.map(|(op, _)| op)), Some("gather_elements"));
         assert_eq!(nearest("colour", KEYS), None);
     }
 }

@@ -39,18 +39,9 @@ fn parse_call(input: ParseStream<'_>) -> syn::Result<Call> {
     while !input.is_empty() {
         let key = input.parse()?;
         input.parse::<Token![:]>()?;
-        fields.push(Field {
-            key,
-            value: until_semicolon(input)?,
-        });
+        fields.push(Field { key, value: until_semicolon(input)? });
     }
-    Ok(Call {
-        krate,
-        attrs,
-        vis,
-        name,
-        fields,
-    })
+    Ok(Call { krate, attrs, vis, name, fields })
 }
 
 /// The tokens up to the next `;`, which is taken too.
@@ -71,9 +62,7 @@ pub(crate) fn list<T: Parse>(value: &TokenStream) -> syn::Result<Vec<T>> {
     let parse = |input: ParseStream<'_>| {
         let content;
         syn::bracketed!(content in input);
-        Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?
-            .into_iter()
-            .collect())
+        Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
     };
     parse.parse2(value.clone())
 }
@@ -89,11 +78,7 @@ impl Parse for ElementItem {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let ty = input.parse()?;
-        let class = if input.parse::<Option<Token![as]>>()?.is_some() {
-            Some(input.parse()?)
-        } else {
-            None
-        };
+        let class = if input.parse::<Option<Token![as]>>()?.is_some() { Some(input.parse()?) } else { None };
         Ok(ElementItem { attrs, ty, class })
     }
 }
@@ -107,27 +92,17 @@ pub(crate) struct Ranks {
 /// Parses the value of `ranks`.
 pub(crate) fn ranks(value: &TokenStream) -> syn::Result<Ranks> {
     let parse = |input: ParseStream<'_>| {
-        let mut ranks = Ranks {
-            spans: Vec::new(),
-            any: false,
-        };
+        let mut ranks = Ranks { spans: Vec::new(), any: false };
         while !input.is_empty() {
             if input.peek(Ident) {
                 let word: Ident = input.parse()?;
                 if word != "any" {
-                    return Err(syn::Error::new_spanned(
-                        &word,
-                        format!("`{word}` is no rank; use 1 to 8 or `any`"),
-                    ));
+                    return Err(syn::Error::new_spanned(&word, format!("`{word}` is no rank; use 1 to 8 or `any`")));
                 }
                 ranks.any = true;
             } else {
                 let first: LitInt = input.parse()?;
-                let last = if input.parse::<Option<Token![..=]>>()?.is_some() {
-                    input.parse()?
-                } else {
-                    first.clone()
-                };
+                let last = if input.parse::<Option<Token![..=]>>()?.is_some() { input.parse()? } else { first.clone() };
                 ranks.spans.push((first, last));
             }
             if !input.is_empty() {

@@ -19,25 +19,15 @@ fn strings_of_every_kind_go_through_the_four_operators() {
     let tuples = View::new(&[2u8, 1, 0, 0], &[2, 2]).unwrap();
     let picked = GatherNd::new().run_cloned(&shared_view, &tuples).unwrap();
     assert_eq!(picked.as_slice(), [Arc::from("f"), Arc::<str>::from("a")]);
-    assert!(
-        Arc::ptr_eq(&picked.as_slice()[0], &shared[5]),
-        "the pointer is cloned, not the text"
-    );
+    assert!(Arc::ptr_eq(&picked.as_slice()[0], &shared[5]), "the pointer is cloned, not the text");
 
     let texts = ["a", "b", "c", "d"];
     let column = View::strided(&texts, &[2, 2], &[1, 2], 0).unwrap();
-    let chosen = GatherElements::new(1)
-        .run_cloned(&column, &View::new(&[1i8, 0], &[2, 1]).unwrap())
-        .unwrap();
+    let chosen = GatherElements::new(1).run_cloned(&column, &View::new(&[1i8, 0], &[2, 1]).unwrap()).unwrap();
     assert_eq!(chosen.as_slice(), ["c", "b"]);
 
-    let space = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0])
-        .run_cloned(&View::new(&texts, &[2, 2]).unwrap())
-        .unwrap();
-    assert_eq!(
-        (space.shape(), space.as_slice()),
-        (&[1, 3][..], &["c", "b", "d"][..])
-    );
+    let space = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]).run_cloned(&View::new(&texts, &[2, 2]).unwrap()).unwrap();
+    assert_eq!((space.shape(), space.as_slice()), (&[1, 3][..], &["c", "b", "d"][..]));
 }
 
 #[test]
@@ -45,24 +35,11 @@ fn types_without_a_default_name_their_fill() {
     #[derive(Clone, Debug, PartialEq)]
     struct Token(u8);
     let data = [Token(1), Token(2)];
-    let (data, indices) = (
-        View::new(&data, &[2]).unwrap(),
-        View::new(&[1i32, 5], &[2]).unwrap(),
-    );
+    let (data, indices) = (View::new(&data, &[2]).unwrap(), View::new(&[1i32, 5], &[2]).unwrap());
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    assert_eq!(
-        op.run_cloned_or(&data, &indices, &Token(0))
-            .unwrap()
-            .as_slice(),
-        [Token(2), Token(0)]
-    );
-    let error = Gather::new(0)
-        .run_cloned_or(&data, &indices, &Token(0))
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "gather: index 5 at position 1 is out of range for axis 0 of size 2"
-    );
+    assert_eq!(op.run_cloned_or(&data, &indices, &Token(0)).unwrap().as_slice(), [Token(2), Token(0)]);
+    let error = Gather::new(0).run_cloned_or(&data, &indices, &Token(0)).unwrap_err();
+    assert_eq!(error.to_string(), "gather: index 5 at position 1 is out of range for axis 0 of size 2");
 }
 
 /// Counts the live ones, and panics at a chosen clone.
@@ -76,10 +53,7 @@ impl Clone for Counted<'_> {
         self.clones_left.set(self.clones_left.get() - 1);
         assert!(self.clones_left.get() >= 0, "a clone that fails");
         self.live.set(self.live.get() + 1);
-        Counted {
-            live: self.live,
-            clones_left: self.clones_left,
-        }
+        Counted { live: self.live, clones_left: self.clones_left }
     }
 }
 
@@ -94,22 +68,12 @@ fn a_panic_in_a_clone_leaks_nothing_and_drops_nothing_twice() {
     for allowed in 0..=8 {
         let (live, clones_left) = (Cell::new(4), Cell::new(allowed));
         {
-            let data: Vec<Counted<'_>> = (0..4)
-                .map(|_| Counted {
-                    live: &live,
-                    clones_left: &clones_left,
-                })
-                .collect();
+            let data: Vec<Counted<'_>> = (0..4).map(|_| Counted { live: &live, clones_left: &clones_left }).collect();
             let data = View::new(&data, &[2, 2]).unwrap();
             let indices = View::new(&[1u8, 0, 1, 1], &[4]).unwrap();
-            let fill = Counted {
-                live: &live,
-                clones_left: &clones_left,
-            };
+            let fill = Counted { live: &live, clones_left: &clones_left };
             live.set(live.get() + 1);
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                Gather::new(0).run_cloned_or(&data, &indices, &fill)
-            }));
+            let result = catch_unwind(AssertUnwindSafe(|| Gather::new(0).run_cloned_or(&data, &indices, &fill)));
             assert_eq!(result.is_ok(), allowed >= 8);
             let results = if allowed >= 8 { 8 } else { 0 };
             assert_eq!(live.get(), 5 + results);
@@ -121,28 +85,9 @@ fn a_panic_in_a_clone_leaks_nothing_and_drops_nothing_twice() {
 #[test]
 fn errors_come_before_the_first_clone() {
     let (live, clones_left) = (Cell::new(2), Cell::new(0));
-    let data = [
-        Counted {
-            live: &live,
-            clones_left: &clones_left,
-        },
-        Counted {
-            live: &live,
-            clones_left: &clones_left,
-        },
-    ];
+    let data = [Counted { live: &live, clones_left: &clones_left }, Counted { live: &live, clones_left: &clones_left }];
     let view = View::new(&data, &[2]).unwrap();
     let indices = View::new(&[0i64, 7], &[2]).unwrap();
-    let error = Gather::new(0)
-        .run_cloned_or(&view, &indices, &data[0])
-        .map(|_| ())
-        .unwrap_err();
-    assert!(matches!(
-        error,
-        Error::IndexOutOfRange {
-            position: 1,
-            index: 7,
-            ..
-        }
-    ));
+    let error = Gather::new(0).run_cloned_or(&view, &indices, &data[0]).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::IndexOutOfRange { position: 1, index: 7, .. }));
 }

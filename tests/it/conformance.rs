@@ -18,14 +18,6 @@ fn every_case_of_the_four_operators_passes() {
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} failed:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
-    assert_eq!(
-        passed, 2518,
-        "cases of the four operators that are not strict"
-    );
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+    assert_eq!(passed, 2518, "cases of the four operators that are not strict");
 }

@@ -26,27 +26,14 @@ fn numbered(shape: &[usize]) -> Dense<u16> {
 /// range when `tame`.
 fn indices(shape: &[usize], dim: usize, seed: usize, tame: bool) -> Dense<i128> {
     let n = dim as i128;
-    let (low, count) = if tame && n > 0 {
-        (-n, 2 * n)
-    } else {
-        (-n - 2, 2 * n + 4)
-    };
+    let (low, count) = if tame && n > 0 { (-n, 2 * n) } else { (-n - 2, 2 * n + 4) };
     Dense::from_fn(shape, |at| low + ((at * 7 + seed) as i128) % count)
 }
 
-fn same(
-    expected: Result<Dense<u16>, BadIndex>,
-    got: Result<Tensor<u16>, Error>,
-    what: impl Fn() -> String,
-) {
+fn same(expected: Result<Dense<u16>, BadIndex>, got: Result<Tensor<u16>, Error>, what: impl Fn() -> String) {
     match (expected, got) {
         (Ok(expected), Ok(got)) => assert_eq!(dense(&got), expected, "{}", what()),
-        (
-            Err(bad),
-            Err(Error::IndexOutOfRange {
-                position, index, ..
-            }),
-        ) => {
+        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
             assert_eq!((position, index), (bad.position, bad.index), "{}", what());
         }
         (expected, got) => panic!("{}: expected {expected:?}, got {got:?}", what()),
@@ -65,8 +52,7 @@ fn gather_of_every_small_shape() {
                         for (seed, (negative, out, rules)) in RULES.into_iter().enumerate() {
                             for tame in [false, true] {
                                 let indices = indices(&index_shape, shape[axis], seed, tame);
-                                let expected =
-                                    oracle::gather(&data, &indices, axis, batch, rules, &0);
+                                let expected = oracle::gather(&data, &indices, axis, batch, rules, &0);
                                 let op = Gather::new(axis as i64).batch_dims(batch as i64);
                                 let op = op.negative_index(negative).out_of_bounds(out);
                                 let got = op.run(&view(&data), &view(&narrow::<i32>(&indices)));
@@ -87,17 +73,13 @@ fn gather_elements_of_every_small_shape() {
             let data = numbered(&shape);
             for axis in 0..shape.len() {
                 for (trim, along) in [(0, 3), (1, 2), (0, 0), (0, 9)] {
-                    let mut index_shape: Vec<usize> =
-                        shape.iter().map(|&dim| dim.saturating_sub(trim)).collect();
+                    let mut index_shape: Vec<usize> = shape.iter().map(|&dim| dim.saturating_sub(trim)).collect();
                     index_shape[axis] = along;
                     for (seed, (negative, out, rules)) in RULES.into_iter().enumerate() {
                         for tame in [false, true] {
                             let indices = indices(&index_shape, shape[axis], seed, tame);
-                            let expected =
-                                oracle::gather_elements(&data, &indices, axis, rules, &0);
-                            let op = GatherElements::new(axis as i64)
-                                .negative_index(negative)
-                                .out_of_bounds(out);
+                            let expected = oracle::gather_elements(&data, &indices, axis, rules, &0);
+                            let op = GatherElements::new(axis as i64).negative_index(negative).out_of_bounds(out);
                             let got = op.run(&view(&data), &view(&narrow::<i8>(&indices)));
                             same(expected, got, || format!("{op:?} {shape:?} {indices:?}"));
                         }
@@ -119,16 +101,8 @@ fn gather_nd_of_every_small_shape() {
                         let index_shape = [&shape[..batch], &outer[..], &[tuple]].concat();
                         for (seed, (negative, out, rules)) in RULES.into_iter().enumerate() {
                             for tame in [false, true] {
-                                let widest = shape[batch..batch + tuple]
-                                    .iter()
-                                    .copied()
-                                    .max()
-                                    .unwrap_or(0);
-                                let narrowest = shape[batch..batch + tuple]
-                                    .iter()
-                                    .copied()
-                                    .min()
-                                    .unwrap_or(0);
+                                let widest = shape[batch..batch + tuple].iter().copied().max().unwrap_or(0);
+                                let narrowest = shape[batch..batch + tuple].iter().copied().min().unwrap_or(0);
                                 let dim = if tame { narrowest } else { widest };
                                 let indices = indices(&index_shape, dim, seed, tame);
                                 let expected = oracle::gather_nd(&data, &indices, batch, rules, &0);
@@ -152,8 +126,7 @@ fn batch_to_space_of_every_small_shape_block_and_crop() {
             for block in shapes(rank - 1, max_block).filter(|block| !block.contains(&0)) {
                 for crops in shapes(2 * (rank - 1), max_crop) {
                     let (begin, end) = crops.split_at(rank as usize - 1);
-                    let fits =
-                        (0..spatial.len()).all(|k| begin[k] + end[k] <= spatial[k] * block[k]);
+                    let fits = (0..spatial.len()).all(|k| begin[k] + end[k] <= spatial[k] * block[k]);
                     if !fits {
                         continue;
                     }
@@ -161,15 +134,10 @@ fn batch_to_space_of_every_small_shape_block_and_crop() {
                     let with = |first: usize, rest: &[usize]| [&[first], rest].concat();
                     let data = numbered(&with(batch, &spatial));
                     let (block, begin, end) = (with(1, &block), with(0, begin), with(0, end));
-                    let signed =
-                        |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
+                    let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
                     let op = BatchToSpace::new(&signed(&block), &signed(&begin), &signed(&end));
                     let got = op.run(&view(&data)).expect("legal parameters");
-                    assert_eq!(
-                        dense(&got),
-                        oracle::batch_to_space(&data, &block, &begin, &end),
-                        "{op:?} {spatial:?}"
-                    );
+                    assert_eq!(dense(&got), oracle::batch_to_space(&data, &block, &begin, &end), "{op:?} {spatial:?}");
                 }
             }
         }

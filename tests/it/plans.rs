@@ -1,35 +1,23 @@
 //! Plans: the same as fresh calls, for any tensors of their layouts and no others; shared between threads.
 
 use gather_core::{
-    BatchToSpace, Error, Gather, GatherElements, Layout, Level, OutOfBounds, Par, Plan, Registry,
-    View, ViewMut,
+    BatchToSpace, Error, Gather, GatherElements, Layout, Level, OutOfBounds, Par, Plan, Registry, View, ViewMut,
 };
 
 #[test]
 fn a_plan_gives_what_fresh_calls_give() {
     let op = Gather::new(1).out_of_bounds(OutOfBounds::Wrap);
-    let (data_layout, index_layout) = (
-        Layout::contiguous(&[3, 6]).unwrap(),
-        Layout::contiguous(&[4]).unwrap(),
-    );
+    let (data_layout, index_layout) = (Layout::contiguous(&[3, 6]).unwrap(), Layout::contiguous(&[4]).unwrap());
     let plan = op.plan::<u32, i32>(&data_layout, &index_layout).unwrap();
     assert_eq!(plan.output_shape(), [3, 4]);
     for round in 0..50u32 {
         let data: Vec<u32> = (0..18).map(|at| at * 31 + round).collect();
         let indices: Vec<i32> = (0..4).map(|at| at * 7 - round as i32).collect();
-        let (data, indices) = (
-            View::new(&data, &[3, 6]).unwrap(),
-            View::new(&indices, &[4]).unwrap(),
-        );
+        let (data, indices) = (View::new(&data, &[3, 6]).unwrap(), View::new(&indices, &[4]).unwrap());
         let fresh = op.run(&data, &indices).unwrap();
         assert_eq!(plan.run(&data, &indices).unwrap(), fresh);
         let mut out = vec![0; 12];
-        plan.run_into(
-            &data,
-            &indices,
-            &mut ViewMut::new(&mut out, &[3, 4]).unwrap(),
-        )
-        .unwrap();
+        plan.run_into(&data, &indices, &mut ViewMut::new(&mut out, &[3, 4]).unwrap()).unwrap();
         assert_eq!(out, fresh.as_slice());
     }
 }
@@ -37,9 +25,7 @@ fn a_plan_gives_what_fresh_calls_give() {
 #[test]
 fn tensors_of_other_layouts_are_refused() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let plan = GatherElements::new(0)
-        .plan::<u8, u8>(&layout(&[2, 2]), &layout(&[1, 2]))
-        .unwrap();
+    let plan = GatherElements::new(0).plan::<u8, u8>(&layout(&[2, 2]), &layout(&[1, 2])).unwrap();
     let values = [1u8, 2, 3, 4];
     let square = View::new(&values, &[2, 2]).unwrap();
     let flat = View::new(&values, &[4, 1]).unwrap();
@@ -47,41 +33,23 @@ fn tensors_of_other_layouts_are_refused() {
     let indices = View::new(&[1u8, 0], &[1, 2]).unwrap();
     assert_eq!(plan.run(&square, &indices).unwrap().as_slice(), [3, 2]);
     let texts = [
-        (
-            plan.run(&flat, &indices),
-            "the plan was made for data of shape [2, 2], not [4, 1]",
-        ),
-        (
-            plan.run(&transposed, &indices),
-            "the plan was made for other strides of data, of shape [2, 2]",
-        ),
-        (
-            plan.run(&square, &square),
-            "the plan was made for indices of shape [1, 2], not [2, 2]",
-        ),
+        (plan.run(&flat, &indices), "the plan was made for data of shape [2, 2], not [4, 1]"),
+        (plan.run(&transposed, &indices), "the plan was made for other strides of data, of shape [2, 2]"),
+        (plan.run(&square, &square), "the plan was made for indices of shape [1, 2], not [2, 2]"),
     ];
     for (got, text) in texts {
         assert_eq!(got.unwrap_err().to_string(), text);
     }
     let mut out = [0; 4];
-    let wrong = plan.run_into(
-        &square,
-        &indices,
-        &mut ViewMut::new(&mut out, &[4]).unwrap(),
-    );
-    assert_eq!(
-        wrong.unwrap_err().to_string(),
-        "the plan was made for output of shape [1, 2], not [4]"
-    );
+    let wrong = plan.run_into(&square, &indices, &mut ViewMut::new(&mut out, &[4]).unwrap());
+    assert_eq!(wrong.unwrap_err().to_string(), "the plan was made for output of shape [1, 2], not [4]");
 }
 
 #[test]
 fn a_plan_says_what_it_will_do() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
-    let plan = op
-        .plan::<f32, i64>(&layout(&[1000, 16]), &layout(&[8]))
-        .unwrap();
+    let plan = op.plan::<f32, i64>(&layout(&[1000, 16]), &layout(&[8])).unwrap();
     assert_eq!(plan.explain().kernel(), "gather_rows_i64_r1__scalar");
     assert_eq!(
         plan.explain().to_string(),
@@ -90,14 +58,8 @@ fn a_plan_says_what_it_will_do() {
          index (i64) along axis 0 of 1000: data +64 bytes\n  \
          moves 64 bytes a lane, 512 in all; level scalar, tasks 1"
     );
-    let pairs = op
-        .plan::<f32, u8>(&layout(&[1000, 2]), &layout(&[8]))
-        .unwrap();
-    assert_eq!(
-        pairs.explain().kernel(),
-        "gather_x64_u8_r1__scalar",
-        "pairs of f32 are moved as units of 64 bits"
-    );
+    let pairs = op.plan::<f32, u8>(&layout(&[1000, 2]), &layout(&[8])).unwrap();
+    assert_eq!(pairs.explain().kernel(), "gather_x64_u8_r1__scalar", "pairs of f32 are moved as units of 64 bits");
     let copy = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]).level(Level::Scalar);
     let copy = copy.plan::<u8>(&layout(&[2, 5, 100])).unwrap();
     assert_eq!(copy.explain().kernel(), "batch_to_space_rows_r1__scalar");
@@ -111,15 +73,10 @@ fn plans_and_registries_are_shared_between_threads() {
     shared::<Registry>();
 
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let plan = Gather::new(0)
-        .plan::<u64, u32>(&layout(&[64]), &layout(&[10_000]))
-        .unwrap();
+    let plan = Gather::new(0).plan::<u64, u32>(&layout(&[64]), &layout(&[10_000])).unwrap();
     let data: Vec<u64> = (0..64).map(|at| at * at).collect();
     let indices: Vec<u32> = (0..10_000).map(|at| at * 7 % 64).collect();
-    let (data, indices) = (
-        View::new(&data, &[64]).unwrap(),
-        View::new(&indices, &[10_000]).unwrap(),
-    );
+    let (data, indices) = (View::new(&data, &[64]).unwrap(), View::new(&indices, &[10_000]).unwrap());
     let expected = plan.run(&data, &indices).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -130,10 +87,7 @@ fn plans_and_registries_are_shared_between_threads() {
 
 #[test]
 fn a_level_that_the_machine_lacks_is_an_error_and_not_a_crash() {
-    let (data, indices) = (
-        View::new(&[1u8], &[1]).unwrap(),
-        View::new(&[0u8], &[1]).unwrap(),
-    );
+    let (data, indices) = (View::new(&[1u8], &[1]).unwrap(), View::new(&[0u8], &[1]).unwrap());
     for level in Level::ALL {
         let got = Gather::new(0).level(level).run(&data, &indices);
         if level.is_available() {

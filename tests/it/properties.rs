@@ -8,8 +8,7 @@ use crate::support::{Spread, dense, view};
 
 /// Deterministic values that look random.
 fn mixed(seed: u64, at: usize) -> u64 {
-    let x = (seed ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-        .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (seed ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x ^ (x >> 29)
 }
 
@@ -18,15 +17,11 @@ fn data(shape: &[usize], seed: u64) -> Dense<u32> {
 }
 
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i64> {
-    Dense::from_fn(shape, |at| {
-        (mixed(seed, at) % (2 * dim as u64)) as i64 - dim as i64
-    })
+    Dense::from_fn(shape, |at| (mixed(seed, at) % (2 * dim as u64)) as i64 - dim as i64)
 }
 
 fn run_gather(data: &Dense<u32>, indices: &Dense<i64>, axis: usize) -> Tensor<u32> {
-    Gather::new(axis as i64)
-        .run(&view(data), &view(indices))
-        .unwrap()
+    Gather::new(axis as i64).run(&view(data), &view(indices)).unwrap()
 }
 
 proptest! {
@@ -126,19 +121,11 @@ proptest! {
 #[test]
 fn calls_from_inside_a_pool_of_any_size_end() {
     let table: Vec<u64> = (0..1 << 16).collect();
-    let list: Vec<u32> = (0..1 << 18)
-        .map(|at| mixed(1, at) as u32 % (1 << 16))
-        .collect();
+    let list: Vec<u32> = (0..1 << 18).map(|at| mixed(1, at) as u32 % (1 << 16)).collect();
     let expected: Vec<u64> = list.iter().map(|&at| u64::from(at)).collect();
     for threads in [1, 2, 5] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        let (table, list) = (
-            View::new(&table, &[1 << 16]).unwrap(),
-            View::new(&list, &[1 << 18]).unwrap(),
-        );
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (table, list) = (View::new(&table, &[1 << 16]).unwrap(), View::new(&list, &[1 << 18]).unwrap());
         let run = || Gather::new(0).run(&table, &list).unwrap().into_vec();
         let (a, b) = pool.install(|| rayon::join(run, run));
         assert_eq!(a, expected);

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use gather_core::{
-    BatchToSpace, DynView, Element, Gather, GatherElements, GatherNd, Index, IndexType, KernelInfo,
-    Level, NegativeIndex, Op, OutOfBounds, Registry,
+    BatchToSpace, DynView, Element, Gather, GatherElements, GatherNd, Index, IndexType, KernelInfo, Level,
+    NegativeIndex, Op, OutOfBounds, Registry,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 use half::{bf16, f16};
@@ -13,10 +13,7 @@ use num_complex::Complex;
 
 use crate::support::{Spread, dense, narrow};
 
-const ZERO: Rules = Rules {
-    from_end: true,
-    out_of_range: Rule::Zero,
-};
+const ZERO: Rules = Rules { from_end: true, out_of_range: Rule::Zero };
 
 /// Values that differ in every byte.
 trait Sample: Element + PartialEq + std::fmt::Debug {
@@ -64,78 +61,40 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
     let index = |at: usize, dim: usize| {
         let dim = dim.min(50);
         let value = (at * 5 % (2 * dim + 2)) as i128 - dim as i128 - 1;
-        if I::TYPE.dtype().name().starts_with('u') {
-            value.abs()
-        } else {
-            value
-        }
+        if I::TYPE.dtype().name().starts_with('u') { value.abs() } else { value }
     };
     match row.op {
         Op::Gather => {
             // Indices of the rank of the nest on a table of rank 1.
             let data = Dense::from_fn(&[7], T::sample);
             let indices = Dense::from_fn(&shape(rank, lanes), |at| index(at, 7));
-            let op = Gather::new(0)
-                .out_of_bounds(OutOfBounds::Zero)
-                .level(row.level);
+            let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(
-                row,
-                &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout())
-                    .unwrap()
-                    .explain(),
-            );
+            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
-            assert_eq!(
-                dense(&got),
-                oracle::gather(&data, &indices, 0, 0, ZERO, &fill).unwrap(),
-                "{row:?}"
-            );
+            assert_eq!(dense(&got), oracle::gather(&data, &indices, 0, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
         Op::GatherElements => {
             let shape = shape(rank, lanes);
             let data = Dense::from_fn(&shape, T::sample);
             let indices = Dense::from_fn(&shape, |at| index(at, shape[0]));
-            let op = GatherElements::new(0)
-                .out_of_bounds(OutOfBounds::Zero)
-                .level(row.level);
+            let op = GatherElements::new(0).out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(
-                row,
-                &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout())
-                    .unwrap()
-                    .explain(),
-            );
+            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
-            assert_eq!(
-                dense(&got),
-                oracle::gather_elements(&data, &indices, 0, ZERO, &fill).unwrap(),
-                "{row:?}"
-            );
+            assert_eq!(dense(&got), oracle::gather_elements(&data, &indices, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
         Op::GatherNd => {
             let data = Dense::from_fn(&[3, 4], T::sample);
-            let indices =
-                Dense::from_fn(&[&shape(rank, lanes)[..], &[2]].concat(), |at| index(at, 3));
-            let op = GatherNd::new()
-                .out_of_bounds(OutOfBounds::Zero)
-                .level(row.level);
+            let indices = Dense::from_fn(&[&shape(rank, lanes)[..], &[2]].concat(), |at| index(at, 3));
+            let op = GatherNd::new().out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(
-                row,
-                &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout())
-                    .unwrap()
-                    .explain(),
-            );
+            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
-            assert_eq!(
-                dense(&got),
-                oracle::gather_nd(&data, &indices, 0, ZERO, &fill).unwrap(),
-                "{row:?}"
-            );
+            assert_eq!(dense(&got), oracle::gather_nd(&data, &indices, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
         op => panic!("{op} takes no indices"),
     }
@@ -147,11 +106,7 @@ fn run_copy<T: Sample>(row: &KernelInfo, lanes: usize, last_block: usize) {
     block[rank - 1] = last_block;
     let mut shape = shape(rank, lanes);
     // A batch of 1 leaves no loop over it.
-    shape[0] = if row.rank == Some(1) {
-        last_block
-    } else {
-        2 * last_block
-    };
+    shape[0] = if row.rank == Some(1) { last_block } else { 2 * last_block };
     let begin = vec![0; rank];
     let mut end = vec![0; rank];
     end[rank - 1] = usize::from(last_block > 1);
@@ -159,16 +114,9 @@ fn run_copy<T: Sample>(row: &KernelInfo, lanes: usize, last_block: usize) {
     let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
     let op = BatchToSpace::new(&signed(&block), &signed(&begin), &signed(&end)).level(row.level);
     let spread = Spread::new(&data);
-    assert_kernel(
-        row,
-        &op.plan::<T>(spread.view().layout()).unwrap().explain(),
-    );
+    assert_kernel(row, &op.plan::<T>(spread.view().layout()).unwrap().explain());
     let got = op.run(&spread.view()).unwrap();
-    assert_eq!(
-        dense(&got),
-        oracle::batch_to_space(&data, &block, &begin, &end),
-        "{row:?}"
-    );
+    assert_eq!(dense(&got), oracle::batch_to_space(&data, &block, &begin, &end), "{row:?}");
 }
 
 fn assert_kernel(row: &KernelInfo, explain: &gather_core::Explain<'_>) {
@@ -222,8 +170,7 @@ fn lanes_of_every_length_around_a_block() {
     let registry = Registry::builtin();
     let rank_one = |row: &KernelInfo| row.rank == Some(1) && row.level.is_available();
     let chosen = |row: &KernelInfo| {
-        row.index
-            .is_none_or(|index| [IndexType::I64, IndexType::I32, IndexType::U8].contains(&index))
+        row.index.is_none_or(|index| [IndexType::I64, IndexType::I32, IndexType::U8].contains(&index))
             && ["u8", "f16", "f32", "i64", "complex128"].contains(&row.dtype.name())
     };
     let lengths: Vec<usize> = (1..=40).chain(500..=530).chain(1020..=1030).collect();
@@ -237,20 +184,13 @@ fn lanes_of_every_length_around_a_block() {
 #[test]
 fn the_table_has_every_combination_once() {
     let rows: Vec<KernelInfo> = Registry::builtin().kernels().collect();
-    let keys: HashSet<_> = rows
-        .iter()
-        .map(|row| (row.op, row.dtype, row.index, row.rank, row.level))
-        .collect();
+    let keys: HashSet<_> = rows.iter().map(|row| (row.op, row.dtype, row.index, row.rank, row.level)).collect();
     assert_eq!(keys.len(), rows.len());
     let levels = if cfg!(target_arch = "x86_64") { 2 } else { 1 };
     // 15 data types, 10 index types, ranks 1..=8 and any.
     assert_eq!(rows.len(), levels * (3 * 15 * 10 * 9 + 15 * 9));
     let names: HashSet<_> = rows.iter().map(|row| row.name).collect();
-    assert_eq!(
-        names.len(),
-        levels * (3 * 5 * 8 * 9 + 5 * 9),
-        "machine code is shared by width"
-    );
+    assert_eq!(names.len(), levels * (3 * 5 * 8 * 9 + 5 * 9), "machine code is shared by width");
 }
 
 #[test]
@@ -259,14 +199,8 @@ fn forced_levels_and_rejecting_policies_agree_on_the_erased_face() {
     let data_view = gather_core::View::new(&data.values, &data.shape).unwrap();
     let index_view = gather_core::View::new(&indices, &[3]).unwrap();
     let run = |level: Level| {
-        let op = Gather::new(0)
-            .negative_index(NegativeIndex::Reject)
-            .level(level);
-        let out = op.run_dyn(
-            &Registry::builtin(),
-            &DynView::from(&data_view),
-            &DynView::from(&index_view),
-        );
+        let op = Gather::new(0).negative_index(NegativeIndex::Reject).level(level);
+        let out = op.run_dyn(&Registry::builtin(), &DynView::from(&data_view), &DynView::from(&index_view));
         out.unwrap().as_bytes().to_vec()
     };
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {

@@ -22,14 +22,7 @@ const fn rules(negative: NegativeIndex, out: OutOfBounds) -> (NegativeIndex, Out
         OutOfBounds::Clamp => Rule::Clamp,
         OutOfBounds::Wrap => Rule::Wrap,
     };
-    (
-        negative,
-        out,
-        Rules {
-            from_end: matches!(negative, NegativeIndex::FromEnd),
-            out_of_range,
-        },
-    )
+    (negative, out, Rules { from_end: matches!(negative, NegativeIndex::FromEnd), out_of_range })
 }
 
 /// A dense tensor as a view.
@@ -39,23 +32,13 @@ pub(crate) fn view<T>(dense: &Dense<T>) -> View<'_, T> {
 
 /// A tensor as the oracle has it.
 pub(crate) fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
-    Dense {
-        shape: tensor.shape().to_vec(),
-        values: tensor.as_slice().to_vec(),
-    }
+    Dense { shape: tensor.shape().to_vec(), values: tensor.as_slice().to_vec() }
 }
 
 /// The indices of a dense tensor in an index type; all must fit.
 pub(crate) fn narrow<I: Index + TryFrom<i128>>(indices: &Dense<i128>) -> Dense<I> {
-    let value = |&index: &i128| {
-        I::try_from(index)
-            .ok()
-            .expect("an index that fits its type")
-    };
-    Dense {
-        shape: indices.shape.clone(),
-        values: indices.values.iter().map(value).collect(),
-    }
+    let value = |&index: &i128| I::try_from(index).ok().expect("an index that fits its type");
+    Dense { shape: indices.shape.clone(), values: indices.values.iter().map(value).collect() }
 }
 
 /// Memory in which a tensor's elements lie apart: no two dimensions of its view can be merged.
@@ -79,24 +62,14 @@ impl<T: Element> Spread<T> {
         let offset = 1;
         let mut memory = vec![T::ZERO; offset + step as usize];
         for (coords, value) in gather_tests::oracle::coords(&dense.shape).zip(&dense.values) {
-            let at: isize = coords
-                .iter()
-                .zip(&strides)
-                .map(|(&c, &stride)| c as isize * stride)
-                .sum();
+            let at: isize = coords.iter().zip(&strides).map(|(&c, &stride)| c as isize * stride).sum();
             memory[offset + at as usize] = *value;
         }
-        Spread {
-            memory,
-            strides,
-            shape: dense.shape.clone(),
-            offset,
-        }
+        Spread { memory, strides, shape: dense.shape.clone(), offset }
     }
 
     /// The tensor.
     pub(crate) fn view(&self) -> View<'_, T> {
-        View::strided(&self.memory, &self.shape, &self.strides, self.offset)
-            .expect("laid out in this memory")
+        View::strided(&self.memory, &self.shape, &self.strides, self.offset).expect("laid out in this memory")
     }
 }

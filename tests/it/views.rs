@@ -7,10 +7,7 @@ use gather_tests::oracle::{self, Dense, Rule, Rules};
 
 use crate::support::{Spread, dense, narrow, view};
 
-const ERROR: Rules = Rules {
-    from_end: true,
-    out_of_range: Rule::Error,
-};
+const ERROR: Rules = Rules { from_end: true, out_of_range: Rule::Error };
 
 #[test]
 fn transposed_reversed_and_repeated_data_gathers_as_its_copy() {
@@ -28,38 +25,18 @@ fn transposed_reversed_and_repeated_data_gathers_as_its_copy() {
         for axis in 0..2 {
             let dim = copy.shape[axis] as i128;
             let list = Dense::from_fn(&[2, 5], |at| at as i128 % (2 * dim) - dim);
-            let got = Gather::new(axis as i64)
-                .run(&data, &view(&narrow::<i16>(&list)))
-                .unwrap();
-            assert_eq!(
-                dense(&got),
-                oracle::gather(&copy, &list, axis, 0, ERROR, &0).unwrap()
-            );
+            let got = Gather::new(axis as i64).run(&data, &view(&narrow::<i16>(&list))).unwrap();
+            assert_eq!(dense(&got), oracle::gather(&copy, &list, axis, 0, ERROR, &0).unwrap());
 
             let full = Dense::from_fn(&[6, 4], |at| at as i128 % (2 * dim) - dim);
-            let got = GatherElements::new(axis as i64)
-                .run(&data, &view(&narrow::<i16>(&full)))
-                .unwrap();
-            assert_eq!(
-                dense(&got),
-                oracle::gather_elements(&copy, &full, axis, ERROR, &0).unwrap()
-            );
+            let got = GatherElements::new(axis as i64).run(&data, &view(&narrow::<i16>(&full))).unwrap();
+            assert_eq!(dense(&got), oracle::gather_elements(&copy, &full, axis, ERROR, &0).unwrap());
         }
         let tuples = Dense::from_fn(&[9, 2], |at| at as i128 % 4 - 2);
-        let got = GatherNd::new()
-            .run(&data, &view(&narrow::<i16>(&tuples)))
-            .unwrap();
-        assert_eq!(
-            dense(&got),
-            oracle::gather_nd(&copy, &tuples, 0, ERROR, &0).unwrap()
-        );
-        let got = BatchToSpace::new(&[1, 3], &[0, 1], &[0, 2])
-            .run(&data)
-            .unwrap();
-        assert_eq!(
-            dense(&got),
-            oracle::batch_to_space(&copy, &[1, 3], &[0, 1], &[0, 2])
-        );
+        let got = GatherNd::new().run(&data, &view(&narrow::<i16>(&tuples))).unwrap();
+        assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, ERROR, &0).unwrap());
+        let got = BatchToSpace::new(&[1, 3], &[0, 1], &[0, 2]).run(&data).unwrap();
+        assert_eq!(dense(&got), oracle::batch_to_space(&copy, &[1, 3], &[0, 1], &[0, 2]));
     }
 }
 
@@ -72,49 +49,24 @@ fn strided_outputs_are_written_at_their_coordinates_only() {
     let mut memory = vec![-7i64; 200];
     let (strides, offset) = ([-50isize, 12, -3], 60);
     let mut out = ViewMut::strided(&mut memory, &[2, 4, 3], &strides, offset).unwrap();
-    Gather::new(0)
-        .run_into(&view(&data), &view(&narrow::<u64>(&list)), &mut out)
-        .unwrap();
+    Gather::new(0).run_into(&view(&data), &view(&narrow::<u64>(&list)), &mut out).unwrap();
     let mut touched = 0;
     for (coords, value) in oracle::coords(&[2, 4, 3]).zip(&expected.values) {
-        let at: isize = coords
-            .iter()
-            .zip(&strides)
-            .map(|(&c, &s)| c as isize * s)
-            .sum();
+        let at: isize = coords.iter().zip(&strides).map(|(&c, &s)| c as isize * s).sum();
         assert_eq!(memory[(offset as isize + at) as usize], *value);
         touched += 1;
     }
-    assert_eq!(
-        memory.iter().filter(|&&value| value == -7).count(),
-        200 - touched
-    );
+    assert_eq!(memory.iter().filter(|&&value| value == -7).count(), 200 - touched);
 }
 
 #[test]
 fn outputs_that_overlap_themselves_are_refused() {
     let mut memory = vec![0u8; 100];
     let overlap = |memory: &mut [u8], shape: &[usize], strides: &[isize]| {
-        ViewMut::strided(memory, shape, strides, 0)
-            .map(|_| ())
-            .unwrap_err()
+        ViewMut::strided(memory, shape, strides, 0).map(|_| ()).unwrap_err()
     };
-    assert_eq!(
-        overlap(&mut memory, &[4], &[0]),
-        Error::Overlap {
-            dim: 0,
-            stride: 0,
-            needed: 1
-        }
-    );
-    assert_eq!(
-        overlap(&mut memory, &[3, 4], &[2, 1]),
-        Error::Overlap {
-            dim: 0,
-            stride: 2,
-            needed: 4
-        }
-    );
+    assert_eq!(overlap(&mut memory, &[4], &[0]), Error::Overlap { dim: 0, stride: 0, needed: 1 });
+    assert_eq!(overlap(&mut memory, &[3, 4], &[2, 1]), Error::Overlap { dim: 0, stride: 2, needed: 4 });
     assert!(ViewMut::strided(&mut memory, &[3, 4], &[4, 1], 0).is_ok());
     assert!(ViewMut::strided(&mut memory, &[4, 3], &[1, 4], 0).is_ok());
     // A dimension of one element has no step to overlap with.
@@ -124,55 +76,19 @@ fn outputs_that_overlap_themselves_are_refused() {
 #[test]
 fn views_outside_their_slice_are_refused() {
     let values = [0u8; 10];
-    assert_eq!(
-        View::new(&values, &[3, 4]).unwrap_err(),
-        Error::Length {
-            len: 10,
-            expected: 12
-        }
-    );
-    let reach = |first, last| Error::StridesOutOfBounds {
-        first: Some(first),
-        last: Some(last),
-        len: 10,
-    };
-    assert_eq!(
-        View::strided(&values, &[5], &[3], 0).unwrap_err(),
-        reach(0, 12)
-    );
-    assert_eq!(
-        View::strided(&values, &[3], &[-1], 1).unwrap_err(),
-        reach(-1, 1)
-    );
+    assert_eq!(View::new(&values, &[3, 4]).unwrap_err(), Error::Length { len: 10, expected: 12 });
+    let reach = |first, last| Error::StridesOutOfBounds { first: Some(first), last: Some(last), len: 10 };
+    assert_eq!(View::strided(&values, &[5], &[3], 0).unwrap_err(), reach(0, 12));
+    assert_eq!(View::strided(&values, &[3], &[-1], 1).unwrap_err(), reach(-1, 1));
     let overflow = View::strided(&values, &[3], &[isize::MAX], 0).unwrap_err();
-    assert_eq!(
-        overflow,
-        Error::StridesOutOfBounds {
-            first: Some(0),
-            last: None,
-            len: 10
-        }
-    );
+    assert_eq!(overflow, Error::StridesOutOfBounds { first: Some(0), last: None, len: 10 });
     let strides = View::strided(&values, &[3], &[1, 1], 0).unwrap_err();
-    assert_eq!(
-        strides,
-        Error::StridesLength {
-            strides: 2,
-            rank: 1
-        }
-    );
+    assert_eq!(strides, Error::StridesLength { strides: 2, rank: 1 });
     let shape: &[usize] = &[usize::MAX, 2];
-    assert_eq!(
-        View::new(&values, shape).unwrap_err(),
-        Error::TooManyElements {
-            shape: shape.into()
-        }
-    );
+    assert_eq!(View::new(&values, shape).unwrap_err(), Error::TooManyElements { shape: shape.into() });
     assert_eq!(
         View::new(&values[..0], &[0, usize::MAX]).unwrap_err(),
-        Error::TooManyElements {
-            shape: [0, usize::MAX].into()
-        }
+        Error::TooManyElements { shape: [0, usize::MAX].into() }
     );
 }
 
@@ -182,20 +98,10 @@ fn uninitialised_outputs_come_back_written() {
     let list = Dense::from_fn(&[700], |at| at as i128 % 4);
     let mut memory = vec![MaybeUninit::<u16>::uninit(); 700 * 300];
     let mut out = ViewMut::new(&mut memory, &[700, 300]).unwrap();
-    Gather::new(0)
-        .run_uninit(&view(&data), &view(&narrow::<u8>(&list)), &mut out)
-        .unwrap();
+    Gather::new(0).run_uninit(&view(&data), &view(&narrow::<u8>(&list)), &mut out).unwrap();
     // SAFETY: `run_uninit` has succeeded.
-    let got: Vec<u16> = memory
-        .iter()
-        .map(|value| unsafe { value.assume_init() })
-        .collect();
-    assert_eq!(
-        got,
-        oracle::gather(&data, &list, 0, 0, ERROR, &0)
-            .unwrap()
-            .values
-    );
+    let got: Vec<u16> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
+    assert_eq!(got, oracle::gather(&data, &list, 0, 0, ERROR, &0).unwrap().values);
 }
 
 #[test]
@@ -203,24 +109,11 @@ fn axes_beyond_32_bits_are_gathered_from() {
     // Three billion repeated elements.
     let data = View::strided(&[7u8, 8, 9], &[1 << 33, 3], &[0, 1], 0).unwrap();
     let indices = [0i64, -1, (1 << 33) - 1, 1 << 32];
-    let got = Gather::new(0)
-        .run(&data, &View::new(&indices, &[4]).unwrap())
-        .unwrap();
+    let got = Gather::new(0).run(&data, &View::new(&indices, &[4]).unwrap()).unwrap();
     assert_eq!(got.as_slice(), [7, 8, 9].repeat(4));
-    let error = Gather::new(0)
-        .run(&data, &View::new(&[1i64 << 33], &[1]).unwrap())
-        .unwrap_err();
+    let error = Gather::new(0).run(&data, &View::new(&[1i64 << 33], &[1]).unwrap()).unwrap_err();
     let op = gather_core::Op::Gather;
-    assert_eq!(
-        error,
-        Error::IndexOutOfRange {
-            op,
-            position: 0,
-            index: 1 << 33,
-            axis: 0,
-            dim: 1 << 33
-        }
-    );
+    assert_eq!(error, Error::IndexOutOfRange { op, position: 0, index: 1 << 33, axis: 0, dim: 1 << 33 });
 }
 
 #[test]
@@ -231,12 +124,6 @@ fn spread_and_dense_inputs_give_the_same() {
     let index = Spread::new(&narrowed);
     let op = Gather::new(2).batch_dims(1);
     let expected = oracle::gather(&data, &list, 2, 1, ERROR, &0.0).unwrap();
-    assert_eq!(
-        dense(&op.run(&spread.view(), &index.view()).unwrap()),
-        expected
-    );
-    assert_eq!(
-        dense(&op.run(&view(&data), &view(&narrowed)).unwrap()),
-        expected
-    );
+    assert_eq!(dense(&op.run(&spread.view(), &index.view()).unwrap()), expected);
+    assert_eq!(dense(&op.run(&view(&data), &view(&narrowed)).unwrap()), expected);
 }

@@ -49,41 +49,23 @@ impl Case {
     /// When it is not of the format.
     pub fn parse(line: &str) -> Result<Self, String> {
         let case: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let text = |key: &str| {
-            case[key]
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| format!("no `{key}`"))
-        };
+        let text = |key: &str| case[key].as_str().map(str::to_owned).ok_or_else(|| format!("no `{key}`"));
         let attrs = case["attrs"].as_object().into_iter().flatten();
-        let attrs = attrs
-            .filter_map(|(key, value)| Some((key.clone(), value.as_i64()?)))
-            .collect();
+        let attrs = attrs.filter_map(|(key, value)| Some((key.clone(), value.as_i64()?))).collect();
         let inputs = case["inputs"].as_object().ok_or("no `inputs`")?;
         let inputs = inputs
             .iter()
             .map(|(name, tensor)| Ok((name.clone(), TensorData::parse(tensor)?)))
             .collect::<Result<_, String>>()?;
         let expected = if let Some(reason) = case["error"].as_str() {
-            Expected::Error {
-                from_shapes: case["stage"] == "shape",
-                reason: reason.to_owned(),
-            }
+            Expected::Error { from_shapes: case["stage"] == "shape", reason: reason.to_owned() }
         } else if case["check"] == "shape" {
             Expected::Shape(TensorData::parse(&case["output"])?)
         } else {
             Expected::Tensor(TensorData::parse(&case["output"])?)
         };
         let strict = case["strict"].as_bool().unwrap_or(false);
-        Ok(Case {
-            id: text("id")?,
-            op: text("op")?,
-            profile: text("profile")?,
-            attrs,
-            inputs,
-            expected,
-            strict,
-        })
+        Ok(Case { id: text("id")?, op: text("op")?, profile: text("profile")?, attrs, inputs, expected, strict })
     }
 
     /// An attribute; 0 where it is not given.
@@ -97,9 +79,7 @@ impl Case {
     /// # Errors
     /// When there is none.
     pub fn input(&self, name: &str) -> Result<&TensorData, String> {
-        self.inputs
-            .get(name)
-            .ok_or_else(|| format!("no input `{name}`"))
+        self.inputs.get(name).ok_or_else(|| format!("no input `{name}`"))
     }
 }
 
@@ -108,17 +88,11 @@ impl Case {
 /// # Errors
 /// When the folder or a file cannot be read, or a line is not of the format.
 pub fn read_folder(folder: &Path) -> Result<Vec<(String, Vec<Case>)>, String> {
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = Vec::new();
     for entry in entries {
-        let path = entry
-            .map_err(|error| format!("{}: {error}", folder.display()))?
-            .path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-        {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
             paths.push(path);
         }
     }
@@ -127,22 +101,12 @@ pub fn read_folder(folder: &Path) -> Result<Vec<(String, Vec<Case>)>, String> {
         return Err(format!("{}: no .jsonl file", folder.display()));
     }
     let read = |path: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        let lines = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty());
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let cases = lines
-            .map(|(at, line)| {
-                Case::parse(line).map_err(|error| format!("{}:{}: {error}", path.display(), at + 1))
-            })
+            .map(|(at, line)| Case::parse(line).map_err(|error| format!("{}:{}: {error}", path.display(), at + 1)))
             .collect::<Result<Vec<_>, _>>()?;
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, cases))
     };
     paths.iter().map(read).collect()

@@ -1,8 +1,8 @@
 //! Running a case through the typed and the type-erased face.
 
 use gather_core::{
-    BatchToSpace, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op,
-    Registry, Shape, Tensor, View,
+    BatchToSpace, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Registry, Shape,
+    Tensor, View,
 };
 
 use crate::cases::{Case, Expected};
@@ -68,47 +68,35 @@ enum Prepared {
 /// The operator of a case, by its profile.
 fn operator(case: &Case) -> Result<Prepared, String> {
     let (axis, batch_dims) = (case.attr("axis"), case.attr("batch_dims"));
-    Ok(Prepared::Ready(
-        match (case.op.as_str(), case.profile.as_str()) {
-            ("gather", "openvino8") => Operator::Gather(Gather::openvino8(axis, batch_dims)),
-            ("gather", "onnx11") => Operator::Gather(Gather::onnx11(axis)),
-            ("gather", "onnx13") => Operator::Gather(Gather::onnx13(axis)),
-            ("gather", "tf") => Operator::Gather(Gather::tensorflow(axis, batch_dims)),
-            ("gather", "torch") => Operator::Gather(Gather::torch(axis)),
-            ("gather_elements", "onnx11") => Operator::GatherElements(GatherElements::onnx11(axis)),
-            ("gather_elements", "onnx13" | "onnx13-wide") => {
-                Operator::GatherElements(GatherElements::onnx13(axis))
+    Ok(Prepared::Ready(match (case.op.as_str(), case.profile.as_str()) {
+        ("gather", "openvino8") => Operator::Gather(Gather::openvino8(axis, batch_dims)),
+        ("gather", "onnx11") => Operator::Gather(Gather::onnx11(axis)),
+        ("gather", "onnx13") => Operator::Gather(Gather::onnx13(axis)),
+        ("gather", "tf") => Operator::Gather(Gather::tensorflow(axis, batch_dims)),
+        ("gather", "torch") => Operator::Gather(Gather::torch(axis)),
+        ("gather_elements", "onnx11") => Operator::GatherElements(GatherElements::onnx11(axis)),
+        ("gather_elements", "onnx13" | "onnx13-wide") => Operator::GatherElements(GatherElements::onnx13(axis)),
+        ("gather_elements", "openvino6") => Operator::GatherElements(GatherElements::openvino6(axis)),
+        ("gather_elements", "torch") => Operator::GatherElements(GatherElements::torch(axis)),
+        ("gather_nd", "tf") => Operator::GatherNd(GatherNd::tensorflow(batch_dims)),
+        ("gather_nd", "onnx11") => Operator::GatherNd(GatherNd::onnx11()),
+        ("gather_nd", "onnx12") => Operator::GatherNd(GatherNd::onnx12(batch_dims)),
+        ("gather_nd", "onnx13") => Operator::GatherNd(GatherNd::onnx13(batch_dims)),
+        ("gather_nd", "openvino5") => Operator::GatherNd(GatherNd::openvino5(batch_dims)),
+        ("gather_nd", "openvino8") => Operator::GatherNd(GatherNd::openvino8(batch_dims)),
+        ("batch_to_space", "openvino2") => {
+            let parameter = |name: &str| erased(case.input(name)?)?.ok_or(format!("`{name}` holds strings"));
+            let (block, begin, end) = (parameter("block_shape")?, parameter("crops_begin")?, parameter("crops_end")?);
+            match BatchToSpace::from_tensors(&block, &begin, &end) {
+                Ok(op) => Operator::BatchToSpace(op),
+                Err(error) => return Ok(Prepared::Refused(error)),
             }
-            ("gather_elements", "openvino6") => {
-                Operator::GatherElements(GatherElements::openvino6(axis))
-            }
-            ("gather_elements", "torch") => Operator::GatherElements(GatherElements::torch(axis)),
-            ("gather_nd", "tf") => Operator::GatherNd(GatherNd::tensorflow(batch_dims)),
-            ("gather_nd", "onnx11") => Operator::GatherNd(GatherNd::onnx11()),
-            ("gather_nd", "onnx12") => Operator::GatherNd(GatherNd::onnx12(batch_dims)),
-            ("gather_nd", "onnx13") => Operator::GatherNd(GatherNd::onnx13(batch_dims)),
-            ("gather_nd", "openvino5") => Operator::GatherNd(GatherNd::openvino5(batch_dims)),
-            ("gather_nd", "openvino8") => Operator::GatherNd(GatherNd::openvino8(batch_dims)),
-            ("batch_to_space", "openvino2") => {
-                let parameter = |name: &str| {
-                    erased(case.input(name)?)?.ok_or(format!("`{name}` holds strings"))
-                };
-                let (block, begin, end) = (
-                    parameter("block_shape")?,
-                    parameter("crops_begin")?,
-                    parameter("crops_end")?,
-                );
-                match BatchToSpace::from_tensors(&block, &begin, &end) {
-                    Ok(op) => Operator::BatchToSpace(op),
-                    Err(error) => return Ok(Prepared::Refused(error)),
-                }
-            }
-            ("gather" | "gather_elements" | "gather_nd" | "batch_to_space", profile) => {
-                return Err(format!("unknown profile {profile}"));
-            }
-            _ => return Ok(Prepared::Unknown),
-        },
-    ))
+        }
+        ("gather" | "gather_elements" | "gather_nd" | "batch_to_space", profile) => {
+            return Err(format!("unknown profile {profile}"));
+        }
+        _ => return Ok(Prepared::Unknown),
+    }))
 }
 
 fn check(case: &Case, operator: &Operator) -> Result<(), String> {
@@ -116,56 +104,24 @@ fn check(case: &Case, operator: &Operator) -> Result<(), String> {
     let indices = case.inputs.get("indices");
     let inferred = operator.output_shape(&data.shape, indices.map(|indices| &indices.shape[..]));
     match (&case.expected, &inferred) {
-        (
-            Expected::Error {
-                from_shapes: true, ..
-            },
-            Err(_),
-        ) => {}
-        (
-            Expected::Error {
-                from_shapes: true,
-                reason,
-            },
-            Ok(shape),
-        ) => {
-            return Err(format!(
-                "expected an error ({reason}), got shape {shape:?} from inference"
-            ));
+        (Expected::Error { from_shapes: true, .. }, Err(_)) => {}
+        (Expected::Error { from_shapes: true, reason }, Ok(shape)) => {
+            return Err(format!("expected an error ({reason}), got shape {shape:?} from inference"));
         }
-        (
-            Expected::Error {
-                from_shapes: false, ..
-            },
-            Ok(_),
-        ) => {}
-        (
-            Expected::Error {
-                from_shapes: false,
-                reason,
-            },
-            Err(error),
-        ) => {
-            return Err(format!(
-                "expected an error of values ({reason}), got one of shapes: {error}"
-            ));
+        (Expected::Error { from_shapes: false, .. }, Ok(_)) => {}
+        (Expected::Error { from_shapes: false, reason }, Err(error)) => {
+            return Err(format!("expected an error of values ({reason}), got one of shapes: {error}"));
         }
         (Expected::Tensor(tensor) | Expected::Shape(tensor), inferred) => {
             if inferred.as_ref().map(|shape| &shape[..]) != Ok(&tensor.shape[..]) {
-                return Err(format!(
-                    "expected shape {:?}, got {inferred:?} from inference",
-                    tensor.shape
-                ));
+                return Err(format!("expected shape {:?}, got {inferred:?} from inference", tensor.shape));
             }
         }
     }
     if let Expected::Shape(tensor) = &case.expected
         && tensor.dtype != data.dtype
     {
-        return Err(format!(
-            "expected dtype {}, the operator gives {}",
-            tensor.dtype, data.dtype
-        ));
+        return Err(format!("expected dtype {}, the operator gives {}", tensor.dtype, data.dtype));
     }
     let has_values = |tensor: &TensorData| tensor.values.is_some();
     if !has_values(data) || !indices.is_none_or(has_values) {
@@ -185,17 +141,14 @@ fn check(case: &Case, operator: &Operator) -> Result<(), String> {
 fn compare(face: &str, expected: &Expected, got: Result<TensorData, Error>) -> Result<(), String> {
     match (expected, got) {
         (Expected::Error { .. }, Err(_)) => Ok(()),
-        (Expected::Error { reason, .. }, Ok(tensor)) => Err(format!(
-            "{face}: expected an error ({reason}), got {tensor:?}"
-        )),
-        (Expected::Tensor(tensor) | Expected::Shape(tensor), Err(error)) => Err(format!(
-            "{face}: expected shape {:?}, got the error: {error}",
-            tensor.shape
-        )),
-        (Expected::Shape(tensor), Ok(got)) if tensor.shape == got.shape => Ok(()),
-        (Expected::Tensor(tensor), Ok(got)) if tensor.shape == got.shape && same(tensor, &got) => {
-            Ok(())
+        (Expected::Error { reason, .. }, Ok(tensor)) => {
+            Err(format!("{face}: expected an error ({reason}), got {tensor:?}"))
         }
+        (Expected::Tensor(tensor) | Expected::Shape(tensor), Err(error)) => {
+            Err(format!("{face}: expected shape {:?}, got the error: {error}", tensor.shape))
+        }
+        (Expected::Shape(tensor), Ok(got)) if tensor.shape == got.shape => Ok(()),
+        (Expected::Tensor(tensor), Ok(got)) if tensor.shape == got.shape && same(tensor, &got) => Ok(()),
         (Expected::Tensor(tensor) | Expected::Shape(tensor), Ok(got)) => {
             Err(format!("{face}: expected {tensor:?}, got {got:?}"))
         }
@@ -278,11 +231,7 @@ impl Operator {
                     like => downcast(out, like),
                     _strings => return Err("strings have no erased face".to_owned())),
             };
-            Ok(TensorData {
-                dtype: data.dtype.clone(),
-                shape,
-                values: Some(values),
-            })
+            Ok(TensorData { dtype: data.dtype.clone(), shape, values: Some(values) })
         };
         match out {
             Ok(out) => Ok(Some(Ok(back(out)?))),
@@ -306,19 +255,12 @@ fn downcast<T: Element>(out: DynTensor, _like: &[T]) -> Values
 where
     Values: From<Vec<T>>,
 {
-    Values::from(
-        out.downcast::<T>()
-            .expect("the data type that went in")
-            .into_vec(),
-    )
+    Values::from(out.downcast::<T>().expect("the data type that went in").into_vec())
 }
 
 fn erased(tensor: &TensorData) -> Result<Option<DynView<'_>>, String> {
     let values = tensor.values.as_ref().ok_or("no values")?;
-    values
-        .dyn_view(&tensor.shape)
-        .transpose()
-        .map_err(|error| error.to_string())
+    values.dyn_view(&tensor.shape).transpose().map_err(|error| error.to_string())
 }
 
 /// A run with typed data that waits for the type of its indices.
@@ -328,10 +270,7 @@ trait WithIndices {
     fn run<I: Index>(&self, indices: &View<'_, I>) -> Result<Tensor<Self::Item>, Error>;
     fn run_alone(&self) -> Result<Tensor<Self::Item>, Error>;
 
-    fn with_indices(
-        &self,
-        indices: Option<&TensorData>,
-    ) -> Result<Result<Tensor<Self::Item>, Error>, String> {
+    fn with_indices(&self, indices: Option<&TensorData>) -> Result<Result<Tensor<Self::Item>, Error>, String> {
         let Some(indices) = indices else {
             return Ok(self.run_alone());
         };

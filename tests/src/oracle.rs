@@ -45,10 +45,7 @@ impl<T: Clone> Dense<T> {
     /// A tensor of a shape whose elements follow from their row-major position.
     pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Self {
         let len = shape.iter().product();
-        Dense {
-            shape: shape.to_vec(),
-            values: (0..len).map(value).collect(),
-        }
+        Dense { shape: shape.to_vec(), values: (0..len).map(value).collect() }
     }
 
     /// The element at a coordinate.
@@ -60,11 +57,7 @@ impl<T: Clone> Dense<T> {
     fn position(&self, coords: &[usize]) -> usize {
         let mut position = 0;
         for (coord, dim) in coords.iter().zip(&self.shape) {
-            assert!(
-                coord < dim,
-                "coordinate {coords:?} outside {:?}",
-                self.shape
-            );
+            assert!(coord < dim, "coordinate {coords:?} outside {:?}", self.shape);
             position = position * dim + coord;
         }
         position
@@ -90,20 +83,12 @@ impl Rules {
     fn apply(self, index: i128, dim: usize) -> Result<Option<usize>, ()> {
         let dim = dim as i128;
         if dim == 0 {
-            return if self.out_of_range == Rule::Zero {
-                Ok(None)
-            } else {
-                Err(())
-            };
+            return if self.out_of_range == Rule::Zero { Ok(None) } else { Err(()) };
         }
         if self.out_of_range == Rule::Wrap {
             return Ok(Some(index.rem_euclid(dim) as usize));
         }
-        let index = if index < 0 && self.from_end {
-            index + dim
-        } else {
-            index
-        };
+        let index = if index < 0 && self.from_end { index + dim } else { index };
         if index >= 0 && index < dim {
             return Ok(Some(index as usize));
         }
@@ -139,12 +124,7 @@ pub fn gather<T: Clone>(
     rules: Rules,
     fill: &T,
 ) -> Result<Dense<T>, BadIndex> {
-    let shape = [
-        &data.shape[..axis],
-        &indices.shape[batch..],
-        &data.shape[axis + 1..],
-    ]
-    .concat();
+    let shape = [&data.shape[..axis], &indices.shape[batch..], &data.shape[axis + 1..]].concat();
     if rules.out_of_range == Rule::Error || !shape.contains(&0) {
         rules.check(indices, |_| data.shape[axis])?;
     }
@@ -156,10 +136,7 @@ pub fn gather<T: Clone>(
             _ => fill.clone(),
         }
     });
-    Ok(Dense {
-        values: values.collect(),
-        shape,
-    })
+    Ok(Dense { values: values.collect(), shape })
 }
 
 /// GatherElements along `axis`.
@@ -184,10 +161,7 @@ pub fn gather_elements<T: Clone>(
             _ => fill.clone(),
         }
     });
-    Ok(Dense {
-        values: values.collect(),
-        shape: indices.shape.clone(),
-    })
+    Ok(Dense { values: values.collect(), shape: indices.shape.clone() })
 }
 
 /// GatherNd with `batch` shared dimensions.
@@ -219,20 +193,12 @@ pub fn gather_nd<T: Clone>(
         from.extend_from_slice(&out[outer..]);
         data.at(&from)
     });
-    Ok(Dense {
-        values: values.collect(),
-        shape,
-    })
+    Ok(Dense { values: values.collect(), shape })
 }
 
 /// BatchToSpace, as reshape, transpose, reshape, crop.
 #[must_use]
-pub fn batch_to_space<T: Clone>(
-    data: &Dense<T>,
-    block: &[usize],
-    begin: &[usize],
-    end: &[usize],
-) -> Dense<T> {
+pub fn batch_to_space<T: Clone>(data: &Dense<T>, block: &[usize], begin: &[usize], end: &[usize]) -> Dense<T> {
     let rank = data.shape.len();
     let batch = data.shape[0] / block.iter().product::<usize>();
     let mut shape = vec![batch];
@@ -250,57 +216,34 @@ pub fn batch_to_space<T: Clone>(
         from[0] = blocks * batch + out[0];
         data.at(&from)
     });
-    Dense {
-        values: values.collect(),
-        shape,
-    }
+    Dense { values: values.collect(), shape }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ERROR: Rules = Rules {
-        from_end: true,
-        out_of_range: Rule::Error,
-    };
+    const ERROR: Rules = Rules { from_end: true, out_of_range: Rule::Error };
 
     fn dense<T: Clone>(shape: &[usize], values: &[T]) -> Dense<T> {
-        Dense {
-            shape: shape.to_vec(),
-            values: values.to_vec(),
-        }
+        Dense { shape: shape.to_vec(), values: values.to_vec() }
     }
 
     #[test]
     fn the_printed_examples_hold() {
         let data = dense(&[2, 5], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let indices = dense(&[2, 3], &[0, 0, 4, 4, 0, 0]);
-        assert_eq!(
-            gather(&data, &indices, 1, 1, ERROR, &0).unwrap().values,
-            [1, 1, 5, 10, 6, 6]
-        );
+        assert_eq!(gather(&data, &indices, 1, 1, ERROR, &0).unwrap().values, [1, 1, 5, 10, 6, 6]);
 
         let data = dense(&[3, 3], &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let indices = dense(&[2, 3], &[1, 2, 0, 2, 0, 0]);
-        assert_eq!(
-            gather_elements(&data, &indices, 0, ERROR, &0)
-                .unwrap()
-                .values,
-            [4, 8, 3, 7, 2, 3]
-        );
+        assert_eq!(gather_elements(&data, &indices, 0, ERROR, &0).unwrap().values, [4, 8, 3, 7, 2, 3]);
 
         let data = dense(&[2, 2, 2], &[0, 1, 2, 3, 4, 5, 6, 7]);
         let indices = dense(&[2, 2], &[0, 1, 1, 0]);
-        assert_eq!(
-            gather_nd(&data, &indices, 0, ERROR, &0).unwrap().values,
-            [2, 3, 4, 5]
-        );
+        assert_eq!(gather_nd(&data, &indices, 0, ERROR, &0).unwrap().values, [2, 3, 4, 5]);
 
         let data = dense(&[4, 1, 1], &[1, 2, 3, 4]);
-        assert_eq!(
-            batch_to_space(&data, &[1, 2, 2], &[0; 3], &[0; 3]).values,
-            [1, 2, 3, 4]
-        );
+        assert_eq!(batch_to_space(&data, &[1, 2, 2], &[0; 3], &[0; 3]).values, [1, 2, 3, 4]);
     }
 }

@@ -202,10 +202,7 @@ impl<F: FromJson> FromJson for Complex<F> {
         let [re, im] = value.as_array()?.as_slice() else {
             return None;
         };
-        Some(Complex {
-            re: F::from_json(re)?,
-            im: F::from_json(im)?,
-        })
+        Some(Complex { re: F::from_json(re)?, im: F::from_json(im)? })
     }
 }
 
@@ -215,26 +212,13 @@ impl TensorData {
     /// # Errors
     /// When it is not of the format.
     pub fn parse(value: &Value) -> Result<Self, String> {
-        let dtype = value["dtype"]
-            .as_str()
-            .ok_or("a tensor without dtype")?
-            .to_owned();
+        let dtype = value["dtype"].as_str().ok_or("a tensor without dtype")?.to_owned();
         let shape = value["shape"].as_array().ok_or("a tensor without shape")?;
-        let dim = |dim: &Value| {
-            dim.as_u64()
-                .and_then(|dim| usize::try_from(dim).ok())
-                .ok_or("a bad dimension")
-        };
+        let dim = |dim: &Value| dim.as_u64().and_then(|dim| usize::try_from(dim).ok()).ok_or("a bad dimension");
         let shape = shape.iter().map(dim).collect::<Result<Vec<usize>, _>>()?;
         let items = value["data"].as_array().map(|items| (items, false));
         let items = items.or_else(|| value["bits"].as_array().map(|items| (items, true)));
-        let values = items
-            .map(|(items, bits)| Values::parse(&dtype, items, bits))
-            .transpose()?;
-        Ok(TensorData {
-            dtype,
-            shape,
-            values,
-        })
+        let values = items.map(|(items, bits)| Values::parse(&dtype, items, bits)).transpose()?;
+        Ok(TensorData { dtype, shape, values })
     }
 }

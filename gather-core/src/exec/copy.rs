@@ -14,16 +14,8 @@ use crate::threads;
 #[inline]
 pub(crate) unsafe fn run(plan: &RawCopyPlan, data: *const u8, out: *mut u8) {
     let Some(entry) = plan.entry else { return };
-    let origin = CopyCursor {
-        out,
-        data: data.wrapping_offset(plan.origin),
-    };
-    let task = Task {
-        plan,
-        entry,
-        origin,
-        loops: &plan.loops,
-    };
+    let origin = CopyCursor { out, data: data.wrapping_offset(plan.origin) };
+    let task = Task { plan, entry, origin, loops: &plan.loops };
     match threads::tasks(plan.par, plan.bytes()) {
         // SAFETY: the promise about the operands is the task's.
         1 => unsafe { task.call() },
@@ -53,11 +45,7 @@ impl Task<'_> {
     /// that the lowered operator names, which its checks keep inside data; the plan picks the kernel by rank and row.
     #[inline]
     unsafe fn call(self) {
-        let args = CopyArgs {
-            origin: self.origin,
-            loops: self.loops,
-            row: self.plan.row,
-        };
+        let args = CopyArgs { origin: self.origin, loops: self.loops, row: self.plan.row };
         // SAFETY: the kernel contract holds, as argued above.
         unsafe { (self.entry.run)(&args) }
     }
@@ -68,9 +56,7 @@ impl Task<'_> {
     /// The promise of [`run`], for this part of the nest.
     unsafe fn run_split(self, tasks: usize) {
         let longest = || (0..self.loops.len()).max_by_key(|&d| self.loops[d].n);
-        let wide = (0..self.loops.len())
-            .find(|&d| self.loops[d].n >= tasks)
-            .or_else(longest);
+        let wide = (0..self.loops.len()).find(|&d| self.loops[d].n >= tasks).or_else(longest);
         let Some(d) = wide.filter(|&d| tasks > 1 && self.loops[d].n > 1) else {
             // SAFETY: the caller's promise.
             return unsafe { self.call() };
@@ -85,15 +71,8 @@ impl Task<'_> {
         first[d].n = cut;
         second[d].n = n - cut;
         second[d].phase = walk.phase;
-        let first = Task {
-            loops: &first,
-            ..self
-        };
-        let second = Task {
-            loops: &second,
-            origin: walk.at(),
-            ..self
-        };
+        let first = Task { loops: &first, ..self };
+        let second = Task { loops: &second, origin: walk.at(), ..self };
         threads::join(
             // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
             move || unsafe { first.run_split(few) },
@@ -108,15 +87,9 @@ fn skip(walk: Walk, along: &Phased, count: usize) -> Walk {
     let phase = (walk.phase + count) % along.block;
     let carries = (walk.phase + count) / along.block;
     let steps = phase as isize - walk.phase as isize;
-    let data = along
-        .period()
-        .wrapping_mul(carries as isize)
-        .wrapping_add(along.step.wrapping_mul(steps));
+    let data = along.period().wrapping_mul(carries as isize).wrapping_add(along.step.wrapping_mul(steps));
     let out = along.out.wrapping_mul(count as isize);
     let at = walk.at();
-    CopyCursor {
-        out: at.out.wrapping_offset(out),
-        data: at.data.wrapping_offset(data),
-    }
-    .enter(&Phased { phase, ..*along })
+    CopyCursor { out: at.out.wrapping_offset(out), data: at.data.wrapping_offset(data) }
+        .enter(&Phased { phase, ..*along })
 }

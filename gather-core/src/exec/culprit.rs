@@ -24,37 +24,19 @@ pub(crate) struct Blame<'a> {
 /// # Safety
 /// The indices may be read along their layout as values of the index type.
 #[cold]
-pub(crate) unsafe fn check(
-    blame: &Blame<'_>,
-    index: *const u8,
-    indices: &Layout,
-) -> Result<(), Error> {
+pub(crate) unsafe fn check(blame: &Blame<'_>, index: *const u8, indices: &Layout) -> Result<(), Error> {
     let read = blame.index.reader();
     let (shape, strides) = (indices.shape(), indices.strides());
     let size = blame.index.size() as isize;
     let mut coords: SmallVec<[usize; 8]> = SmallVec::from_elem(0, shape.len());
     for position in 0..indices.len() {
-        let offset: isize = coords
-            .iter()
-            .zip(strides)
-            .map(|(&c, &stride)| c as isize * stride)
-            .sum();
+        let offset: isize = coords.iter().zip(strides).map(|(&c, &stride)| c as isize * stride).sum();
         // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
         let value = unsafe { read(index.wrapping_offset(offset * size)) };
-        let component = if blame.op == Op::GatherNd {
-            coords.last().copied().unwrap_or(0)
-        } else {
-            0
-        };
+        let component = if blame.op == Op::GatherNd { coords.last().copied().unwrap_or(0) } else { 0 };
         let Axis { axis, dim, .. } = blame.axes[component];
         if !names_an_element(blame.rules, value, dim) {
-            return Err(Error::IndexOutOfRange {
-                op: blame.op,
-                position,
-                index: value,
-                axis,
-                dim,
-            });
+            return Err(Error::IndexOutOfRange { op: blame.op, position, index: value, axis, dim });
         }
         advance(&mut coords, shape);
     }
@@ -66,11 +48,7 @@ fn names_an_element(rules: IndexRules, index: i128, dim: usize) -> bool {
         OutOfBounds::Clamp | OutOfBounds::Wrap => dim > 0,
         OutOfBounds::Error | OutOfBounds::Zero => {
             let dim = dim as i128;
-            let from = if rules.negative == NegativeIndex::FromEnd {
-                -dim
-            } else {
-                0
-            };
+            let from = if rules.negative == NegativeIndex::FromEnd { -dim } else { 0 };
             (from..dim).contains(&index)
         }
     }

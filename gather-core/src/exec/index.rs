@@ -5,9 +5,7 @@ use smallvec::SmallVec;
 use crate::error::Error;
 use crate::exec::culprit;
 use crate::index::IndexType;
-use crate::kernels::{
-    BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any,
-};
+use crate::kernels::{BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any};
 use crate::ops::OutOfBounds;
 use crate::plan::{IndexPlan, Route};
 use crate::shape::Layout;
@@ -39,28 +37,20 @@ static NO_INDEX: u64 = 0;
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<(), Error> {
     let kernel: IndexKernel = match plan.route {
         Route::Nothing => return Ok(()),
-        // SAFETY: the indices may be read along their layout.
         Route::Check => {
+            // SAFETY: the indices may be read along their layout.
             return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
         }
         Route::Fill => index_nest_any::<Fill>,
         Route::Kernel(entry) => entry.run,
         Route::Wide => wide(plan.index),
     };
-    let index = if plan.axes.is_empty() {
-        (&raw const NO_INDEX).cast()
-    } else {
-        operands.index
-    };
+    let index = if plan.axes.is_empty() { (&raw const NO_INDEX).cast() } else { operands.index };
     let task = Task {
         plan,
         kernel,
         fill: operands.fill,
-        origin: Cursor {
-            out: operands.out,
-            data: operands.data,
-            index,
-        },
+        origin: Cursor { out: operands.out, data: operands.data, index },
         loops: &plan.loops,
     };
     let verdict = match threads::tasks(plan.par, plan.bytes()) {
@@ -126,20 +116,14 @@ impl Task<'_> {
     /// The promise of [`run`], for this part of the nest.
     unsafe fn run_blocked(self) -> Verdict {
         let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.loops);
-        let [.., lane] = loops.as_mut_slice() else {
-            unreachable!("a nest has at least the loop over lanes")
-        };
+        let [.., lane] = loops.as_mut_slice() else { unreachable!("a nest has at least the loop over lanes") };
         let whole = *lane;
         let mut out_of_range = false;
         for start in (0..whole.n).step_by(BLOCK) {
             if let Some(lane) = loops.last_mut() {
                 lane.n = (whole.n - start).min(BLOCK);
             }
-            let block = Task {
-                origin: self.origin.skip(&whole, start),
-                loops: &loops,
-                ..self
-            };
+            let block = Task { origin: self.origin.skip(&whole, start), loops: &loops, ..self };
             // SAFETY: a sub-range of the lanes is a part of the nest.
             out_of_range |= unsafe { block.call() }.out_of_range;
         }
@@ -178,9 +162,7 @@ impl Task<'_> {
     /// The promise of [`run`], for this part of the nest.
     unsafe fn run_split(self, tasks: usize) -> Verdict {
         let longest = || (0..self.loops.len()).max_by_key(|&d| self.loops[d].n);
-        let wide = (0..self.loops.len())
-            .find(|&d| self.loops[d].n >= tasks)
-            .or_else(longest);
+        let wide = (0..self.loops.len()).find(|&d| self.loops[d].n >= tasks).or_else(longest);
         let Some(d) = wide.filter(|&d| tasks > 1 && self.loops[d].n > 1) else {
             // SAFETY: the caller's promise.
             return unsafe { self.run() };
@@ -194,23 +176,14 @@ impl Task<'_> {
             (self.loops.into(), self.loops.into());
         first[d].n = cut;
         second[d].n = n - cut;
-        let first = Task {
-            loops: &first,
-            ..self
-        };
-        let second = Task {
-            loops: &second,
-            origin: self.origin.skip(&self.loops[d], cut),
-            ..self
-        };
+        let first = Task { loops: &first, ..self };
+        let second = Task { loops: &second, origin: self.origin.skip(&self.loops[d], cut), ..self };
         let (a, b) = threads::join(
             // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
             move || unsafe { first.run_split(few) },
             // SAFETY: as above.
             move || unsafe { second.run_split(rest) },
         );
-        Verdict {
-            out_of_range: a.out_of_range | b.out_of_range,
-        }
+        Verdict { out_of_range: a.out_of_range | b.out_of_range }
     }
 }

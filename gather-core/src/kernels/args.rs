@@ -85,9 +85,7 @@ impl IndexArgs<'_> {
     #[inline(always)]
     #[must_use]
     pub fn loops<const R: usize>(&self) -> &[Loop; R] {
-        self.loops
-            .first_chunk()
-            .expect("a kernel runs on nests of its own rank")
+        self.loops.first_chunk().expect("a kernel runs on nests of its own rank")
     }
 
     /// The position of the first lane.
@@ -100,9 +98,7 @@ impl IndexArgs<'_> {
     /// The innermost loop.
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Loop {
-        self.loops
-            .last()
-            .expect("a nest has at least the loop over lanes")
+        self.loops.last().expect("a nest has at least the loop over lanes")
     }
 }
 
@@ -137,8 +133,7 @@ impl Phased {
     /// Step of data from a phase to the same phase of the next `d`.
     #[inline(always)]
     pub(crate) fn period(&self) -> isize {
-        self.wrap
-            .wrapping_add(self.step.wrapping_mul(self.block as isize - 1))
+        self.wrap.wrapping_add(self.step.wrapping_mul(self.block as isize - 1))
     }
 }
 
@@ -154,10 +149,7 @@ impl CopyCursor {
     #[inline(always)]
     #[must_use]
     pub fn enter(self, along: &Phased) -> Walk {
-        Walk {
-            at: self,
-            phase: along.phase,
-        }
+        Walk { at: self, phase: along.phase }
     }
 }
 
@@ -181,15 +173,8 @@ impl Walk {
     #[must_use]
     pub fn step(self, along: &Phased) -> Walk {
         let next = self.phase + 1;
-        let (phase, data) = if next == along.block {
-            (0, along.wrap)
-        } else {
-            (next, along.step)
-        };
-        let at = CopyCursor {
-            out: self.at.out.wrapping_offset(along.out),
-            data: self.at.data.wrapping_offset(data),
-        };
+        let (phase, data) = if next == along.block { (0, along.wrap) } else { (next, along.step) };
+        let at = CopyCursor { out: self.at.out.wrapping_offset(along.out), data: self.at.data.wrapping_offset(data) };
         Walk { at, phase }
     }
 }
@@ -211,9 +196,7 @@ impl CopyArgs<'_> {
     #[inline(always)]
     #[must_use]
     pub fn loops<const R: usize>(&self) -> &[Phased; R] {
-        self.loops
-            .first_chunk()
-            .expect("a kernel runs on nests of its own rank")
+        self.loops.first_chunk().expect("a kernel runs on nests of its own rank")
     }
 
     /// The position of the first lane.
@@ -226,8 +209,6 @@ impl CopyArgs<'_> {
     /// The innermost loop.
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Phased {
-        self.loops
-            .last()
-            .expect("a nest has at least the loop over lanes")
+        self.loops.last().expect("a nest has at least the loop over lanes")
     }
 }

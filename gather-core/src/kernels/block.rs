@@ -50,11 +50,7 @@ pub(crate) unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
                 let x = value.widen();
                 // Negative values: `x + dim` cannot overflow. Others: plus 0.
                 let x = x + (from_end & (x >> 63));
-                if (x as u64) < dim as u64 {
-                    x as i32
-                } else {
-                    -1
-                }
+                if (x as u64) < dim as u64 { x as i32 } else { -1 }
             };
             // SAFETY: the caller's promise.
             unsafe { each::<I>(job, check) }
@@ -76,11 +72,7 @@ pub(crate) unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
             let wrap = move |value: I| {
                 let x = value.widen();
                 // In range already: no division.
-                if (x as u64) < dim as u64 {
-                    x as i32
-                } else {
-                    value.wrap(dim) as i32
-                }
+                if (x as u64) < dim as u64 { x as i32 } else { value.wrap(dim) as i32 }
             };
             // SAFETY: the caller's promise.
             unsafe { each::<I>(job, wrap) }
@@ -100,11 +92,11 @@ unsafe fn each<I: Index>(job: &Resolve, map: impl Fn(I) -> i32) -> bool {
         let index = job.index.cast::<I>();
         for lane in 0..job.n {
             // SAFETY: the caller promises `n` readable values `stride` apart, here one after the other.
-            let value = unsafe { index.add(lane).read_unaligned() };
+            let value = unsafe { index.wrapping_add(lane).read_unaligned() };
             let unit = map(value);
             verdict |= unit;
             // SAFETY: `lane < n`, and `out` has room for `n`.
-            unsafe { job.out.add(lane).write(unit) };
+            unsafe { job.out.wrapping_add(lane).write(unit) };
         }
     } else {
         let mut index = job.index;
@@ -114,7 +106,7 @@ unsafe fn each<I: Index>(job: &Resolve, map: impl Fn(I) -> i32) -> bool {
             let unit = map(value);
             verdict |= unit;
             // SAFETY: `lane < n`, and `out` has room for `n`.
-            unsafe { job.out.add(lane).write(unit) };
+            unsafe { job.out.wrapping_add(lane).write(unit) };
             index = index.wrapping_offset(job.stride);
         }
     }
@@ -135,11 +127,7 @@ pub(crate) struct Block {
 impl Block {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Block {
-            units: [const { core::mem::MaybeUninit::uninit() }; BLOCK],
-            bad: [0; BLOCK / 64],
-            has_bad: false,
-        }
+        Block { units: [const { core::mem::MaybeUninit::uninit() }; BLOCK], bad: [0; BLOCK / 64], has_bad: false }
     }
 
     #[inline(always)]
@@ -193,9 +181,7 @@ impl Block {
         stride: isize,
         n: usize,
     ) -> Verdict {
-        let [first, rest @ ..] = args.components else {
-            unreachable!("K5: there is a component")
-        };
+        let [first, rest @ ..] = args.components else { unreachable!("K5: there is a component") };
         // SAFETY: the caller's promise.
         let mut verdict = unsafe { self.resolve::<I, L>(args, first, index, stride, n) };
         self.scale(n, first.scale as i32);

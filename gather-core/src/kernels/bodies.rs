@@ -72,10 +72,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             unsafe { self.block.resolve_all::<I, L>(args, index, lane.index, n) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe {
-                self.block
-                    .resolve::<I, L>(args, &args.components[0], index, lane.index, n)
-            }
+            unsafe { self.block.resolve::<I, L>(args, &args.components[0], index, lane.index, n) }
         };
         self.out_of_range |= verdict.out_of_range;
         self.resolved = index;
@@ -111,17 +108,10 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     }
 }
 
-impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
-    for Body<U, I, L, REUSE, TUPLE>
-{
+impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody for Body<U, I, L, REUSE, TUPLE> {
     #[inline(always)]
     fn start(_: &IndexArgs<'_>) -> Self {
-        Body {
-            block: Block::new(),
-            resolved: core::ptr::null(),
-            out_of_range: false,
-            kernel: PhantomData,
-        }
+        Body { block: Block::new(), resolved: core::ptr::null(), out_of_range: false, kernel: PhantomData }
     }
 
     #[inline(never)]
@@ -141,8 +131,6 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
 
     #[inline(always)]
     fn verdict(self) -> Verdict {
-        Verdict {
-            out_of_range: self.out_of_range,
-        }
+        Verdict { out_of_range: self.out_of_range }
     }
 }

@@ -34,18 +34,12 @@ pub struct BatchToSpace<U, L> {
 impl<U: Unit, L: Tier> CopyBody for BatchToSpace<U, L> {
     #[inline(always)]
     fn start(_: &CopyArgs<'_>) -> Self {
-        BatchToSpace {
-            kernel: PhantomData,
-        }
+        BatchToSpace { kernel: PhantomData }
     }
 
     #[inline(always)]
     unsafe fn lanes(&mut self, args: &CopyArgs<'_>, at: CopyCursor) {
-        let streams = Streams {
-            at,
-            lane: *args.lane(),
-            row: args.row,
-        };
+        let streams = Streams { at, lane: *args.lane(), row: args.row };
         // SAFETY: the kernel contract for the lanes from `at` on.
         unsafe { U::copy::<L>(&streams) }
     }
@@ -57,8 +51,10 @@ impl<U: Unit, L: Tier> CopyBody for BatchToSpace<U, L> {
 /// K1 (`out`), K4 and K6; `data` reaches readable memory along the lanes.
 #[inline(always)]
 pub(crate) unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
-    // SAFETY: the caller's promise, lane by lane.
-    unsafe { each(streams, |from, to| copy_unit::<BYTES>(from, to)) }
+    each(streams, |from, to| {
+        // SAFETY: the caller's promise, for this lane.
+        unsafe { copy_unit::<BYTES>(from, to) }
+    });
 }
 
 /// Copies lanes of `row` bytes.
@@ -68,25 +64,21 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
 #[inline(always)]
 pub(crate) unsafe fn copy_rows(streams: &Streams) {
     let row = streams.row;
-    // SAFETY: the caller's promise, lane by lane: `row` bytes at both ends, apart from each other.
-    unsafe { each(streams, |from, to| to.copy_from_nonoverlapping(from, row)) }
+    each(streams, |from, to| {
+        // SAFETY: the caller's promise, for this lane: `row` bytes at both ends, apart from each other.
+        unsafe { to.copy_from_nonoverlapping(from, row) }
+    });
 }
 
 /// Runs `copy` on every lane, in the order of the output.
-///
-/// # Safety
-/// `copy` may be called for every lane of the streams.
 #[inline(always)]
-unsafe fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8)) {
+fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8)) {
     let Streams { at, lane, .. } = streams;
     if lane.block == 1 {
         let mut at = *at;
         for _ in 0..lane.n {
             copy(at.data, at.out);
-            at = CopyCursor {
-                out: at.out.wrapping_offset(lane.out),
-                data: at.data.wrapping_offset(lane.wrap),
-            };
+            at = CopyCursor { out: at.out.wrapping_offset(lane.out), data: at.data.wrapping_offset(lane.wrap) };
         }
         return;
     }

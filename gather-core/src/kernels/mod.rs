@@ -64,8 +64,7 @@ pub(crate) use builtin::BUILTIN;
 pub use interleave::BatchToSpace;
 pub use nest::{copy_nest_any, index_nest_any};
 pub use table::{
-    CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable,
-    Tables, UnitRow,
+    CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Tables, UnitRow,
 };
 pub use unit::{Fixed, Rows};
 pub(crate) use wide::{Fill, Wide};

@@ -119,10 +119,7 @@ impl KernelSet {
         while level < tables.levels.len() {
             let table = &tables.levels[level];
             let expected = index_ops * tables.units.len() * tables.words.len() * tables.ranks.len();
-            assert!(
-                table.index.len() == expected && table.copy.len() == copies,
-                "a kernel table of another length"
-            );
+            assert!(table.index.len() == expected && table.copy.len() == copies, "a kernel table of another length");
             level += 1;
         }
         KernelSet { tables }
@@ -137,11 +134,7 @@ impl KernelSet {
     /// The number of distinct functions in the set.
     #[must_use]
     pub fn functions(&self) -> usize {
-        self.tables
-            .levels
-            .iter()
-            .map(|level| level.index.len() + level.copy.len())
-            .sum()
+        self.tables.levels.iter().map(|level| level.index.len() + level.copy.len()).sum()
     }
 
     pub(crate) fn tables(&self) -> &Tables {
@@ -151,29 +144,18 @@ impl KernelSet {
     /// The position of the unit that moves `bytes` bytes; 0 bytes stands for rows.
     #[inline]
     pub(crate) fn unit(&self, bytes: usize) -> Option<usize> {
-        self.tables
-            .units
-            .iter()
-            .position(|unit| unit.bytes == bytes)
+        self.tables.units.iter().position(|unit| unit.bytes == bytes)
     }
 
     /// The position of the unit that moves a data type.
     pub(crate) fn unit_of(&self, dtype: DType) -> Option<usize> {
-        self.tables
-            .elements
-            .iter()
-            .find(|row| row.dtype == dtype)
-            .map(|row| row.unit)
+        self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.unit)
     }
 
     /// The position of the word that reads an index type.
     #[inline]
     pub(crate) fn word(&self, index: IndexType) -> Option<usize> {
-        self.tables
-            .indices
-            .iter()
-            .find(|row| row.index == index)
-            .map(|row| row.word)
+        self.tables.indices.iter().find(|row| row.index == index).map(|row| row.word)
     }
 
     /// The position of a nest rank, or of the rank-generic kernels.
@@ -203,38 +185,22 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        let op = self
-            .tables
-            .ops
-            .iter()
-            .filter(|&&op| op != Op::BatchToSpace)
-            .position(|&other| other == op)?;
+        let op = self.tables.ops.iter().filter(|&&op| op != Op::BatchToSpace).position(|&other| other == op)?;
         let rank = self.rank(rank)?;
-        let at = ((op * self.tables.units.len() + unit) * self.tables.words.len() + word)
-            * self.tables.ranks.len();
+        let at = ((op * self.tables.units.len() + unit) * self.tables.words.len() + word) * self.tables.ranks.len();
         self.level(level)?.index.get(at + rank)
     }
 
     /// The kernel of BatchToSpace.
     #[inline]
-    pub(crate) fn copy_kernel(
-        &self,
-        unit: usize,
-        rank: usize,
-        level: Level,
-    ) -> Option<&'static CopyEntry> {
+    pub(crate) fn copy_kernel(&self, unit: usize, rank: usize, level: Level) -> Option<&'static CopyEntry> {
         let rank = self.rank(rank)?;
-        self.level(level)?
-            .copy
-            .get(unit * self.tables.ranks.len() + rank)
+        self.level(level)?.copy.get(unit * self.tables.ranks.len() + rank)
     }
 }
 
 impl core::fmt::Debug for KernelSet {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("KernelSet")
-            .field("name", &self.name())
-            .field("functions", &self.functions())
-            .finish()
+        f.debug_struct("KernelSet").field("name", &self.name()).field("functions", &self.functions()).finish()
     }
 }

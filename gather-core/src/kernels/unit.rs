@@ -34,7 +34,7 @@ impl Lanes {
     #[inline(always)]
     pub(crate) unsafe fn source(&self, lane: usize) -> *const u8 {
         // SAFETY: `units` has `n` entries.
-        let unit = unsafe { self.units.add(lane).read() };
+        let unit = unsafe { self.units.wrapping_add(lane).read() };
         self.data
             .wrapping_offset(self.data_step.wrapping_mul(lane as isize))
             .wrapping_offset(self.unit.wrapping_mul(unit as isize))
@@ -43,8 +43,7 @@ impl Lanes {
     /// Where a lane goes.
     #[inline(always)]
     pub(crate) fn target(&self, lane: usize) -> *mut u8 {
-        self.out
-            .wrapping_offset(self.out_step.wrapping_mul(lane as isize))
+        self.out.wrapping_offset(self.out_step.wrapping_mul(lane as isize))
     }
 }
 
@@ -119,7 +118,7 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
     // SAFETY: the first `HALF <= row` bytes of both ends.
     unsafe { copy_fixed::<HALF>(from, to) };
     // SAFETY: the last `HALF` bytes of both ends begin at `row - HALF`, which is not negative.
-    unsafe { copy_fixed::<HALF>(from.add(rest), to.add(rest)) };
+    unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
 /// Moves lanes of `BYTES` bytes.
@@ -130,17 +129,14 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
 pub(crate) unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
     let packed = lanes.unit == BYTES as isize && lanes.out_step == BYTES as isize;
     if packed && lanes.data_step == 0 {
-        let (data, out) = (
-            lanes.data.cast::<[u8; BYTES]>(),
-            lanes.out.cast::<[u8; BYTES]>(),
-        );
+        let (data, out) = (lanes.data.cast::<[u8; BYTES]>(), lanes.out.cast::<[u8; BYTES]>());
         for lane in 0..lanes.n {
             // SAFETY: `units` has `n` entries.
-            let unit = unsafe { lanes.units.add(lane).read() };
+            let unit = unsafe { lanes.units.wrapping_add(lane).read() };
             // SAFETY: K2: the unit is in range, and its bytes may be read.
-            let bytes = unsafe { data.offset(unit as isize).read() };
+            let bytes = unsafe { data.wrapping_offset(unit as isize).read() };
             // SAFETY: K1: the lane may be written.
-            unsafe { out.add(lane).write(bytes) };
+            unsafe { out.wrapping_add(lane).write(bytes) };
         }
     } else {
         for lane in 0..lanes.n {

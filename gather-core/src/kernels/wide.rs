@@ -16,18 +16,12 @@ pub(crate) struct Wide<I> {
 
 impl<I: Index> IndexBody for Wide<I> {
     fn start(_: &IndexArgs<'_>) -> Self {
-        Wide {
-            out_of_range: false,
-            index: PhantomData,
-        }
+        Wide { out_of_range: false, index: PhantomData }
     }
 
     unsafe fn lanes(&mut self, args: &IndexArgs<'_>, mut at: Cursor) {
         let lane = args.lane();
-        let rules = IndexRules {
-            negative: args.negative,
-            out_of_bounds: args.out_of_bounds,
-        };
+        let rules = IndexRules { negative: args.negative, out_of_bounds: args.out_of_bounds };
         for _ in 0..lane.n {
             let mut units = Some(0i64);
             for component in args.components {
@@ -35,15 +29,11 @@ impl<I: Index> IndexBody for Wide<I> {
                 // SAFETY: K3 for this lane and component.
                 let value = unsafe { index.read_unaligned() };
                 let position = rules.resolve(value, component.dim);
-                units = units
-                    .zip(position)
-                    .map(|(sum, i)| sum.wrapping_add(i.wrapping_mul(component.scale)));
+                units = units.zip(position).map(|(sum, i)| sum.wrapping_add(i.wrapping_mul(component.scale)));
             }
             match units {
                 Some(units) => {
-                    let from = at
-                        .data
-                        .wrapping_offset(args.unit.wrapping_mul(units as isize));
+                    let from = at.data.wrapping_offset(args.unit.wrapping_mul(units as isize));
                     // SAFETY: K1, K2 and K4 for this lane: every component is in range.
                     unsafe { at.out.copy_from_nonoverlapping(from, args.row) };
                 }
@@ -60,9 +50,7 @@ impl<I: Index> IndexBody for Wide<I> {
     }
 
     fn verdict(self) -> Verdict {
-        Verdict {
-            out_of_range: self.out_of_range,
-        }
+        Verdict { out_of_range: self.out_of_range }
     }
 }
 
@@ -84,8 +72,6 @@ impl IndexBody for Fill {
     }
 
     fn verdict(self) -> Verdict {
-        Verdict {
-            out_of_range: false,
-        }
+        Verdict { out_of_range: false }
     }
 }

@@ -113,23 +113,14 @@ impl BatchToSpace {
         let rank = data.rank();
         if rank < 2 {
             let (op, argument) = (Op::BatchToSpace, Argument::Data);
-            return Err(Error::Rank {
-                op,
-                argument,
-                rank,
-                min: 2,
-                max: usize::MAX,
-            });
+            return Err(Error::Rank { op, argument, rank, min: 2, max: usize::MAX });
         }
         check_entries(Argument::BlockShape, &self.block_shape, rank, 1)?;
         check_entries(Argument::CropsBegin, &self.crops_begin, rank, 0)?;
         check_entries(Argument::CropsEnd, &self.crops_end, rank, 0)?;
 
         let batch = data.shape()[0];
-        let product = self
-            .block_shape
-            .iter()
-            .try_fold(1usize, |p, &b| p.checked_mul(usize::try_from(b).ok()?));
+        let product = self.block_shape.iter().try_fold(1usize, |p, &b| p.checked_mul(usize::try_from(b).ok()?));
         let product = match product {
             Some(product) if batch.is_multiple_of(product) => product,
             product => return Err(Error::BatchNotDivisible { batch, product }),
@@ -138,75 +129,40 @@ impl BatchToSpace {
         let mut dims = SmallVec::new();
         let mut origin = 0isize;
         output.push(batch / product);
-        dims.push(PhasedDim {
-            n: batch / product,
-            block: 1,
-            phase: 0,
-            step: 0,
-            period: data.strides()[0],
-        });
+        dims.push(PhasedDim { n: batch / product, block: 1, phase: 0, step: 0, period: data.strides()[0] });
 
         // Data from one phase of dimension k to the next: a block of the batch for each of the later dimensions.
         let mut blocks = product;
         for k in 1..rank {
             // Entries are positive (blocks) or not negative (crops), and blocks divide a product that fits.
-            let (block, begin, end) = (
-                self.block_shape[k] as usize,
-                self.crops_begin[k],
-                self.crops_end[k],
-            );
+            let (block, begin, end) = (self.block_shape[k] as usize, self.crops_begin[k], self.crops_end[k]);
             blocks /= block;
             let size = data.shape()[k].checked_mul(block);
             let n = size
                 .and_then(|size| size.checked_sub(usize::try_from(begin).ok()?))
                 .and_then(|size| size.checked_sub(usize::try_from(end).ok()?))
-                .ok_or(Error::CropsTooLarge {
-                    dim: k,
-                    begin,
-                    end,
-                    size,
-                })?;
-            let step = data.strides()[0]
-                .wrapping_mul((batch / product) as isize)
-                .wrapping_mul(blocks as isize);
+                .ok_or(Error::CropsTooLarge { dim: k, begin, end, size })?;
+            let step = data.strides()[0].wrapping_mul((batch / product) as isize).wrapping_mul(blocks as isize);
             let period = data.strides()[k];
             let (first, phase) = (begin as usize / block, begin as usize % block);
             origin = origin
                 .wrapping_add(period.wrapping_mul(first as isize))
                 .wrapping_add(step.wrapping_mul(phase as isize));
             output.push(n);
-            dims.push(PhasedDim {
-                n,
-                block,
-                phase,
-                step,
-                period,
-            });
+            dims.push(PhasedDim { n, block, phase, step, period });
         }
         Shape::checked_len(&output)?;
-        Ok(CopyLowered {
-            output,
-            dims,
-            origin,
-        })
+        Ok(CopyLowered { output, dims, origin })
     }
 }
 
 /// The values of a parameter tensor.
 fn integers(argument: Argument, tensor: &DynView<'_>) -> Result<SmallVec<[i64; 6]>, Error> {
     let dtype = tensor.dtype();
-    let read = IndexType::from_dtype(dtype)
-        .ok_or(Error::NotAnIndexType { dtype })?
-        .reader();
+    let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();
     let &[len] = tensor.shape() else {
         let (op, rank) = (Op::BatchToSpace, tensor.shape().len());
-        return Err(Error::Rank {
-            op,
-            argument,
-            rank,
-            min: 1,
-            max: 1,
-        });
+        return Err(Error::Rank { op, argument, rank, min: 1, max: 1 });
     };
     let stride = tensor.layout().strides()[0] * dtype.size() as isize;
     let value = |at: usize| {
@@ -220,22 +176,12 @@ fn integers(argument: Argument, tensor: &DynView<'_>) -> Result<SmallVec<[i64; 6
 /// Checks one entry a dimension, each of `min` or more, the first exactly `min`.
 fn check_entries(argument: Argument, entries: &[i64], rank: usize, min: i64) -> Result<(), Error> {
     if entries.len() != rank {
-        return Err(Error::ParameterLength {
-            argument,
-            len: entries.len(),
-            rank,
-        });
+        return Err(Error::ParameterLength { argument, len: entries.len(), rank });
     }
     for (dim, &value) in entries.iter().enumerate() {
         let max = if dim == 0 { min } else { i64::MAX };
         if !(min..=max).contains(&value) {
-            return Err(Error::Parameter {
-                argument,
-                dim,
-                value,
-                min,
-                max,
-            });
+            return Err(Error::Parameter { argument, dim, value, min, max });
         }
     }
     Ok(())

@@ -44,11 +44,7 @@ impl BatchToSpace {
     ///
     /// # Errors
     /// As for [`BatchToSpace::run`], and [`Error::OutputShape`]. On an error the output is untouched.
-    pub fn run_into<T: Element>(
-        &self,
-        data: &View<'_, T>,
-        out: &mut ViewMut<'_, T>,
-    ) -> Result<(), Error> {
+    pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
         let plan = self.raw_plan_into(size_of::<T>(), data.layout(), out.layout())?;
         // SAFETY: the plan was made for these layouts; a mutable view may be written along its layout.
         unsafe { exec::run_copy(&plan, data.origin().cast(), out.origin().cast()) };
@@ -94,10 +90,7 @@ impl BatchToSpace {
     /// As for [`BatchToSpace::run`], and [`Error::UnknownDType`] before those of memory.
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
         let dtype = data.dtype();
-        let set = registry.set_of(dtype).ok_or(Error::UnknownDType {
-            op: Op::BatchToSpace,
-            dtype,
-        })?;
+        let set = registry.set_of(dtype).ok_or(Error::UnknownDType { op: Op::BatchToSpace, dtype })?;
         let (plan, out) = self.raw_plan(set, dtype.size(), data.layout())?;
         DynTensor::fill(dtype, &out, |memory| {
             // SAFETY: the plan was made for this layout and element size; the memory is fresh, row-major, long enough.
@@ -106,26 +99,13 @@ impl BatchToSpace {
         })
     }
 
-    fn raw_plan(
-        &self,
-        set: &'static KernelSet,
-        size: usize,
-        data: &Layout,
-    ) -> Result<(RawCopyPlan, Layout), Error> {
+    fn raw_plan(&self, set: &'static KernelSet, size: usize, data: &Layout) -> Result<(RawCopyPlan, Layout), Error> {
         let lowered = self.lower(data)?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((
-            RawCopyPlan::new(set, lowered, size, &out, self.tuning())?,
-            out,
-        ))
+        Ok((RawCopyPlan::new(set, lowered, size, &out, self.tuning())?, out))
     }
 
-    fn raw_plan_into(
-        &self,
-        size: usize,
-        data: &Layout,
-        out: &Layout,
-    ) -> Result<RawCopyPlan, Error> {
+    fn raw_plan_into(&self, size: usize, data: &Layout, out: &Layout) -> Result<RawCopyPlan, Error> {
         let lowered = self.lower(data)?;
         check_output(Op::BatchToSpace, &lowered.output, out.shape())?;
         RawCopyPlan::new(&BUILTIN, lowered, size, out, self.tuning())
@@ -133,11 +113,7 @@ impl BatchToSpace {
 }
 
 /// Runs a plan into fresh memory.
-pub(crate) fn run_fresh<T: Element>(
-    plan: &RawCopyPlan,
-    out: &Layout,
-    data: &View<'_, T>,
-) -> Result<Tensor<T>, Error> {
+pub(crate) fn run_fresh<T: Element>(plan: &RawCopyPlan, out: &Layout, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
     let values = alloc_out::fill(out.len(), |memory| {
         // SAFETY: the plan was made for this layout; the memory is fresh, row-major and long enough.
         unsafe { exec::run_copy(plan, data.origin().cast(), memory.cast()) };

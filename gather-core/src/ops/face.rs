@@ -40,22 +40,12 @@ pub(crate) fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<()
     if **expected == *got {
         Ok(())
     } else {
-        Err(Error::OutputShape {
-            op,
-            expected: expected.clone(),
-            got: got.into(),
-        })
+        Err(Error::OutputShape { op, expected: expected[..].into(), got: got.into() })
     }
 }
 
-pub(crate) fn output_shape(
-    op: &impl IndexOperator,
-    data: &[usize],
-    indices: &[usize],
-) -> Result<Shape, Error> {
-    let output = op
-        .lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?)?
-        .output;
+pub(crate) fn output_shape(op: &impl IndexOperator, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
+    let output = op.lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?)?.output;
     Shape::checked_len(&output)?;
     Ok(output)
 }
@@ -94,14 +84,7 @@ pub(crate) fn run<T: Element, I: Index>(
     data: &View<'_, T>,
     indices: &View<'_, I>,
 ) -> Result<Tensor<T>, Error> {
-    let (plan, out) = plan(
-        op,
-        &BUILTIN,
-        size_of::<T>(),
-        I::TYPE,
-        data.layout(),
-        indices.layout(),
-    )?;
+    let (plan, out) = plan(op, &BUILTIN, size_of::<T>(), I::TYPE, data.layout(), indices.layout())?;
     run_fresh(&plan, &out, data, indices)
 }
 
@@ -149,14 +132,7 @@ pub(crate) fn run_uninit<T: Element, I: Index>(
     indices: &View<'_, I>,
     out: &mut ViewMut<'_, MaybeUninit<T>>,
 ) -> Result<(), Error> {
-    let plan = plan_into(
-        op,
-        size_of::<T>(),
-        I::TYPE,
-        data.layout(),
-        indices.layout(),
-        out.layout(),
-    )?;
+    let plan = plan_into(op, size_of::<T>(), I::TYPE, data.layout(), indices.layout(), out.layout())?;
     // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
     unsafe { execute(&plan, data, indices, out.origin().cast()) }
 }
@@ -167,14 +143,7 @@ pub(crate) fn run_into<T: Element, I: Index>(
     indices: &View<'_, I>,
     out: &mut ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let plan = plan_into(
-        op,
-        size_of::<T>(),
-        I::TYPE,
-        data.layout(),
-        indices.layout(),
-        out.layout(),
-    )?;
+    let plan = plan_into(op, size_of::<T>(), I::TYPE, data.layout(), indices.layout(), out.layout())?;
     // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
     unsafe { execute(&plan, data, indices, out.origin()) }
 }
@@ -206,22 +175,11 @@ pub(crate) fn run_dyn(
     indices: &DynView<'_>,
 ) -> Result<DynTensor, Error> {
     let dtype = data.dtype();
-    let index = IndexType::from_dtype(indices.dtype()).ok_or_else(|| Error::NotAnIndexType {
-        dtype: indices.dtype(),
-    })?;
+    let index =
+        IndexType::from_dtype(indices.dtype()).ok_or_else(|| Error::NotAnIndexType { dtype: indices.dtype() })?;
     let lowered = op.lower(data.layout(), indices.layout())?;
-    let set = registry.set_of(dtype).ok_or(Error::UnknownDType {
-        op: lowered.op,
-        dtype,
-    })?;
-    let (plan, out) = plan(
-        op,
-        set,
-        dtype.size(),
-        index,
-        data.layout(),
-        indices.layout(),
-    )?;
+    let set = registry.set_of(dtype).ok_or(Error::UnknownDType { op: lowered.op, dtype })?;
+    let (plan, out) = plan(op, set, dtype.size(), index, data.layout(), indices.layout())?;
     let zero = dtype.zero();
     DynTensor::fill(dtype, &out, |memory| {
         let operands = Operands {
@@ -273,11 +231,7 @@ macro_rules! index_operator {
             ///
             /// # Errors
             /// A shape error of the operator; [`Error::TooManyElements`] when data, indices or the result have.
-            pub fn output_shape(
-                &self,
-                data: &[usize],
-                indices: &[usize],
-            ) -> Result<$crate::Shape, Error> {
+            pub fn output_shape(&self, data: &[usize], indices: &[usize]) -> Result<$crate::Shape, Error> {
                 $crate::ops::face::output_shape(self, data, indices)
             }
 

@@ -56,21 +56,13 @@ impl Gather {
     /// the end, out-of-range ones are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
-        Gather {
-            axis,
-            batch_dims: 0,
-            lists: false,
-            rules: IndexRules::default(),
-            tuning: Tuning::default(),
-        }
+        Gather { axis, batch_dims: 0, lists: false, rules: IndexRules::default(), tuning: Tuning::default() }
     }
 
     /// OpenVINO Gather-8: negative indices count from the end, out-of-range ones yield zeros.
     #[must_use]
     pub fn openvino8(axis: i64, batch_dims: i64) -> Self {
-        Self::new(axis)
-            .batch_dims(batch_dims)
-            .out_of_bounds(OutOfBounds::Zero)
+        Self::new(axis).batch_dims(batch_dims).out_of_bounds(OutOfBounds::Zero)
     }
 
     /// ONNX Gather-11: as [`Gather::onnx13`].
@@ -88,19 +80,14 @@ impl Gather {
     /// `tf.gather` on a CPU: negative and out-of-range indices are errors.
     #[must_use]
     pub fn tensorflow(axis: i64, batch_dims: i64) -> Self {
-        Self::new(axis)
-            .batch_dims(batch_dims)
-            .negative_index(NegativeIndex::Reject)
+        Self::new(axis).batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
     }
 
     /// `torch.index_select`: indices of rank 0 (which counts as `[1]`) or 1; negative and out-of-range ones are errors.
     /// Data of rank 0 counts as `[1]`.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
-        Gather {
-            lists: true,
-            ..Self::new(axis).negative_index(NegativeIndex::Reject)
-        }
+        Gather { lists: true, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
     }
 
     /// Sets how many leading dimensions data and indices share; negative counts from the rank of indices.
@@ -117,21 +104,12 @@ impl Gather {
         for dim in 0..batch_dims {
             let (d, i) = (data.shape()[dim], indices.shape()[dim]);
             if d != i {
-                return Err(Error::BatchMismatch {
-                    op: OP,
-                    dim,
-                    data: d,
-                    indices: i,
-                });
+                return Err(Error::BatchMismatch { op: OP, dim, data: d, indices: i });
             }
         }
         let mut lowered = IndexLowered::new(OP);
         for p in 0..axis {
-            let index = if p < batch_dims {
-                indices.strides()[p]
-            } else {
-                0
-            };
+            let index = if p < batch_dims { indices.strides()[p] } else { 0 };
             lowered.push(data.shape()[p], data.strides()[p], index);
         }
         for i in batch_dims..indices.rank() {
@@ -140,12 +118,7 @@ impl Gather {
         for q in axis + 1..data.rank() {
             lowered.push(data.shape()[q], data.strides()[q], 0);
         }
-        lowered.axes.push(Axis {
-            axis,
-            dim: data.shape()[axis],
-            data: data.strides()[axis],
-            index: 0,
-        });
+        lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
         Ok(lowered)
     }
 
@@ -153,20 +126,11 @@ impl Gather {
         let rank = indices_rank as i64;
         let max = rank.min(axis as i64);
         let given = self.batch_dims;
-        let from_front = if (-rank..0).contains(&given) {
-            given + rank
-        } else {
-            given
-        };
+        let from_front = if (-rank..0).contains(&given) { given + rank } else { given };
         if (0..=max).contains(&from_front) {
             Ok(from_front as usize)
         } else {
-            Err(Error::BatchDimsOutOfRange {
-                op: Op::Gather,
-                batch_dims: given,
-                min: -rank,
-                max,
-            })
+            Err(Error::BatchDimsOutOfRange { op: Op::Gather, batch_dims: given, min: -rank, max })
         }
     }
 }
@@ -178,21 +142,11 @@ impl IndexOperator for Gather {
         }
         if indices.rank() > 1 {
             let (argument, rank) = (Argument::Indices, indices.rank());
-            return Err(Error::Rank {
-                op: Op::Gather,
-                argument,
-                rank,
-                min: 0,
-                max: 1,
-            });
+            return Err(Error::Rank { op: Op::Gather, argument, rank, min: 0, max: 1 });
         }
         let scalar = data.rank() == 0;
         let as_list = |layout: &Layout| {
-            if layout.rank() == 0 {
-                Layout::contiguous(&[1])
-            } else {
-                Ok(layout.clone())
-            }
+            if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
         };
         let mut lowered = self.lower_dims(&as_list(data)?, &as_list(indices)?)?;
         if scalar && lowered.output.len() == 1 && lowered.output[0] == 1 {
@@ -227,10 +181,6 @@ index_operator!(Gather);
 ///
 /// # Errors
 /// As for [`Gather::run`].
-pub fn gather<T: Element, I: Index>(
-    data: &View<'_, T>,
-    indices: &View<'_, I>,
-    axis: i64,
-) -> Result<Tensor<T>, Error> {
+pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, axis: i64) -> Result<Tensor<T>, Error> {
     Gather::new(axis).run(data, indices)
 }

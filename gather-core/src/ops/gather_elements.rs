@@ -56,12 +56,7 @@ impl GatherElements {
     /// out-of-range ones are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
-        GatherElements {
-            axis,
-            shapes: Shapes::Trimmed,
-            rules: IndexRules::default(),
-            tuning: Tuning::default(),
-        }
+        GatherElements { axis, shapes: Shapes::Trimmed, rules: IndexRules::default(), tuning: Tuning::default() }
     }
 
     /// ONNX GatherElements-11: as [`GatherElements::onnx13`].
@@ -79,73 +74,37 @@ impl GatherElements {
     /// OpenVINO GatherElements-6: off the axis the shapes are equal; negative and out-of-range indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
-        GatherElements {
-            shapes: Shapes::Equal,
-            ..Self::new(axis).negative_index(NegativeIndex::Reject)
-        }
+        GatherElements { shapes: Shapes::Equal, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
     }
 
     /// `torch.gather`: negative and out-of-range indices are errors; rank 0 counts as `[1]`; indices without elements,
     /// of any rank, give a result without elements.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
-        GatherElements {
-            shapes: Shapes::Torch,
-            ..Self::new(axis).negative_index(NegativeIndex::Reject)
-        }
+        GatherElements { shapes: Shapes::Torch, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
     }
 
     fn lower_dims(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
         const OP: Op = Op::GatherElements;
         let rank = data.rank();
         if rank == 0 {
-            return Err(Error::Rank {
-                op: OP,
-                argument: Argument::Data,
-                rank,
-                min: 1,
-                max: usize::MAX,
-            });
+            return Err(Error::Rank { op: OP, argument: Argument::Data, rank, min: 1, max: usize::MAX });
         }
         if indices.rank() != rank {
             let (argument, got) = (Argument::Indices, indices.rank());
-            return Err(Error::Rank {
-                op: OP,
-                argument,
-                rank: got,
-                min: rank,
-                max: rank,
-            });
+            return Err(Error::Rank { op: OP, argument, rank: got, min: rank, max: rank });
         }
         let axis = normalize_axis(OP, self.axis, rank)?;
         let mut lowered = IndexLowered::new(OP);
         for dim in 0..rank {
             let (d, i) = (data.shape()[dim], indices.shape()[dim]);
-            let fits = if self.shapes == Shapes::Equal {
-                i == d
-            } else {
-                i <= d
-            };
+            let fits = if self.shapes == Shapes::Equal { i == d } else { i <= d };
             if dim != axis && !fits {
-                return Err(Error::IndicesShape {
-                    op: OP,
-                    dim,
-                    indices: i,
-                    data: d,
-                });
+                return Err(Error::IndicesShape { op: OP, dim, indices: i, data: d });
             }
-            lowered.push(
-                i,
-                if dim == axis { 0 } else { data.strides()[dim] },
-                indices.strides()[dim],
-            );
+            lowered.push(i, if dim == axis { 0 } else { data.strides()[dim] }, indices.strides()[dim]);
         }
-        lowered.axes.push(Axis {
-            axis,
-            dim: data.shape()[axis],
-            data: data.strides()[axis],
-            index: 0,
-        });
+        lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
         Ok(lowered)
     }
 }
@@ -164,11 +123,7 @@ impl IndexOperator for GatherElements {
             return Ok(lowered);
         }
         let as_list = |layout: &Layout| {
-            if layout.rank() == 0 {
-                Layout::contiguous(&[1])
-            } else {
-                Ok(layout.clone())
-            }
+            if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
         };
         let mut lowered = self.lower_dims(&as_list(data)?, &as_list(indices)?)?;
         if indices.rank() == 0 {

@@ -59,22 +59,14 @@ impl GatherNd {
     /// are errors.
     #[must_use]
     pub fn new() -> Self {
-        GatherNd {
-            batch_dims: 0,
-            least: 0,
-            flatten: false,
-            rules: IndexRules::default(),
-            tuning: Tuning::default(),
-        }
+        GatherNd { batch_dims: 0, least: 0, flatten: false, rules: IndexRules::default(), tuning: Tuning::default() }
     }
 
     /// `tf.gather_nd` on a CPU: tuples may be empty; negative and out-of-range indices are errors. On a GPU TensorFlow
     /// does what [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) does.
     #[must_use]
     pub fn tensorflow(batch_dims: i64) -> Self {
-        Self::new()
-            .batch_dims(batch_dims)
-            .negative_index(NegativeIndex::Reject)
+        Self::new().batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
     }
 
     /// ONNX GatherND-11: tuples of 1 or more, no batch dimensions.
@@ -92,19 +84,13 @@ impl GatherNd {
     /// ONNX GatherND-13: tuples of 1 or more; negative indices count from the end, out-of-range ones are errors.
     #[must_use]
     pub fn onnx13(batch_dims: i64) -> Self {
-        GatherNd {
-            least: 1,
-            ..Self::new().batch_dims(batch_dims)
-        }
+        GatherNd { least: 1, ..Self::new().batch_dims(batch_dims) }
     }
 
     /// OpenVINO GatherND-5: as [`GatherNd::openvino8`], but two or more batch dimensions come out as one.
     #[must_use]
     pub fn openvino5(batch_dims: i64) -> Self {
-        GatherNd {
-            flatten: true,
-            ..Self::openvino8(batch_dims)
-        }
+        GatherNd { flatten: true, ..Self::openvino8(batch_dims) }
     }
 
     /// OpenVINO GatherND-8: tuples of 1 or more; negative indices count from the end, out-of-range ones are errors.
@@ -125,51 +111,26 @@ impl IndexOperator for GatherNd {
     fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
         const OP: Op = Op::GatherNd;
         let [outer @ .., len] = indices.shape() else {
-            return Err(Error::Rank {
-                op: OP,
-                argument: Argument::Indices,
-                rank: 0,
-                min: 1,
-                max: usize::MAX,
-            });
+            return Err(Error::Rank { op: OP, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
         };
         let (rank, len) = (data.rank(), *len);
         let max = outer.len().min(rank) as i64;
         if !(0..=max).contains(&self.batch_dims) {
-            return Err(Error::BatchDimsOutOfRange {
-                op: OP,
-                batch_dims: self.batch_dims,
-                min: 0,
-                max,
-            });
+            return Err(Error::BatchDimsOutOfRange { op: OP, batch_dims: self.batch_dims, min: 0, max });
         }
         let batch_dims = self.batch_dims as usize;
         for (dim, (&d, &i)) in data.shape().iter().zip(outer).enumerate().take(batch_dims) {
             if d != i {
-                return Err(Error::BatchMismatch {
-                    op: OP,
-                    dim,
-                    data: d,
-                    indices: i,
-                });
+                return Err(Error::BatchMismatch { op: OP, dim, data: d, indices: i });
             }
         }
         let most = rank - batch_dims;
         if !(self.least..=most).contains(&len) {
-            return Err(Error::TupleLength {
-                op: OP,
-                len,
-                min: self.least,
-                max: most,
-            });
+            return Err(Error::TupleLength { op: OP, len, min: self.least, max: most });
         }
         let mut lowered = IndexLowered::new(OP);
         for (dim, &n) in outer.iter().enumerate() {
-            let stride = if dim < batch_dims {
-                data.strides()[dim]
-            } else {
-                0
-            };
+            let stride = if dim < batch_dims { data.strides()[dim] } else { 0 };
             lowered.push(n, stride, indices.strides()[dim]);
         }
         for dim in batch_dims + len..rank {
@@ -179,12 +140,7 @@ impl IndexOperator for GatherNd {
         for k in 0..len {
             let axis = batch_dims + k;
             let index = along.wrapping_mul(k as isize);
-            lowered.axes.push(Axis {
-                axis,
-                dim: data.shape()[axis],
-                data: data.strides()[axis],
-                index,
-            });
+            lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index });
         }
         if self.flatten {
             lowered.merge_leading(batch_dims);
@@ -218,9 +174,6 @@ index_operator!(GatherNd);
 ///
 /// # Errors
 /// As for [`GatherNd::run`].
-pub fn gather_nd<T: Element, I: Index>(
-    data: &View<'_, T>,
-    indices: &View<'_, I>,
-) -> Result<Tensor<T>, Error> {
+pub fn gather_nd<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
     GatherNd::new().run(data, indices)
 }

@@ -54,11 +54,7 @@ impl IndexRules {
             return Some(value.wrap(dim));
         }
         let x = value.widen();
-        let x = if x < 0 && self.negative == NegativeIndex::FromEnd {
-            x + dim
-        } else {
-            x
-        };
+        let x = if x < 0 && self.negative == NegativeIndex::FromEnd { x + dim } else { x };
         match self.out_of_bounds {
             OutOfBounds::Clamp => Some(x.clamp(0, dim - 1)),
             _ => (0..dim).contains(&x).then_some(x),

@@ -25,8 +25,7 @@ pub(crate) struct PhasedDim {
 impl PhasedDim {
     /// Data from the last phase to the first of the next coordinate.
     pub(crate) fn wrap(&self) -> isize {
-        self.period
-            .wrapping_sub(self.step.wrapping_mul(self.block as isize - 1))
+        self.period.wrapping_sub(self.step.wrapping_mul(self.block as isize - 1))
     }
 }
 
@@ -63,11 +62,7 @@ impl CopyPlan {
         tuning: Tuning,
     ) -> Result<Self, Error> {
         let level = Level::resolve(tuning.level)?;
-        let CopyLowered {
-            output,
-            dims,
-            origin,
-        } = lowered;
+        let CopyLowered { output, dims, origin } = lowered;
         let bytes = Shape::checked_bytes(&output, size)?;
         let step = size as isize;
         let in_bytes = dims.iter().zip(out.strides()).map(|(dim, &out)| Phased {
@@ -79,20 +74,8 @@ impl CopyPlan {
             wrap: dim.wrap().wrapping_mul(step),
         });
         let (loops, row) = fold_phased(in_bytes, size);
-        let entry = if bytes == 0 {
-            None
-        } else {
-            dispatch::copy_kernel(set, row, loops.len(), level)
-        };
-        Ok(CopyPlan {
-            output,
-            loops,
-            origin: origin.wrapping_mul(step),
-            row,
-            entry,
-            level,
-            par: tuning.par,
-        })
+        let entry = if bytes == 0 { None } else { dispatch::copy_kernel(set, row, loops.len(), level) };
+        Ok(CopyPlan { output, loops, origin: origin.wrapping_mul(step), row, entry, level, par: tuning.par })
     }
 
     /// Bytes written.

@@ -17,15 +17,11 @@ enum Kind<'a> {
 
 impl<'a> Explain<'a> {
     pub(crate) fn index(plan: &'a IndexPlan) -> Self {
-        Explain {
-            plan: Kind::Index(plan),
-        }
+        Explain { plan: Kind::Index(plan) }
     }
 
     pub(crate) fn copy(plan: &'a RawCopyPlan) -> Self {
-        Explain {
-            plan: Kind::Copy(plan),
-        }
+        Explain { plan: Kind::Copy(plan) }
     }
 
     /// The name of the kernel that runs; of the route where no kernel of the table does.
@@ -74,11 +70,7 @@ impl fmt::Display for Explain<'_> {
             Kind::Index(plan) => {
                 writeln!(f, "{}: {} -> {:?}", plan.op, self.kernel(), plan.output)?;
                 for (depth, l) in plan.loops.iter().enumerate() {
-                    let lanes = if depth + 1 == plan.loops.len() {
-                        "lanes"
-                    } else {
-                        "loop"
-                    };
+                    let lanes = if depth + 1 == plan.loops.len() { "lanes" } else { "loop" };
                     writeln!(
                         f,
                         "  {lanes} of {}: output +{}, data +{}, indices +{} bytes",
@@ -93,16 +85,8 @@ impl fmt::Display for Explain<'_> {
                         plan.index, axis.axis, axis.dim
                     )?;
                 }
-                let reuse = if plan.blocked {
-                    ", lanes block by block"
-                } else {
-                    ""
-                };
-                let ahead = if plan.ahead > 0 {
-                    ", rows fetched ahead"
-                } else {
-                    ""
-                };
+                let reuse = if plan.blocked { ", lanes block by block" } else { "" };
+                let ahead = if plan.ahead > 0 { ", rows fetched ahead" } else { "" };
                 write!(
                     f,
                     "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}",
@@ -115,16 +99,8 @@ impl fmt::Display for Explain<'_> {
             Kind::Copy(plan) => {
                 writeln!(f, "batch_to_space: {} -> {:?}", self.kernel(), plan.output)?;
                 for (depth, l) in plan.loops.iter().enumerate() {
-                    let lanes = if depth + 1 == plan.loops.len() {
-                        "lanes"
-                    } else {
-                        "loop"
-                    };
-                    writeln!(
-                        f,
-                        "  {lanes} of {} in blocks of {}: output +{} bytes",
-                        l.n, l.block, l.out
-                    )?;
+                    let lanes = if depth + 1 == plan.loops.len() { "lanes" } else { "loop" };
+                    writeln!(f, "  {lanes} of {} in blocks of {}: output +{} bytes", l.n, l.block, l.out)?;
                 }
                 write!(
                     f,

@@ -26,10 +26,7 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>, size: usize) -> (Loops, usi
                     && outer.data == dim.data.wrapping_mul(n)
                     && outer.index == dim.index.wrapping_mul(n) =>
             {
-                *outer = Loop {
-                    n: outer.n.saturating_mul(dim.n),
-                    ..dim
-                };
+                *outer = Loop { n: outer.n.saturating_mul(dim.n), ..dim };
             }
             _ => loops.push(dim),
         }
@@ -49,16 +46,9 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>, size: usize) -> (Loops, usi
 /// indices.
 pub(crate) fn arrange(loops: &mut Loops) -> bool {
     const LONG: usize = 64;
-    let lane = (0..loops.len())
-        .rev()
-        .max_by_key(|&d| (loops[d].n.min(LONG), d));
+    let lane = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d));
     let Some(lane) = lane else {
-        loops.push(Loop {
-            n: 1,
-            out: 0,
-            data: 0,
-            index: 0,
-        });
+        loops.push(Loop { n: 1, out: 0, data: 0, index: 0 });
         return false;
     };
     let lane = loops.remove(lane);
@@ -72,10 +62,7 @@ pub(crate) fn arrange(loops: &mut Loops) -> bool {
 }
 
 /// Folds the loops of BatchToSpace, given outermost first, over elements of `size` bytes; returns the row's bytes.
-pub(crate) fn fold_phased(
-    dims: impl Iterator<Item = Phased>,
-    size: usize,
-) -> (SmallVec<[Phased; 6]>, usize) {
+pub(crate) fn fold_phased(dims: impl Iterator<Item = Phased>, size: usize) -> (SmallVec<[Phased; 6]>, usize) {
     let mut loops: SmallVec<[Phased; 6]> = SmallVec::new();
     for dim in dims.filter(|dim| dim.n != 1) {
         let dim = plain(dim);
@@ -87,10 +74,7 @@ pub(crate) fn fold_phased(
                     && outer.out == dim.out.wrapping_mul(n)
                     && outer.wrap == dim.wrap.wrapping_mul(n) =>
             {
-                *outer = Phased {
-                    n: outer.n.saturating_mul(dim.n),
-                    ..dim
-                };
+                *outer = Phased { n: outer.n.saturating_mul(dim.n), ..dim };
             }
             _ => loops.push(dim),
         }
@@ -104,31 +88,14 @@ pub(crate) fn fold_phased(
         }
     }
     if loops.is_empty() {
-        loops.push(Phased {
-            n: 1,
-            block: 1,
-            phase: 0,
-            out: 0,
-            step: 0,
-            wrap: 0,
-        });
+        loops.push(Phased { n: 1, block: 1, phase: 0, out: 0, step: 0, wrap: 0 });
     }
     (loops, row)
 }
 
 /// A loop that never carries is a plain one whose step is that of its phases.
 fn plain(dim: Phased) -> Phased {
-    if dim.block - dim.phase >= dim.n {
-        Phased {
-            block: 1,
-            phase: 0,
-            step: 0,
-            wrap: dim.step,
-            ..dim
-        }
-    } else {
-        dim
-    }
+    if dim.block - dim.phase >= dim.n { Phased { block: 1, phase: 0, step: 0, wrap: dim.step, ..dim } } else { dim }
 }
 
 /// The greatest common divisor; `gcd(0, b)` is `b`.
@@ -144,12 +111,7 @@ mod tests {
     use super::*;
 
     fn l(n: usize, out: isize, data: isize, index: isize) -> Loop {
-        Loop {
-            n,
-            out,
-            data,
-            index,
-        }
+        Loop { n, out, data, index }
     }
 
     #[test]
@@ -171,13 +133,9 @@ mod tests {
 
     #[test]
     fn loops_that_move_the_index_go_outside_those_that_do_not() {
-        let mut loops =
-            Loops::from_slice(&[l(3, 4000, 900, 0), l(5, 800, 0, 999), l(100, 8, 0, 8)]);
+        let mut loops = Loops::from_slice(&[l(3, 4000, 900, 0), l(5, 800, 0, 999), l(100, 8, 0, 8)]);
         assert!(arrange(&mut loops));
-        assert_eq!(
-            loops.as_slice(),
-            [l(5, 800, 0, 999), l(3, 4000, 900, 0), l(100, 8, 0, 8)]
-        );
+        assert_eq!(loops.as_slice(), [l(5, 800, 0, 999), l(3, 4000, 900, 0), l(100, 8, 0, 8)]);
     }
 
     #[test]

@@ -45,13 +45,7 @@ pub(crate) struct IndexLowered {
 
 impl IndexLowered {
     pub(crate) fn new(op: Op) -> Self {
-        IndexLowered {
-            op,
-            output: Shape::default(),
-            dims: SmallVec::new(),
-            merged: 1,
-            axes: SmallVec::new(),
-        }
+        IndexLowered { op, output: Shape::default(), dims: SmallVec::new(), merged: 1, axes: SmallVec::new() }
     }
 
     /// Adds a dimension to the output.
@@ -125,13 +119,7 @@ impl IndexPlan {
         tuning: Tuning,
     ) -> Result<Self, Error> {
         let level = Level::resolve(tuning.level)?;
-        let IndexLowered {
-            op,
-            output,
-            dims,
-            merged,
-            axes,
-        } = lowered;
+        let IndexLowered { op, output, dims, merged, axes } = lowered;
         Shape::checked_bytes(&output, size)?;
 
         let read = !axes.is_empty();
@@ -151,17 +139,9 @@ impl IndexPlan {
 
         let out_is_empty = output.contains(&0);
         let route = if out_is_empty {
-            if rules.out_of_bounds == OutOfBounds::Error && read {
-                Route::Check
-            } else {
-                Route::Nothing
-            }
+            if rules.out_of_bounds == OutOfBounds::Error && read { Route::Check } else { Route::Nothing }
         } else if axes.iter().any(|axis| axis.dim == 0) {
-            if rules.out_of_bounds == OutOfBounds::Zero {
-                Route::Fill
-            } else {
-                Route::Check
-            }
+            if rules.out_of_bounds == OutOfBounds::Zero { Route::Fill } else { Route::Check }
         } else if fits_i32(&components) {
             match dispatch::index_kernel(set, op, row, index, loops.len(), level) {
                 Some(entry) => Route::Kernel(entry),
@@ -170,16 +150,9 @@ impl IndexPlan {
         } else {
             Route::Wide
         };
-        let reached: usize = axes
-            .iter()
-            .map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs()))
-            .max()
-            .unwrap_or(0);
-        let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM {
-            ROWS_AHEAD
-        } else {
-            0
-        };
+        let reached: usize =
+            axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
+        let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 };
         Ok(IndexPlan {
             op,
             output,
@@ -200,12 +173,7 @@ impl IndexPlan {
 
     /// What indices are held against.
     pub(crate) fn blame(&self) -> Blame<'_> {
-        Blame {
-            op: self.op,
-            axes: &self.axes,
-            rules: self.rules,
-            index: self.index,
-        }
+        Blame { op: self.op, axes: &self.axes, rules: self.rules, index: self.index }
     }
 
     /// Bytes written.
@@ -231,39 +199,19 @@ fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]
 /// every axis. Without axes, one component that reads index 0.
 fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
     match axes {
-        [] => (
-            SmallVec::from_slice(&[Component {
-                dim: 1,
-                scale: 0,
-                index: 0,
-            }]),
-            0,
-        ),
+        [] => (SmallVec::from_slice(&[Component { dim: 1, scale: 0, index: 0 }]), 0),
         [axis] => {
-            let component = Component {
-                dim: axis.dim as i64,
-                scale: 1,
-                index: axis.index.wrapping_mul(index_size),
-            };
-            (
-                SmallVec::from_slice(&[component]),
-                axis.data.wrapping_mul(size),
-            )
+            let component = Component { dim: axis.dim as i64, scale: 1, index: axis.index.wrapping_mul(index_size) };
+            (SmallVec::from_slice(&[component]), axis.data.wrapping_mul(size))
         }
         _ => {
-            let unit = axes
-                .iter()
-                .fold(0, |unit, axis| gcd(unit, axis.data.unsigned_abs()))
-                .max(1);
+            let unit = axes.iter().fold(0, |unit, axis| gcd(unit, axis.data.unsigned_abs())).max(1);
             let component = |axis: &Axis| Component {
                 dim: axis.dim as i64,
                 scale: axis.data as i64 / unit as i64,
                 index: axis.index.wrapping_mul(index_size),
             };
-            (
-                axes.iter().map(component).collect(),
-                (unit as isize).wrapping_mul(size),
-            )
+            (axes.iter().map(component).collect(), (unit as isize).wrapping_mul(size))
         }
     }
 }
@@ -272,20 +220,12 @@ fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Compo
 fn fits_i32(components: &[Component]) -> bool {
     let mut reach = 0i64;
     for component in components {
-        let span = (component.dim - 1).checked_mul(
-            component
-                .scale
-                .unsigned_abs()
-                .try_into()
-                .unwrap_or(i64::MAX),
-        );
+        let span = (component.dim - 1).checked_mul(component.scale.unsigned_abs().try_into().unwrap_or(i64::MAX));
         match span.and_then(|span| reach.checked_add(span)) {
             Some(sum) if sum <= i64::from(i32::MAX) => reach = sum,
             _ => return false,
         }
     }
     let fits = |value: i64| i32::try_from(value).is_ok();
-    components
-        .iter()
-        .all(|component| fits(component.dim) && fits(component.scale))
+    components.iter().all(|component| fits(component.dim) && fits(component.scale))
 }

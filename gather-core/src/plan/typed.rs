@@ -61,13 +61,7 @@ impl<T, I> Clone for Plan<T, I> {
 
 impl<T: Element, I: Index> Plan<T, I> {
     pub(crate) fn new(plan: IndexPlan, data: Layout, indices: Layout, out: Layout) -> Self {
-        Plan {
-            plan,
-            data,
-            indices,
-            out,
-            types: PhantomData,
-        }
+        Plan { plan, data, indices, out, types: PhantomData }
     }
 
     /// The shape of the result.
@@ -97,12 +91,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::PlanMismatch`], then [`Error::IndexOutOfRange`]; the output is as after
     /// [`Gather::run_into`](crate::Gather::run_into).
     #[inline]
-    pub fn run_into(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        out: &mut ViewMut<'_, T>,
-    ) -> Result<(), Error> {
+    pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
         self.check_inputs(data, indices)?;
         check_layout(Argument::Output, &self.out, out.layout())?;
         // SAFETY: the plan was made for these types and, as just checked, for these layouts; a mutable view may be
@@ -150,23 +139,13 @@ impl<T> core::fmt::Debug for CopyPlan<T> {
 
 impl<T> Clone for CopyPlan<T> {
     fn clone(&self) -> Self {
-        CopyPlan {
-            plan: self.plan.clone(),
-            data: self.data.clone(),
-            out: self.out.clone(),
-            types: PhantomData,
-        }
+        CopyPlan { plan: self.plan.clone(), data: self.data.clone(), out: self.out.clone(), types: PhantomData }
     }
 }
 
 impl<T: Element> CopyPlan<T> {
     pub(crate) fn new(plan: RawCopyPlan, data: Layout, out: Layout) -> Self {
-        CopyPlan {
-            plan,
-            data,
-            out,
-            types: PhantomData,
-        }
+        CopyPlan { plan, data, out, types: PhantomData }
     }
 
     /// The shape of the result.
@@ -207,11 +186,7 @@ impl<T: Element> CopyPlan<T> {
     ///
     /// # Errors
     /// As for [`CopyPlan::run_into`].
-    pub fn run_uninit(
-        &self,
-        data: &View<'_, T>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Result<(), Error> {
+    pub fn run_uninit(&self, data: &View<'_, T>, out: &mut ViewMut<'_, MaybeUninit<T>>) -> Result<(), Error> {
         check_layout(Argument::Data, &self.data, data.layout())?;
         check_layout(Argument::Output, &self.out, out.layout())?;
         // SAFETY: as in `run_into`.
@@ -222,18 +197,10 @@ impl<T: Element> CopyPlan<T> {
 
 #[inline]
 fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
-    if expected == got {
-        Ok(())
-    } else {
-        Err(mismatch(argument, expected, got))
-    }
+    if expected == got { Ok(()) } else { Err(mismatch(argument, expected, got)) }
 }
 
 #[cold]
 fn mismatch(argument: Argument, expected: &Layout, got: &Layout) -> Error {
-    Error::PlanMismatch {
-        argument,
-        expected: expected.shape().into(),
-        got: got.shape().into(),
-    }
+    Error::PlanMismatch { argument, expected: expected.shape().into(), got: got.shape().into() }
 }

@@ -37,13 +37,7 @@ pub(crate) fn empty_set(call: &Call) -> TokenStream {
 }
 
 fn wrap(call: &Call, body: &TokenStream) -> TokenStream {
-    let Call {
-        krate,
-        attrs,
-        vis,
-        name,
-        ..
-    } = call;
+    let Call { krate, attrs, vis, name, .. } = call;
     quote! {
         #(#attrs)*
         #vis static #name: #krate::KernelSet = {

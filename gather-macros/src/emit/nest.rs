@@ -8,13 +8,8 @@ use crate::grid::Grid;
 /// The nests of every rank that is unrolled.
 pub(crate) fn nests(krate: &TokenStream, grid: &Grid) -> TokenStream {
     let ranks = grid.ranks.iter().copied().filter(|&rank| rank != 0);
-    let index = ranks
-        .clone()
-        .filter(|_| !grid.index_ops.is_empty())
-        .map(|rank| index_nest(krate, rank));
-    let copy = ranks
-        .filter(|_| grid.batch_to_space)
-        .map(|rank| copy_nest(krate, rank));
+    let index = ranks.clone().filter(|_| !grid.index_ops.is_empty()).map(|rank| index_nest(krate, rank));
+    let copy = ranks.filter(|_| grid.batch_to_space).map(|rank| copy_nest(krate, rank));
     index.chain(copy).collect()
 }
 
@@ -36,11 +31,7 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
             quote!(#p)
         };
         // The innermost cursor is the lanes'.
-        let inner = if d + 1 == outer.len() {
-            quote!(let at = #p; #body)
-        } else {
-            body
-        };
+        let inner = if d + 1 == outer.len() { quote!(let at = #p; #body) } else { body };
         body = quote! {
             let mut #p = #from;
             for _ in 0..#l.n {
@@ -52,10 +43,7 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
     if outer.is_empty() {
         body = quote!(let at = args.origin(); #body);
     }
-    let doc = format!(
-        "The loop nest of rank {rank}: {} around the lanes.",
-        plural(outer.len())
-    );
+    let doc = format!("The loop nest of rank {rank}: {} around the lanes.", plural(outer.len()));
     quote! {
         #[doc = #doc]
         ///
@@ -85,11 +73,7 @@ fn copy_nest(krate: &TokenStream, rank: u8) -> TokenStream {
             let p = format_ident!("p{}", d - 1);
             quote!(#p.at())
         };
-        let inner = if d + 1 == outer.len() {
-            quote!(let at = #p.at(); #body)
-        } else {
-            body
-        };
+        let inner = if d + 1 == outer.len() { quote!(let at = #p.at(); #body) } else { body };
         body = quote! {
             let mut #p = #from.enter(#l);
             for _ in 0..#l.n {
@@ -101,10 +85,7 @@ fn copy_nest(krate: &TokenStream, rank: u8) -> TokenStream {
     if outer.is_empty() {
         body = quote!(let at = args.origin(); #body);
     }
-    let doc = format!(
-        "The BatchToSpace nest of rank {rank}: {} around the lanes.",
-        plural(outer.len())
-    );
+    let doc = format!("The BatchToSpace nest of rank {rank}: {} around the lanes.", plural(outer.len()));
     quote! {
         #[doc = #doc]
         ///

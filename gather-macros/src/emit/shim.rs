@@ -38,21 +38,14 @@ pub(crate) fn kernels(krate: &TokenStream, grid: &Grid) -> TokenStream {
     LEVELS
         .iter()
         .flat_map(|(level, ty)| {
-            index_kernels(krate, grid, level, ty)
-                .into_iter()
-                .chain(copy_kernels(krate, grid, level, ty))
+            index_kernels(krate, grid, level, ty).into_iter().chain(copy_kernels(krate, grid, level, ty))
         })
         .map(|kernel| kernel.item)
         .collect()
 }
 
 /// The kernels of the index operators of one level, ordered by operator, unit, word and rank.
-pub(crate) fn index_kernels(
-    krate: &TokenStream,
-    grid: &Grid,
-    level: &str,
-    level_ty: &str,
-) -> Vec<Kernel> {
+pub(crate) fn index_kernels(krate: &TokenStream, grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
     let level_ty = format_ident!("{level_ty}");
     let attrs = level_attrs(level);
     let mut kernels = Vec::new();
@@ -63,8 +56,7 @@ pub(crate) fn index_kernels(
             for word in &grid.words {
                 let word_ty = format_ident!("{word}");
                 for &rank in &grid.ranks {
-                    let name =
-                        format_ident!("{op}_{}_{word}_{}__{level}", unit.name, name::rank(rank));
+                    let name = format_ident!("{op}_{}_{word}_{}__{level}", unit.name, name::rank(rank));
                     let nest = nest_path(krate, "index_nest", rank);
                     let doc = format!(
                         "`{op}` of {} through `{word}` indices, {}, {level} level.",
@@ -97,12 +89,7 @@ pub(crate) fn index_kernels(
 }
 
 /// The BatchToSpace kernels of one level, ordered by unit and rank.
-pub(crate) fn copy_kernels(
-    krate: &TokenStream,
-    grid: &Grid,
-    level: &str,
-    level_ty: &str,
-) -> Vec<Kernel> {
+pub(crate) fn copy_kernels(krate: &TokenStream, grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
     let level_ty = format_ident!("{level_ty}");
     let attrs = level_attrs(level);
     let mut kernels = Vec::new();
@@ -111,11 +98,7 @@ pub(crate) fn copy_kernels(
         for &rank in &grid.ranks {
             let name = format_ident!("batch_to_space_{}_{}__{level}", unit.name, name::rank(rank));
             let nest = nest_path(krate, "copy_nest", rank);
-            let doc = format!(
-                "`batch_to_space` of {}, {}, {level} level.",
-                unit_doc(unit),
-                rank_doc(rank)
-            );
+            let doc = format!("`batch_to_space` of {}, {}, {level} level.", unit_doc(unit), rank_doc(rank));
             let item = quote! {
                 #[doc = #doc]
                 ///
@@ -177,9 +160,5 @@ fn unit_doc(unit: &Unit) -> String {
 }
 
 fn rank_doc(rank: u8) -> String {
-    if rank == 0 {
-        "nest of any rank".into()
-    } else {
-        format!("nest rank {rank}")
-    }
+    if rank == 0 { "nest of any rank".into() } else { format!("nest rank {rank}") }
 }

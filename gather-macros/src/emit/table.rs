@@ -27,38 +27,25 @@ pub(crate) fn table(call: &Call, grid: &Grid) -> TokenStream {
     });
     let (ranks, words) = (&grid.ranks, &grid.words);
     let copy_op = grid.batch_to_space.then_some("BatchToSpace");
-    let ops = grid
-        .index_ops
-        .iter()
-        .map(|(_, op)| *op)
-        .chain(copy_op)
-        .map(|op| {
-            let op = format_ident!("{op}");
-            quote!(#krate::private::Op::#op)
-        });
+    let ops = grid.index_ops.iter().map(|(_, op)| *op).chain(copy_op).map(|op| {
+        let op = format_ident!("{op}");
+        quote!(#krate::private::Op::#op)
+    });
     let units = grid.units.iter().map(|unit| {
         let (name, bytes) = (&unit.name, unit_bytes(krate, grid, unit));
         quote!(#krate::private::UnitRow { name: #name, bytes: #bytes })
     });
     let levels = LEVELS.iter().map(|(level, ty)| {
         let variant = format_ident!("{ty}");
-        let cfg = if *level == "avx2" {
-            quote!(#[cfg(target_arch = "x86_64")])
-        } else {
-            quote!()
-        };
-        let index = index_kernels(krate, grid, level, ty)
-            .into_iter()
-            .map(|kernel| {
-                let (name, text) = (&kernel.name, kernel.name.to_string());
-                quote!(#krate::private::IndexEntry { name: #text, run: #name })
-            });
-        let copy = copy_kernels(krate, grid, level, ty)
-            .into_iter()
-            .map(|kernel| {
-                let (name, text) = (&kernel.name, kernel.name.to_string());
-                quote!(#krate::private::CopyEntry { name: #text, run: #name })
-            });
+        let cfg = if *level == "avx2" { quote!(#[cfg(target_arch = "x86_64")]) } else { quote!() };
+        let index = index_kernels(krate, grid, level, ty).into_iter().map(|kernel| {
+            let (name, text) = (&kernel.name, kernel.name.to_string());
+            quote!(#krate::private::IndexEntry { name: #text, run: #name })
+        });
+        let copy = copy_kernels(krate, grid, level, ty).into_iter().map(|kernel| {
+            let (name, text) = (&kernel.name, kernel.name.to_string());
+            quote!(#krate::private::CopyEntry { name: #text, run: #name })
+        });
         quote! {
             #cfg
             #krate::private::LevelTable {

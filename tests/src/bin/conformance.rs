@@ -35,13 +35,7 @@ impl Tally {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} passed, {} failed, {} skipped",
-            self.passed,
-            self.failed,
-            self.skipped()
-        )
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped())
     }
 }
 
@@ -99,10 +93,7 @@ fn run_file(cases: &[Case]) -> Tally {
             Outcome::Skipped(reason) => *tally.skipped.entry(reason).or_default() += 1,
             Outcome::Failed(message) => {
                 tally.failed += 1;
-                println!(
-                    "FAILED {} ({} {}): {message}",
-                    case.id, case.op, case.profile
-                );
+                println!("FAILED {} ({} {}): {message}", case.id, case.op, case.profile);
             }
         }
     }

@@ -1,0 +1,117 @@
+//! `.npy` files.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use gather_core::{DynTensor, Element};
+use half::f16;
+use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
+use num_complex::Complex;
+
+use super::{Array, dtype};
+
+/// Longest header that is read: NumPy's own limit is 10,000 characters.
+const MAX_HEADER: usize = 1 << 16;
+/// Deepest nesting in a header: NumPy writes two levels.
+const MAX_BRACKETS: usize = 64;
+
+/// Reads an array, in place where the byte order is the machine's.
+pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
+    check_header(file)?;
+    let mut rest = file;
+    let header = NpyHeader::from_reader(&mut rest).map_err(|error| format!("not a .npy file: {error}"))?;
+    let descr = match header.dtype() {
+        npyz::DType::Plain(descr) => descr.to_string(),
+        _ => return Err("structured data types are not supported".into()),
+    };
+    let (order, name) = descr.split_at(1);
+    let name = match name {
+        "b1" => "bool",
+        "i1" => "i8",
+        "i2" => "i16",
+        "i4" => "i32",
+        "i8" => "i64",
+        "u1" => "u8",
+        "u2" => "u16",
+        "u4" => "u32",
+        "u8" => "u64",
+        "f2" => "f16",
+        "f4" => "f32",
+        "f8" => "f64",
+        "c8" => "complex64",
+        "c16" => "complex128",
+        _ => return Err(format!("the data type {descr} is not supported")),
+    };
+    let dtype = dtype(name).ok_or_else(|| format!("the data type {descr} is not supported"))?;
+    let dims = header.shape().iter().map(|&dim| usize::try_from(dim));
+    let shape: Vec<usize> = dims.collect::<Result<_, _>>().map_err(|_| "a dimension exceeds the address space")?;
+    let bytes = shape.iter().try_fold(dtype.size(), |bytes, &dim| bytes.checked_mul(dim));
+    match bytes {
+        Some(bytes) if bytes == rest.len() => {}
+        Some(bytes) => {
+            return Err(format!("shape {shape:?} of {name} takes {bytes} bytes; the file has {}", rest.len()));
+        }
+        None => {
+            return Err(format!("shape {shape:?} of {name} exceeds the address space"));
+        }
+    }
+    let foreign = if cfg!(target_endian = "little") { ">" } else { "<" };
+    let bytes = if order == foreign && dtype.size() > 1 {
+        let part = if name.starts_with("complex") { dtype.size() / 2 } else { dtype.size() };
+        let mut swapped = rest.to_vec();
+        swapped.chunks_exact_mut(part).for_each(<[u8]>::reverse);
+        Cow::Owned(swapped)
+    } else {
+        Cow::Borrowed(rest)
+    };
+    Ok(Array { dtype, shape, fortran: header.order() == Order::Fortran, bytes })
+}
+
+/// Refuses headers that would take more memory or stack to parse than any real one.
+fn check_header(file: &[u8]) -> Result<(), String> {
+    let size = |at: std::ops::Range<usize>| {
+        let bytes = file.get(at).ok_or("not a .npy file: it ends within its header")?;
+        Ok::<usize, String>(bytes.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte)))
+    };
+    if !file.starts_with(b"\x93NUMPY") {
+        return Err("not a .npy file: it does not begin with \\x93NUMPY".into());
+    }
+    let (start, len) = match file.get(6) {
+        Some(1) => (10, size(8..10)?),
+        Some(_) => (12, size(8..12)?),
+        None => return Err("not a .npy file: it ends within its header".into()),
+    };
+    if len > MAX_HEADER {
+        return Err(format!("not a .npy file: a header of {len} bytes"));
+    }
+    let text = file.get(start..start + len).ok_or("not a .npy file: it ends within its header")?;
+    if text.iter().filter(|byte| b"([{".contains(byte)).count() > MAX_BRACKETS {
+        return Err("not a .npy file: a header of nested brackets".into());
+    }
+    Ok(())
+}
+
+/// Writes a tensor.
+pub(crate) fn write(file: &mut File, tensor: DynTensor) -> std::io::Result<()> {
+    macro_rules! as_types {
+        ($($ty:ty)*) => {
+            $(if tensor.dtype() == <$ty as Element>::DTYPE {
+                return write_typed::<$ty>(file, tensor);
+            })*
+        };
+    }
+    as_types!(bool i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 Complex<f32> Complex<f64>);
+    let message = format!("{} cannot be stored in a .npy file", tensor.dtype());
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message))
+}
+
+fn write_typed<T: Element + AutoSerialize>(file: &mut File, tensor: DynTensor) -> std::io::Result<()> {
+    let tensor = tensor.downcast::<T>().map_err(std::io::Error::other)?;
+    let shape: Vec<u64> = tensor.shape().iter().map(|&dim| dim as u64).collect();
+    let mut out = BufWriter::new(file);
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut out).begin_nd()?;
+    writer.extend(tensor.into_vec())?;
+    writer.finish()?;
+    out.flush()
+}
