@@ -1,1 +1,5 @@
-//! Placeholder until the first commit of this crate.
+//! Benchmarks of gather-core: fixed workloads, the plain loop that one would write, and what runs both.
+
+pub mod naive;
+pub mod runner;
+pub mod workloads;

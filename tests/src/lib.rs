@@ -5,3 +5,8 @@ pub mod values;
 pub mod cases;
 pub mod faces;
 pub mod oracle;
+
+/// The README's code blocks, run as doctests.
+#[doc = include_str!("../../README.md")]
+#[cfg(doctest)]
+pub struct Readme;

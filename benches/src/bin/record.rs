@@ -1,0 +1,92 @@
+//! Times the workloads by interleaved runs in one process and prints a table of medians: `record [FILTER] [--seconds S]`.
+//!
+//! Every output is checked against the plain loop before it is timed. Times are milliseconds; `copy` is a warm copy of the
+//! output's bytes.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gather_benches::runner::{Runner, prepare};
+use gather_benches::workloads::WORKLOADS;
+use gather_core::Par;
+use lexopt::{Arg, ValueExt};
+
+/// Fewest rounds of a workload.
+const ROUNDS: usize = 9;
+
+fn main() -> ExitCode {
+    let (filter, seconds) = match options() {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("record: {error} (usage: record [FILTER] [--seconds S])");
+            return ExitCode::from(2);
+        }
+    };
+    println!("| workload | 1 thread | 2 threads | fresh | loop | copy | loop/1 | 1/copy |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
+        let (mut one, mut two) = (prepare(workload, Par::Seq), prepare(workload, Par::Auto));
+        one.check();
+        two.check();
+        let [single, double, fresh, looped, copy] = time(&mut *one, &mut *two, Duration::from_secs_f64(seconds));
+        println!(
+            "| {} | {single:.4} | {double:.4} | {fresh:.4} | {looped:.4} | {copy:.4} | {:.2} | {:.2} |",
+            workload.name,
+            looped / single,
+            single / copy
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+fn options() -> Result<(String, f64), lexopt::Error> {
+    let (mut filter, mut seconds) = (String::new(), 1.0);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Value(value) => filter = value.string()?,
+            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok((filter, seconds))
+}
+
+/// Medians in milliseconds: planned with one thread, with two, fresh, the loop, the copy; in turn, round by round.
+fn time(one: &mut dyn Runner, two: &mut dyn Runner, budget: Duration) -> [f64; 5] {
+    let mut times: [Vec<f64>; 5] = Default::default();
+    let start = Instant::now();
+    while times[0].len() < ROUNDS || start.elapsed() < budget {
+        let round = [
+            clock(|| one.planned()),
+            clock(|| two.planned()),
+            clock(|| one.fresh()),
+            clock(|| one.naive()),
+            clock(|| one.copy()),
+        ];
+        for (times, time) in times.iter_mut().zip(round) {
+            times.push(time);
+        }
+        if times[0].len() >= ROUNDS && start.elapsed() > 4 * budget {
+            break;
+        }
+    }
+    times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    })
+}
+
+/// The mean of as many calls as fit in 20 microseconds, at least one.
+fn clock(mut call: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut calls = 0u32;
+    loop {
+        call();
+        calls += 1;
+        let elapsed = start.elapsed();
+        if elapsed > Duration::from_micros(20) {
+            return elapsed.as_secs_f64() * 1e3 / f64::from(calls);
+        }
+    }
+}

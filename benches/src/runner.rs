@@ -1,0 +1,192 @@
+//! A workload with its tensors in memory, ready to be run by gather-core, by the plain loop, and as a copy.
+
+use gather_core::{
+    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, View, ViewMut,
+};
+use half::f16;
+
+use crate::naive::{self, Position};
+use crate::workloads::{Data, Indices, Kind, Workload};
+
+/// What benchmarks call.
+pub trait Runner {
+    /// A planned call into warm memory.
+    fn planned(&mut self);
+    /// A call from scratch into fresh memory.
+    fn fresh(&self);
+    /// The plain loop into warm memory.
+    fn naive(&mut self);
+    /// A plain copy of the output's bytes between warm buffers.
+    fn copy(&mut self);
+    /// Bytes of the output.
+    fn bytes(&self) -> usize;
+    /// What the plan will do.
+    fn explain(&self) -> String;
+    /// Checks the planned call's output against the plain loop's.
+    ///
+    /// # Panics
+    /// When they differ.
+    fn check(&mut self);
+}
+
+/// Sets a workload up.
+#[must_use]
+pub fn prepare(workload: &Workload, par: Par) -> Box<dyn Runner> {
+    match (workload.data, workload.indices) {
+        (Data::F32, Indices::I64) => Box::new(Prepared::<f32, i64>::new(workload, par, |x| x as f32)),
+        (Data::F32, Indices::I32) => Box::new(Prepared::<f32, i32>::new(workload, par, |x| x as f32)),
+        (Data::F32, Indices::U8) => Box::new(Prepared::<f32, u8>::new(workload, par, |x| x as f32)),
+        (Data::F16, Indices::I64) => Box::new(Prepared::<f16, i64>::new(workload, par, f16_bits)),
+        (Data::F16, Indices::I32) => Box::new(Prepared::<f16, i32>::new(workload, par, f16_bits)),
+        (Data::F16, Indices::U8) => Box::new(Prepared::<f16, u8>::new(workload, par, f16_bits)),
+        (Data::U8, Indices::I64) => Box::new(Prepared::<u8, i64>::new(workload, par, |x| x as u8)),
+        (Data::U8, Indices::I32) => Box::new(Prepared::<u8, i32>::new(workload, par, |x| x as u8)),
+        (Data::U8, Indices::U8) => Box::new(Prepared::<u8, u8>::new(workload, par, |x| x as u8)),
+    }
+}
+
+/// Numbers between 0 and 1, whatever the low bits.
+fn f16_bits(x: u64) -> f16 {
+    f16::from_bits(x as u16 & 0x3bff)
+}
+
+/// A seeded generator (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+}
+
+enum Planned<T, I> {
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
+}
+
+struct Prepared<T, I> {
+    workload: Workload,
+    par: Par,
+    plan: Planned<T, I>,
+    data: Vec<T>,
+    indices: Vec<I>,
+    out: Vec<T>,
+    other: Vec<T>,
+}
+
+impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
+    fn new(workload: &Workload, par: Par, element: impl Fn(u64) -> T) -> Self {
+        let mut random = Random(1);
+        let Workload { shape, index_shape, kind, .. } = *workload;
+        let data: Vec<T> = (0..shape.iter().product()).map(|_| element(random.next() >> 40)).collect();
+        let dims = match kind {
+            Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &shape[axis..=axis],
+            Kind::GatherNd { batch_dims } => &shape[batch_dims..batch_dims + index_shape[index_shape.len() - 1]],
+            Kind::BatchToSpace { .. } => &[],
+        };
+        let count = if dims.is_empty() { 0 } else { index_shape.iter().product() };
+        let index = |at: usize| I::from(random.next() % dims[at % dims.len()] as u64).expect("an index in range");
+        let indices: Vec<I> = (0..count).map(index).collect();
+        let plan = plan(workload, par);
+        let len = match &plan {
+            Planned::Index(plan) => plan.output_shape().iter().product(),
+            Planned::Copy(plan) => plan.output_shape().iter().product(),
+        };
+        let (out, other) = (vec![T::ZERO; len], vec![T::ZERO; len]);
+        Prepared { workload: *workload, par, plan, data, indices, out, other }
+    }
+
+    fn data(&self) -> View<'_, T> {
+        View::new(&self.data, self.workload.shape).expect("data of its shape")
+    }
+
+    fn indices(&self) -> View<'_, I> {
+        View::new(&self.indices, self.workload.index_shape).expect("indices of their shape")
+    }
+}
+
+fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
+    let data = Layout::contiguous(workload.shape).expect("a shape that fits");
+    let indices = Layout::contiguous(workload.index_shape).expect("a shape that fits");
+    let plan = match workload.kind {
+        Kind::Gather { axis, batch_dims } => {
+            Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par).plan(&data, &indices)
+        }
+        Kind::GatherElements { axis } => GatherElements::new(axis as i64).par(par).plan(&data, &indices),
+        Kind::GatherNd { batch_dims } => GatherNd::new().batch_dims(batch_dims as i64).par(par).plan(&data, &indices),
+        Kind::BatchToSpace { block, begin, end } => {
+            let plan = BatchToSpace::new(&block, &begin, &end).par(par).plan(&data);
+            return Planned::Copy(Box::new(plan.expect("a legal workload")));
+        }
+    };
+    Planned::Index(Box::new(plan.expect("a legal workload")))
+}
+
+impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
+    fn planned(&mut self) {
+        let data = View::new(&self.data, self.workload.shape).expect("data of its shape");
+        match &self.plan {
+            Planned::Index(plan) => {
+                let indices = View::new(&self.indices, self.workload.index_shape).expect("indices of their shape");
+                let mut out = ViewMut::new(&mut self.out, plan.output_shape()).expect("an output of its shape");
+                plan.run_into(&data, &indices, &mut out).expect("indices in range");
+            }
+            Planned::Copy(plan) => {
+                let mut out = ViewMut::new(&mut self.out, plan.output_shape()).expect("an output of its shape");
+                plan.run_into(&data, &mut out).expect("the planned layouts");
+            }
+        }
+    }
+
+    fn fresh(&self) {
+        let (data, par) = (self.data(), self.par);
+        let out = match self.workload.kind {
+            Kind::Gather { axis, batch_dims } => {
+                Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par).run(&data, &self.indices())
+            }
+            Kind::GatherElements { axis } => GatherElements::new(axis as i64).par(par).run(&data, &self.indices()),
+            Kind::GatherNd { batch_dims } => {
+                GatherNd::new().batch_dims(batch_dims as i64).par(par).run(&data, &self.indices())
+            }
+            Kind::BatchToSpace { block, begin, end } => BatchToSpace::new(&block, &begin, &end).par(par).run(&data),
+        };
+        std::hint::black_box(out.expect("a legal workload"));
+    }
+
+    fn naive(&mut self) {
+        let Workload { shape, index_shape, kind, .. } = self.workload;
+        let (data, indices, out) = (&self.data, &self.indices, &mut self.other);
+        match kind {
+            Kind::Gather { axis, batch_dims } => {
+                naive::gather(data, shape, indices, index_shape, axis, batch_dims, out);
+            }
+            Kind::GatherElements { axis } => naive::gather_elements(data, shape, indices, axis, out),
+            Kind::GatherNd { batch_dims } => naive::gather_nd(data, shape, indices, index_shape, batch_dims, out),
+            Kind::BatchToSpace { block, begin, end } => naive::batch_to_space(data, shape, block, begin, end, out),
+        }
+    }
+
+    fn copy(&mut self) {
+        self.other.copy_from_slice(&self.out);
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.out[..])
+    }
+
+    fn explain(&self) -> String {
+        match &self.plan {
+            Planned::Index(plan) => plan.explain().to_string(),
+            Planned::Copy(plan) => plan.explain().to_string(),
+        }
+    }
+
+    fn check(&mut self) {
+        self.planned();
+        self.naive();
+        assert!(self.out == self.other, "{}: the plan and the plain loop disagree", self.workload.name);
+    }
+}

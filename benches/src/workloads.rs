@@ -1,0 +1,141 @@
+//! The fixed workloads: the same data types, shapes and seeds everywhere.
+
+/// What a workload runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Gather.
+    Gather {
+        /// The axis.
+        axis: usize,
+        /// Shared leading dimensions.
+        batch_dims: usize,
+    },
+    /// GatherElements.
+    GatherElements {
+        /// The axis.
+        axis: usize,
+    },
+    /// GatherNd.
+    GatherNd {
+        /// Shared leading dimensions.
+        batch_dims: usize,
+    },
+    /// BatchToSpace on four dimensions.
+    BatchToSpace {
+        /// Blocks.
+        block: [i64; 4],
+        /// Cropped from the begin.
+        begin: [i64; 4],
+        /// Cropped from the end.
+        end: [i64; 4],
+    },
+}
+
+/// The type of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// `f32`
+    F32,
+    /// `f16`
+    F16,
+    /// `u8`
+    U8,
+}
+
+/// The type of indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indices {
+    /// `i64`
+    I64,
+    /// `i32`
+    I32,
+    /// `u8`
+    U8,
+}
+
+/// A workload: uniform indices, seeded.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// `operator/what`.
+    pub name: &'static str,
+    /// The operator and its attributes.
+    pub kind: Kind,
+    /// The type of data.
+    pub data: Data,
+    /// The shape of data.
+    pub shape: &'static [usize],
+    /// The type of indices.
+    pub indices: Indices,
+    /// The shape of indices; empty for BatchToSpace.
+    pub index_shape: &'static [usize],
+}
+
+const fn gather(name: &'static str, axis: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
+    let kind = Kind::Gather { axis, batch_dims: 0 };
+    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape }
+}
+
+const fn elements(name: &'static str, axis: usize, shape: &'static [usize]) -> Workload {
+    let kind = Kind::GatherElements { axis };
+    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape: shape }
+}
+
+const fn nd(name: &'static str, batch_dims: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
+    let kind = Kind::GatherNd { batch_dims };
+    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape }
+}
+
+const fn space(
+    name: &'static str,
+    shape: &'static [usize],
+    block: [i64; 4],
+    begin: [i64; 4],
+    end: [i64; 4],
+) -> Workload {
+    let kind = Kind::BatchToSpace { block, begin, end };
+    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape: &[] }
+}
+
+impl Workload {
+    const fn indices(self, indices: Indices) -> Self {
+        Workload { indices, ..self }
+    }
+
+    const fn data(self, data: Data) -> Self {
+        Workload { data, ..self }
+    }
+}
+
+/// All of them.
+pub const WORKLOADS: [Workload; 23] = [
+    gather("gather/embedding_50257x768_8k", 0, &[50257, 768], &[16, 512]),
+    gather("gather/rows64B_1Mx16_1M", 0, &[1 << 20, 16], &[1 << 20]),
+    gather("gather/rows12B_1Mx3_1M", 0, &[1 << 20, 3], &[1 << 20]),
+    gather("gather/take_16M_4M", 0, &[1 << 24], &[1 << 22]),
+    gather("gather/take_64K_4M_i32", 0, &[1 << 16], &[1 << 22]).indices(Indices::I32),
+    gather("gather/lut256_u8_16M_u8", 0, &[256], &[1 << 24]).indices(Indices::U8).data(Data::U8),
+    gather("gather/lut16_f32_4M_i32", 0, &[16], &[1 << 22]).indices(Indices::I32),
+    gather("gather/lastaxis_4096x1024_512", 1, &[4096, 1024], &[512]),
+    gather("gather/midaxis_64x128x256_64", 1, &[64, 128, 256], &[64]),
+    gather("gather/midaxis_f16_64x512x7_256", 1, &[256, 512, 7], &[256]).data(Data::F16),
+    Workload {
+        name: "gather/batch_64x4096x64_1024",
+        kind: Kind::Gather { axis: 1, batch_dims: 1 },
+        data: Data::F32,
+        shape: &[64, 4096, 64],
+        indices: Indices::I64,
+        index_shape: &[64, 1024],
+    },
+    elements("gather_elements/last_4096x1024", 1, &[4096, 1024]),
+    elements("gather_elements/axis0_4096x4096", 0, &[4096, 4096]),
+    elements("gather_elements/axis0_8192x64_i32", 0, &[8192, 64]).indices(Indices::I32),
+    elements("gather_elements/axis1_8x256x64x64", 1, &[8, 256, 64, 64]),
+    nd("gather_nd/k2_elems_2048x2048_1M", 0, &[2048, 2048], &[1 << 20, 2]),
+    nd("gather_nd/k3_elems_128x128x128_1M", 0, &[128, 128, 128], &[1 << 20, 3]),
+    nd("gather_nd/k2_slices_128x128x256_16k", 0, &[128, 128, 256], &[16384, 2]),
+    nd("gather_nd/batch_32x64x64x64_1024", 1, &[32, 64, 64, 64], &[32, 1024, 2]),
+    space("batch_to_space/nhwc_64x64x64x32_b2", &[64, 64, 64, 32], [1, 2, 2, 1], [0; 4], [0; 4]),
+    space("batch_to_space/nchw_16x3x256x256_b2", &[16, 3, 256, 256], [1, 1, 2, 2], [0, 0, 1, 1], [0, 0, 2, 2]),
+    space("batch_to_space/nchw_u8_64x3x128x128_b4", &[64, 3, 128, 128], [1, 1, 4, 4], [0; 4], [0; 4]).data(Data::U8),
+    gather("gather/small_32x16_8", 0, &[32, 16], &[8]),
+];
