@@ -11,7 +11,7 @@ use gather_tests::oracle::{self, Dense, Rule, Rules};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::support::{Spread, dense, narrow};
+use crate::support::{Spread, dense, narrow, view};
 
 const ZERO: Rules = Rules { from_end: true, out_of_range: Rule::Zero };
 
@@ -178,6 +178,35 @@ fn lanes_of_every_length_around_a_block() {
         for &lanes in &lengths {
             with_dtype(&row, lanes);
         }
+    }
+}
+
+/// Contiguous rows, where the levels have ways of their own to interleave, with crops on both sides.
+fn interleave<T: Sample>(level: Level) {
+    for block in 2..=9usize {
+        for width in (1..=20).chain([31, 32, 33, 63, 64, 65, 100]) {
+            for (begin, end) in [(0, 0), (1, 0), (0, block - 1), (block + 1, 1)] {
+                if begin + end > width * block {
+                    continue;
+                }
+                let data = Dense::from_fn(&[block, 2, width], T::sample);
+                let op = BatchToSpace::new(&[1, 1, block as i64], &[0, 0, begin as i64], &[0, 0, end as i64]);
+                let got = op.level(level).run(&view(&data)).unwrap();
+                let expected = oracle::batch_to_space(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end]);
+                assert_eq!(dense(&got), expected, "block {block}, width {width}, crops {begin} {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn contiguous_streams_of_every_width_and_block_are_interleaved() {
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        interleave::<u8>(level);
+        interleave::<u16>(level);
+        interleave::<f32>(level);
+        interleave::<u64>(level);
+        interleave::<Complex<f64>>(level);
     }
 }
 

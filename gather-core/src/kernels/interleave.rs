@@ -9,14 +9,15 @@
 //! tail: the begin of the last period                                    (at most block - 1 lanes)
 //! ```
 //!
-//! so that crops cost nothing inside the loop.
+//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 4 or 8, the
+//! AVX2 level runs the body by zipping vectors (`arch/zip.rs`).
 
 use core::marker::PhantomData;
 
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Phased};
 use crate::kernels::bodies::CopyBody;
-use crate::kernels::unit::{Unit, copy_fixed as copy_unit};
+use crate::kernels::unit::{Unit, copy_fixed as copy_unit, copy_halves};
 
 /// The lanes of one output row.
 #[derive(Clone, Copy)]
@@ -51,10 +52,30 @@ impl<U: Unit, L: Tier> CopyBody for BatchToSpace<U, L> {
 /// K1 (`out`), K4 and K6; `data` reaches readable memory along the lanes.
 #[inline(always)]
 pub(crate) unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
-    each(streams, |from, to| {
+    // SAFETY: the caller's promise; no period is taken by `NONE`.
+    unsafe { copy_fixed_with::<BYTES>(streams, NONE) }
+}
+
+/// Runs whole periods from a cursor on, as many as it likes; returns how many.
+pub(crate) type Periods = fn(&Phased, CopyCursor, usize) -> usize;
+
+/// Takes no period.
+const NONE: Periods = |_, _, _| 0;
+
+/// As [`copy_fixed`], with a faster way to run whole periods.
+///
+/// # Safety
+/// As for [`copy_fixed`]; `periods` may be called for periods that `data` and `out` reach.
+#[inline(always)]
+pub(crate) unsafe fn copy_fixed_with<const BYTES: usize>(
+    streams: &Streams,
+    periods: impl Fn(&Phased, CopyCursor, usize) -> usize,
+) {
+    let copy = |from, to| {
         // SAFETY: the caller's promise, for this lane.
         unsafe { copy_unit::<BYTES>(from, to) }
-    });
+    };
+    each(streams, copy, periods);
 }
 
 /// Copies lanes of `row` bytes.
@@ -64,15 +85,33 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
 #[inline(always)]
 pub(crate) unsafe fn copy_rows(streams: &Streams) {
     let row = streams.row;
-    each(streams, |from, to| {
-        // SAFETY: the caller's promise, for this lane: `row` bytes at both ends, apart from each other.
-        unsafe { to.copy_from_nonoverlapping(from, row) }
-    });
+    macro_rules! halves {
+        ($half:literal) => {{
+            let copy = |from, to| {
+                // SAFETY: the caller's promise, for this lane: `row` bytes at both ends, at least half of them `$half`.
+                unsafe { copy_halves::<$half>(from, to, row) }
+            };
+            each(streams, copy, NONE);
+        }};
+    }
+    match row {
+        16..=32 => halves!(16),
+        33..=64 => halves!(32),
+        65..=128 => halves!(64),
+        129..=256 => halves!(128),
+        _ => {
+            let copy = |from: *const u8, to: *mut u8| {
+                // SAFETY: the caller's promise, for this lane: `row` bytes at both ends, apart from each other.
+                unsafe { to.copy_from_nonoverlapping(from, row) }
+            };
+            each(streams, copy, NONE);
+        }
+    }
 }
 
-/// Runs `copy` on every lane, in the order of the output.
+/// Runs `copy` on every lane, in the order of the output; whole periods by `periods` where it takes them.
 #[inline(always)]
-fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8)) {
+fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), periods: impl Fn(&Phased, CopyCursor, usize) -> usize) {
     let Streams { at, lane, .. } = streams;
     if lane.block == 1 {
         let mut at = *at;
@@ -90,6 +129,12 @@ fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8)) {
         left -= 1;
     }
     let CopyCursor { mut out, mut data } = walk.at();
+    if left >= lane.block {
+        let done = periods(lane, walk.at(), left / lane.block);
+        out = out.wrapping_offset(lane.out.wrapping_mul((done * lane.block) as isize));
+        data = data.wrapping_offset(lane.period().wrapping_mul(done as isize));
+        left -= done * lane.block;
+    }
     while left >= lane.block {
         let mut from = data;
         for _ in 0..lane.block {

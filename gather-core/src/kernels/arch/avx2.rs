@@ -1,7 +1,8 @@
 //! The level of x86-64 machines with AVX2.
 
 use crate::index::Index;
-use crate::kernels::arch::Tier;
+use crate::kernels::arch::{Tier, zip};
+use crate::kernels::args::Phased;
 use crate::kernels::block::{self, Resolve};
 use crate::kernels::interleave::{self, Streams};
 use crate::kernels::unit::{self, Lanes};
@@ -81,8 +82,12 @@ unsafe fn move_rows(lanes: &Lanes) {
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn copy_fixed<const BYTES: usize>(streams: &Streams) {
+    let periods = |lane: &Phased, at, periods| {
+        // SAFETY: `at` reaches as many periods: the caller's promise for the lanes.
+        unsafe { zip::periods::<BYTES>(lane, at, periods) }
+    };
     // SAFETY: the caller's promise.
-    unsafe { interleave::copy_fixed::<BYTES>(streams) }
+    unsafe { interleave::copy_fixed_with::<BYTES>(streams, periods) }
 }
 
 /// [`Tier::copy_rows`] compiled for AVX2.

@@ -3,6 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod zip;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
