@@ -31,7 +31,7 @@ pub trait Runner {
 
 /// Sets a workload up.
 #[must_use]
-pub fn prepare(workload: &Workload, par: Par) -> Box<dyn Runner> {
+pub fn prepare(workload: &Workload, par: Par) -> Box<dyn Runner + Send> {
     match (workload.data, workload.indices) {
         (Data::F32, Indices::I64) => Box::new(Prepared::<f32, i64>::new(workload, par, |x| x as f32)),
         (Data::F32, Indices::I32) => Box::new(Prepared::<f32, i32>::new(workload, par, |x| x as f32)),

@@ -16,7 +16,7 @@ pub(crate) unsafe fn run(plan: &RawCopyPlan, data: *const u8, out: *mut u8) {
     let Some(entry) = plan.entry else { return };
     let origin = CopyCursor { out, data: data.wrapping_offset(plan.origin) };
     let task = Task { plan, entry, origin, loops: &plan.loops };
-    match threads::tasks(plan.par, plan.bytes()) {
+    match plan.tasks() {
         // SAFETY: the promise about the operands is the task's.
         1 => unsafe { task.call() },
         // SAFETY: as above.

@@ -53,7 +53,7 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<()
         origin: Cursor { out: operands.out, data: operands.data, index },
         loops: &plan.loops,
     };
-    let verdict = match threads::tasks(plan.par, plan.bytes()) {
+    let verdict = match plan.tasks() {
         // SAFETY: the promise about the operands is the task's.
         1 => unsafe { task.run() },
         // SAFETY: as above.

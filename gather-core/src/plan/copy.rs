@@ -9,6 +9,7 @@ use crate::level::Level;
 use crate::ops::{Par, Tuning};
 use crate::plan::fold::fold_phased;
 use crate::shape::{Layout, Shape};
+use crate::threads;
 
 /// One output dimension of a lowered BatchToSpace. Strides in elements.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,12 @@ impl CopyPlan {
         let (loops, row) = fold_phased(in_bytes, size);
         let entry = if bytes == 0 { None } else { dispatch::copy_kernel(set, row, loops.len(), level) };
         Ok(CopyPlan { output, loops, origin: origin.wrapping_mul(step), row, entry, level, par: tuning.par })
+    }
+
+    /// Tasks that a call is cut into here and now.
+    #[inline]
+    pub(crate) fn tasks(&self) -> usize {
+        threads::tasks(self.par, self.bytes(), 0)
     }
 
     /// Bytes written.

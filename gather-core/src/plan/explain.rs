@@ -3,7 +3,6 @@
 use core::fmt;
 
 use crate::plan::{IndexPlan, RawCopyPlan, Route};
-use crate::threads;
 
 /// What a plan will do: kernel, loops after folding, bytes moved per lane and in all, threads. Printed by `Display`.
 pub struct Explain<'a> {
@@ -52,8 +51,8 @@ impl<'a> Explain<'a> {
     #[must_use]
     pub fn tasks(&self) -> usize {
         match self.plan {
-            Kind::Index(plan) => threads::tasks(plan.par, plan.bytes()),
-            Kind::Copy(plan) => threads::tasks(plan.par, plan.bytes()),
+            Kind::Index(plan) => plan.tasks(),
+            Kind::Copy(plan) => plan.tasks(),
         }
     }
 }

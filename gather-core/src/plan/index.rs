@@ -11,6 +11,7 @@ use crate::level::Level;
 use crate::ops::{IndexRules, OutOfBounds, Par, Tuning};
 use crate::plan::fold::{arrange, fold, gcd};
 use crate::shape::{Layout, Shape};
+use crate::threads;
 
 /// One output dimension of a lowered operator. Strides in elements.
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +175,12 @@ impl IndexPlan {
     /// What indices are held against.
     pub(crate) fn blame(&self) -> Blame<'_> {
         Blame { op: self.op, axes: &self.axes, rules: self.rules, index: self.index }
+    }
+
+    /// Tasks that a call is cut into here and now.
+    #[inline]
+    pub(crate) fn tasks(&self) -> usize {
+        threads::tasks(self.par, self.bytes(), self.bytes() / self.row.max(1))
     }
 
     /// Bytes written.
