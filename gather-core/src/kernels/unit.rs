@@ -193,7 +193,7 @@ fn prefetch(row: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         let mut at = 0;
-        while at < bytes.min(256) {
+        while at < bytes.min(1024) {
             // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
             unsafe {
                 core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(

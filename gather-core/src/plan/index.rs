@@ -104,7 +104,7 @@ pub(crate) struct IndexPlan {
 }
 
 /// Rows of data that are fetched ahead when the table exceeds the second-level cache.
-const ROWS_AHEAD: usize = 16;
+const ROWS_AHEAD: usize = 8;
 /// Bytes of data from which on rows are fetched ahead.
 const PREFETCH_FROM: usize = 1 << 20;
 
