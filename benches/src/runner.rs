@@ -1,7 +1,7 @@
 //! A workload with its tensors in memory, ready to be run by gather-core, by the plain loop, and as a copy.
 
 use gather_core::{
-    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, View, ViewMut,
+    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View,
 };
 use half::f16;
 
@@ -71,41 +71,50 @@ struct Prepared<T, I> {
     workload: Workload,
     par: Par,
     plan: Planned<T, I>,
-    data: Vec<T>,
-    indices: Vec<I>,
-    out: Vec<T>,
-    other: Vec<T>,
+    data: Tensor<T>,
+    indices: Tensor<I>,
+    out: Tensor<T>,
+    other: Tensor<T>,
 }
 
 impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
     fn new(workload: &Workload, par: Par, element: impl Fn(u64) -> T) -> Self {
         let mut random = Random(1);
         let Workload { shape, index_shape, kind, .. } = *workload;
-        let data: Vec<T> = (0..shape.iter().product()).map(|_| element(random.next() >> 40)).collect();
+        let data = tensor(shape, T::ZERO, |_| element(random.next() >> 40));
         let dims = match kind {
             Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &shape[axis..=axis],
             Kind::GatherNd { batch_dims } => &shape[batch_dims..batch_dims + index_shape[index_shape.len() - 1]],
             Kind::BatchToSpace { .. } => &[],
         };
-        let count = if dims.is_empty() { 0 } else { index_shape.iter().product() };
+        let index_shape = if dims.is_empty() { &[0] } else { index_shape };
         let index = |at: usize| I::from(random.next() % dims[at % dims.len()] as u64).expect("an index in range");
-        let indices: Vec<I> = (0..count).map(index).collect();
+        let indices = tensor(index_shape, I::zero(), index);
         let plan = plan(workload, par);
-        let len = match &plan {
-            Planned::Index(plan) => plan.output_shape().iter().product(),
-            Planned::Copy(plan) => plan.output_shape().iter().product(),
+        let out_shape = match &plan {
+            Planned::Index(plan) => plan.output_shape(),
+            Planned::Copy(plan) => plan.output_shape(),
         };
-        let (out, other) = (vec![T::ZERO; len], vec![T::ZERO; len]);
+        let [out, other] = [(); 2].map(|()| tensor(out_shape, T::ZERO, |_| T::ZERO));
         Prepared { workload: *workload, par, plan, data, indices, out, other }
     }
 
     fn data(&self) -> View<'_, T> {
-        View::new(&self.data, self.workload.shape).expect("data of its shape")
+        self.data.view()
     }
 
     fn indices(&self) -> View<'_, I> {
-        View::new(&self.indices, self.workload.index_shape).expect("indices of their shape")
+        self.indices.view()
     }
+}
+
+/// A tensor of memory as outputs have it: on huge pages where that pays.
+fn tensor<T: Copy>(shape: &[usize], zero: T, mut value: impl FnMut(usize) -> T) -> Tensor<T> {
+    let mut tensor = Tensor::filled(shape, zero).expect("a workload that fits");
+    for (at, element) in tensor.as_mut_slice().iter_mut().enumerate() {
+        *element = value(at);
+    }
+    tensor
 }
 
 fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
@@ -127,17 +136,10 @@ fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
 
 impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
     fn planned(&mut self) {
-        let data = View::new(&self.data, self.workload.shape).expect("data of its shape");
+        let (data, mut out) = (self.data.view(), self.out.view_mut());
         match &self.plan {
-            Planned::Index(plan) => {
-                let indices = View::new(&self.indices, self.workload.index_shape).expect("indices of their shape");
-                let mut out = ViewMut::new(&mut self.out, plan.output_shape()).expect("an output of its shape");
-                plan.run_into(&data, &indices, &mut out).expect("indices in range");
-            }
-            Planned::Copy(plan) => {
-                let mut out = ViewMut::new(&mut self.out, plan.output_shape()).expect("an output of its shape");
-                plan.run_into(&data, &mut out).expect("the planned layouts");
-            }
+            Planned::Index(plan) => plan.run_into(&data, &self.indices.view(), &mut out).expect("indices in range"),
+            Planned::Copy(plan) => plan.run_into(&data, &mut out).expect("the planned layouts"),
         }
     }
 
@@ -158,7 +160,8 @@ impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
 
     fn naive(&mut self) {
         let Workload { shape, index_shape, kind, .. } = self.workload;
-        let (data, indices, out) = (&self.data, &self.indices, &mut self.other);
+        let (data, indices) = (self.data.as_slice(), self.indices.as_slice());
+        let out = self.other.as_mut_slice();
         match kind {
             Kind::Gather { axis, batch_dims } => {
                 naive::gather(data, shape, indices, index_shape, axis, batch_dims, out);
@@ -170,11 +173,11 @@ impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
     }
 
     fn copy(&mut self) {
-        self.other.copy_from_slice(&self.out);
+        self.other.as_mut_slice().copy_from_slice(self.out.as_slice());
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.out[..])
+        size_of_val(self.out.as_slice())
     }
 
     fn explain(&self) -> String {

@@ -4,6 +4,19 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use crate::error::Error;
+use crate::pages;
+
+/// An empty vector with room for `len` elements.
+///
+/// # Errors
+/// [`Error::Allocation`].
+pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>, Error> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| Error::Allocation { bytes })?;
+    pages::advise(values.as_mut_ptr(), bytes);
+    Ok(values)
+}
 
 /// A vector of `len` elements that `write` initialises, through the pointer to its memory.
 ///
@@ -15,8 +28,7 @@ pub(crate) fn fill<T: Copy>(
     len: usize,
     write: impl FnOnce(*mut MaybeUninit<T>) -> Result<(), Error>,
 ) -> Result<Vec<T>, Error> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| Error::Allocation { bytes: len.saturating_mul(size_of::<T>()) })?;
+    let mut values = reserve(len)?;
     write(values.spare_capacity_mut().as_mut_ptr())?;
     // SAFETY: the capacity is `len` or more, and `write`, a kernel that writes every element of the result, has
     // initialised them.

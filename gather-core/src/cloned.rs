@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
+use crate::alloc_out;
 use crate::error::Error;
 use crate::exec::culprit;
 use crate::index::Index;
@@ -90,10 +91,8 @@ pub(crate) fn batch_to_space<T: Clone>(lowered: &CopyLowered, data: &View<'_, T>
 
 /// An empty vector with room for a result.
 fn reserve<T>(shape: &Shape) -> Result<Vec<T>, Error> {
-    let bytes = Shape::checked_bytes(shape, size_of::<T>())?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(Shape::checked_len(shape)?).map_err(|_| Error::Allocation { bytes })?;
-    Ok(values)
+    Shape::checked_bytes(shape, size_of::<T>())?;
+    alloc_out::reserve(Shape::checked_len(shape)?)
 }
 
 fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]> {

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::element::{DType, Element, Validity};
 use crate::error::Error;
+use crate::pages;
 use crate::shape::{Layout, Shape};
 use crate::tensor::Tensor;
 use crate::view::View;
@@ -215,7 +216,9 @@ impl Allocation {
             // SAFETY: the layout has a size other than 0.
             NonNull::new(unsafe { alloc(memory) })
         };
-        Ok(Allocation { start: start.ok_or(Error::Allocation { bytes })?, memory })
+        let start = start.ok_or(Error::Allocation { bytes })?;
+        pages::advise(start.as_ptr(), bytes);
+        Ok(Allocation { start, memory })
     }
 
     fn bytes(&self) -> usize {

@@ -51,6 +51,7 @@ mod index;
 mod kernels;
 mod level;
 mod ops;
+mod pages;
 mod plan;
 #[doc(hidden)]
 pub mod private;

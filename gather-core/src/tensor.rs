@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::alloc_out;
 use crate::error::Error;
 use crate::shape::{Layout, Shape};
 use crate::view::{View, ViewMut};
@@ -24,6 +25,21 @@ impl<T> Tensor<T> {
         if values.len() != expected {
             return Err(Error::Length { len: values.len(), expected });
         }
+        Ok(Tensor { values, shape: shape.into() })
+    }
+
+    /// A tensor of one value everywhere: an output to be written again and again by `run_into`, say. Its memory is had as
+    /// that of fresh results, on huge pages where that pays.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then [`Error::Allocation`].
+    pub fn filled(shape: &[usize], value: T) -> Result<Self, Error>
+    where
+        T: Clone,
+    {
+        let len = Shape::checked_len(shape)?;
+        let mut values = alloc_out::reserve(len)?;
+        values.resize(len, value);
         Ok(Tensor { values, shape: shape.into() })
     }
 
