@@ -5,6 +5,7 @@ use core::fmt;
 
 use crate::element::DType;
 use crate::level::Level;
+use crate::plan::Strategy;
 
 /// Which operator an error, a plan or a kernel belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -294,7 +295,14 @@ pub enum Error {
         /// The level.
         level: Level,
     },
-    /// The allocator refused the memory for the output.
+    /// The strategy forced on a call does not take its shapes and types.
+    StrategyUnavailable {
+        /// The operator.
+        op: Op,
+        /// The strategy.
+        strategy: Strategy,
+    },
+    /// The allocator refused the memory for the output, or for a scratch.
     Allocation {
         /// Bytes asked for.
         bytes: usize,
@@ -414,8 +422,11 @@ impl fmt::Display for Error {
             Error::LevelUnavailable { level } => {
                 write!(f, "the level {level} is not available on this machine")
             }
+            Error::StrategyUnavailable { op, strategy } => {
+                write!(f, "{op}: the strategy {strategy} does not take these shapes and types at this level")
+            }
             Error::Allocation { bytes } => {
-                write!(f, "the allocator refused {bytes} bytes for the output")
+                write!(f, "the allocator refused {bytes} bytes")
             }
         }
     }

@@ -73,7 +73,7 @@ pub use crate::ops::{
     BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par, batch_to_space, gather,
     gather_elements, gather_nd,
 };
-pub use crate::plan::{CopyPlan, Explain, Plan};
+pub use crate::plan::{CopyPlan, Explain, Plan, Strategy};
 pub use crate::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::shape::{Layout, Shape};
 pub use crate::tensor::Tensor;

@@ -3,11 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::error::Error;
-use crate::exec::culprit;
+use crate::exec::{culprit, panels};
 use crate::index::IndexType;
 use crate::kernels::{BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any};
 use crate::ops::OutOfBounds;
-use crate::plan::{IndexPlan, Route};
+use crate::plan::{Chosen, IndexPlan, Route};
 use crate::shape::Layout;
 use crate::threads;
 
@@ -46,18 +46,16 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<()
         Route::Wide => wide(plan.index),
     };
     let index = if plan.axes.is_empty() { (&raw const NO_INDEX).cast() } else { operands.index };
-    let task = Task {
-        plan,
-        kernel,
-        fill: operands.fill,
-        origin: Cursor { out: operands.out, data: operands.data, index },
-        loops: &plan.loops,
-    };
-    let verdict = match plan.tasks() {
+    let origin = Cursor { out: operands.out, data: operands.data, index };
+    let nest = Nest { origin, loops: &plan.loops, unit: plan.unit, ahead: plan.ahead };
+    let task = Task { plan, kernel, fill: operands.fill, nest };
+    let verdict = match (&plan.chosen, plan.tasks()) {
+        // SAFETY: the promise about the operands; the plan has panels, and so has picked the kernel.
+        (Chosen::Panels(panels), _) => unsafe { panels::run(plan, kernel, panels, operands) }?,
         // SAFETY: the promise about the operands is the task's.
-        1 => unsafe { task.run() },
+        (_, 1) => unsafe { task.run() },
         // SAFETY: as above.
-        tasks => unsafe { task.run_split(tasks) },
+        (_, tasks) => unsafe { task.run_split(tasks) },
     };
     if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
         // SAFETY: the indices may be read along their layout.
@@ -87,8 +85,43 @@ struct Task<'a> {
     plan: &'a IndexPlan,
     kernel: IndexKernel,
     fill: &'a [u8],
-    origin: Cursor,
-    loops: &'a [Loop],
+    nest: Nest<'a>,
+}
+
+/// What a kernel is called on.
+#[derive(Clone, Copy)]
+pub(crate) struct Nest<'a> {
+    pub(crate) origin: Cursor,
+    pub(crate) loops: &'a [Loop],
+    /// Bytes of data that one unit of a resolved index stands for.
+    pub(crate) unit: isize,
+    /// Lanes fetched ahead.
+    pub(crate) ahead: usize,
+}
+
+impl Nest<'_> {
+    /// Calls a kernel with what else a plan says.
+    ///
+    /// # Safety
+    /// The kernel contract for the nest.
+    #[inline]
+    pub(crate) unsafe fn call(self, plan: &IndexPlan, kernel: IndexKernel, fill: &[u8]) -> Verdict {
+        let args = IndexArgs {
+            origin: self.origin,
+            loops: self.loops,
+            components: &plan.components,
+            unit: self.unit,
+            row: plan.row,
+            ahead: self.ahead,
+            table: if let Chosen::Table(entries) = plan.chosen { entries } else { 0 },
+            negative: plan.rules.negative,
+            out_of_bounds: plan.rules.out_of_bounds,
+            fill: fill.as_ptr(),
+            fill_len: fill.len(),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { kernel(&args) }
+    }
 }
 
 // SAFETY: a task reads shared memory and writes its own part of the output (K1: no two coordinates share a byte); the
@@ -115,7 +148,7 @@ impl Task<'_> {
     /// # Safety
     /// The promise of [`run`], for this part of the nest.
     unsafe fn run_blocked(self) -> Verdict {
-        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.loops);
+        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.nest.loops);
         let [.., lane] = loops.as_mut_slice() else { unreachable!("a nest has at least the loop over lanes") };
         let whole = *lane;
         let mut out_of_range = false;
@@ -123,7 +156,8 @@ impl Task<'_> {
             if let Some(lane) = loops.last_mut() {
                 lane.n = (whole.n - start).min(BLOCK);
             }
-            let block = Task { origin: self.origin.skip(&whole, start), loops: &loops, ..self };
+            let nest = Nest { origin: self.nest.origin.skip(&whole, start), loops: &loops, ..self.nest };
+            let block = Task { nest, ..self };
             // SAFETY: a sub-range of the lanes is a part of the nest.
             out_of_range |= unsafe { block.call() }.out_of_range;
         }
@@ -139,21 +173,8 @@ impl Task<'_> {
     /// row; K7 since the plan resolved the level.
     #[inline]
     unsafe fn call(self) -> Verdict {
-        let plan = self.plan;
-        let args = IndexArgs {
-            origin: self.origin,
-            loops: self.loops,
-            components: &plan.components,
-            unit: plan.unit,
-            row: plan.row,
-            ahead: plan.ahead,
-            negative: plan.rules.negative,
-            out_of_bounds: plan.rules.out_of_bounds,
-            fill: self.fill.as_ptr(),
-            fill_len: self.fill.len(),
-        };
         // SAFETY: the kernel contract holds, as argued above.
-        unsafe { (self.kernel)(&args) }
+        unsafe { self.nest.call(self.plan, self.kernel, self.fill) }
     }
 
     /// Runs the part as up to `tasks` tasks, by halves.
@@ -161,23 +182,24 @@ impl Task<'_> {
     /// # Safety
     /// The promise of [`run`], for this part of the nest.
     unsafe fn run_split(self, tasks: usize) -> Verdict {
-        let longest = || (0..self.loops.len()).max_by_key(|&d| self.loops[d].n);
-        let wide = (0..self.loops.len()).find(|&d| self.loops[d].n >= tasks).or_else(longest);
-        let Some(d) = wide.filter(|&d| tasks > 1 && self.loops[d].n > 1) else {
+        let loops = self.nest.loops;
+        let longest = || (0..loops.len()).max_by_key(|&d| loops[d].n);
+        let wide = (0..loops.len()).find(|&d| loops[d].n >= tasks).or_else(longest);
+        let Some(d) = wide.filter(|&d| tasks > 1 && loops[d].n > 1) else {
             // SAFETY: the caller's promise.
             return unsafe { self.run() };
         };
-        let n = self.loops[d].n;
+        let n = loops[d].n;
         let tasks = tasks.min(n);
         let (few, rest) = (tasks / 2, tasks - tasks / 2);
         // The product is below n * tasks / tasks; in u128 for the odd shape of stride 0.
         let cut = (n as u128 * few as u128 / tasks as u128) as usize;
-        let (mut first, mut second): (SmallVec<[Loop; 6]>, SmallVec<[Loop; 6]>) =
-            (self.loops.into(), self.loops.into());
+        let (mut first, mut second): (SmallVec<[Loop; 6]>, SmallVec<[Loop; 6]>) = (loops.into(), loops.into());
         first[d].n = cut;
         second[d].n = n - cut;
-        let first = Task { loops: &first, ..self };
-        let second = Task { loops: &second, origin: self.origin.skip(&self.loops[d], cut), ..self };
+        let later = self.nest.origin.skip(&loops[d], cut);
+        let first = Task { nest: Nest { loops: &first, ..self.nest }, ..self };
+        let second = Task { nest: Nest { loops: &second, origin: later, ..self.nest }, ..self };
         let (a, b) = threads::join(
             // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
             move || unsafe { first.run_split(few) },

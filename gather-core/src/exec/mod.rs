@@ -6,6 +6,7 @@
 mod copy;
 pub(crate) mod culprit;
 mod index;
+mod panels;
 
 pub(crate) use copy::run as run_copy;
 pub(crate) use index::{Operands, run as run_index};

@@ -70,6 +70,8 @@ pub struct IndexArgs<'a> {
     pub(crate) row: usize,
     /// Lanes that the row mover prefetches ahead; 0 for none.
     pub(crate) ahead: usize,
+    /// Units that the indices reach, where they are a table that fits in registers; else 0.
+    pub(crate) table: usize,
     pub(crate) negative: NegativeIndex,
     pub(crate) out_of_bounds: OutOfBounds,
     /// What fills a lane under `OutOfBounds::Zero`: `fill_len` bytes, repeated over the row.

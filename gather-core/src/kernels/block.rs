@@ -16,7 +16,7 @@
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{Component, IndexArgs, Verdict};
-use crate::ops::{NegativeIndex, OutOfBounds};
+use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
 
 /// Lanes resolved at once: 2 KiB of units, an eighth of the smallest first-level cache in use.
 pub(crate) const BLOCK: usize = 512;
@@ -31,6 +31,52 @@ pub struct Resolve {
     pub(crate) negative: NegativeIndex,
     pub(crate) out_of_bounds: OutOfBounds,
     pub(crate) out: *mut i32,
+}
+
+/// Tuples to be resolved and added up in units: `n <= BLOCK` of them, one after the other, their components too. No scale
+/// is negative.
+#[derive(Clone, Copy)]
+pub struct Tuples<'a> {
+    pub(crate) index: *const u8,
+    pub(crate) n: usize,
+    pub(crate) components: &'a [Component],
+    pub(crate) negative: NegativeIndex,
+    pub(crate) out_of_bounds: OutOfBounds,
+    pub(crate) out: *mut i32,
+}
+
+impl Tuples<'_> {
+    /// Resolves the tuple of one lane; returns whether a component was out of range (the lane then holds -1).
+    ///
+    /// # Safety
+    /// `lane < n`, whose components may be read as `I`; `out` has room for `n`.
+    #[inline(always)]
+    pub(crate) unsafe fn resolve_one<I: Index>(&self, lane: usize) -> bool {
+        let rules = IndexRules { negative: self.negative, out_of_bounds: self.out_of_bounds };
+        let first = self.index.cast::<I>().wrapping_add(lane * self.components.len());
+        let unit = self.components.iter().enumerate().try_fold(0i32, |sum, (k, component)| {
+            // SAFETY: the caller's promise.
+            let value = unsafe { first.wrapping_add(k).read_unaligned() };
+            let position = rules.resolve(value, component.dim)?;
+            Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
+        });
+        // SAFETY: the caller's promise.
+        unsafe { self.out.wrapping_add(lane).write(unit.unwrap_or(-1)) };
+        unit.is_none()
+    }
+}
+
+impl Resolve {
+    /// What is left after the first `done <= n` indices.
+    #[inline(always)]
+    pub(crate) fn rest(&self, done: usize) -> Resolve {
+        Resolve {
+            index: self.index.wrapping_offset(self.stride.wrapping_mul(done as isize)),
+            n: self.n - done,
+            out: self.out.wrapping_add(done),
+            ..*self
+        }
+    }
 }
 
 /// Resolves a block; returns whether an index was out of range (its lane then holds -1).
@@ -161,11 +207,7 @@ impl Block {
         };
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve::<I>(&job) };
-        self.has_bad = out_of_range;
-        if out_of_range {
-            self.bad = [0; BLOCK / 64];
-            self.redirect(n);
-        }
+        self.note(n, out_of_range);
         Verdict { out_of_range }
     }
 
@@ -181,6 +223,12 @@ impl Block {
         stride: isize,
         n: usize,
     ) -> Verdict {
+        if let Some(verdict) = {
+            // SAFETY: the caller's promise.
+            unsafe { self.resolve_tuples::<I, L>(args, index, stride, n) }
+        } {
+            return verdict;
+        }
         let [first, rest @ ..] = args.components else { unreachable!("K5: there is a component") };
         // SAFETY: the caller's promise.
         let mut verdict = unsafe { self.resolve::<I, L>(args, first, index, stride, n) };
@@ -196,6 +244,49 @@ impl Block {
             }
         }
         verdict
+    }
+
+    /// As [`Block::resolve_all`], where the level has a way of its own for these tuples.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn resolve_tuples<I: Index, L: Tier>(
+        &mut self,
+        args: &IndexArgs<'_>,
+        index: *const u8,
+        stride: isize,
+        n: usize,
+    ) -> Option<Verdict> {
+        let components = args.components;
+        let size = size_of::<I>() as isize;
+        let contiguous = stride == size * components.len() as isize
+            && components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale >= 0);
+        if !contiguous {
+            return None;
+        }
+        let job = Tuples {
+            index,
+            n,
+            components,
+            negative: args.negative,
+            out_of_bounds: args.out_of_bounds,
+            out: self.units.as_mut_ptr().cast(),
+        };
+        // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
+        let out_of_range = unsafe { L::resolve_tuples::<I>(&job) }?;
+        self.note(n, out_of_range);
+        Some(Verdict { out_of_range })
+    }
+
+    /// Takes in that a block has been resolved.
+    #[inline(always)]
+    fn note(&mut self, n: usize, out_of_range: bool) {
+        self.has_bad = out_of_range;
+        if out_of_range {
+            self.bad = [0; BLOCK / 64];
+            self.redirect(n);
+        }
     }
 
     fn scale(&mut self, n: usize, scale: i32) {

@@ -98,6 +98,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             n,
             row: args.row,
             ahead: args.ahead,
+            table: args.table,
         };
         // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
         unsafe { U::move_lanes::<L>(&lanes) };

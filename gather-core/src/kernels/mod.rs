@@ -56,6 +56,8 @@ mod wide;
 #[cfg(target_arch = "x86_64")]
 pub use arch::Avx2;
 pub use arch::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use arch::lookup_entries;
 pub(crate) use args::Component;
 pub use args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Phased, Verdict, Walk};
 pub(crate) use block::BLOCK;
@@ -66,5 +68,12 @@ pub use nest::{copy_nest_any, index_nest_any};
 pub use table::{
     CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Tables, UnitRow,
 };
+pub(crate) use unit::prefetch;
 pub use unit::{Fixed, Rows};
 pub(crate) use wide::{Fill, Wide};
+
+/// Entries of a register table: there are none here.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const fn lookup_entries(_: usize) -> usize {
+    0
+}

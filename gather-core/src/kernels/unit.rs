@@ -24,6 +24,7 @@ pub struct Lanes {
     pub(crate) n: usize,
     pub(crate) row: usize,
     pub(crate) ahead: usize,
+    pub(crate) table: usize,
 }
 
 impl Lanes {
@@ -38,6 +39,19 @@ impl Lanes {
         self.data
             .wrapping_offset(self.data_step.wrapping_mul(lane as isize))
             .wrapping_offset(self.unit.wrapping_mul(unit as isize))
+    }
+
+    /// The lanes from `first` on, `first <= n`.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: usize) -> Lanes {
+        let at = first as isize;
+        Lanes {
+            out: self.out.wrapping_offset(self.out_step.wrapping_mul(at)),
+            data: self.data.wrapping_offset(self.data_step.wrapping_mul(at)),
+            units: self.units.wrapping_add(first),
+            n: self.n - first,
+            ..*self
+        }
     }
 
     /// Where a lane goes.
@@ -189,7 +203,7 @@ pub(crate) unsafe fn move_rows(lanes: &Lanes) {
 
 /// Asks for the cache lines of a row before they are needed.
 #[inline(always)]
-fn prefetch(row: *const u8, bytes: usize) {
+pub(crate) fn prefetch(row: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         let mut at = 0;

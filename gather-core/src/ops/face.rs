@@ -227,6 +227,13 @@ macro_rules! index_operator {
                 self
             }
 
+            /// Forces a strategy; calls that it does not take fail with [`Error::StrategyUnavailable`].
+            #[must_use]
+            pub fn strategy(mut self, strategy: $crate::Strategy) -> Self {
+                self.tuning.strategy = Some(strategy);
+                self
+            }
+
             /// The shape of the result, without touching data.
             ///
             /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::index::Index;
 use crate::level::Level;
+use crate::plan::Strategy;
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -67,4 +68,5 @@ impl IndexRules {
 pub(crate) struct Tuning {
     pub(crate) par: Par,
     pub(crate) level: Option<Level>,
+    pub(crate) strategy: Option<Strategy>,
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::plan::{IndexPlan, RawCopyPlan, Route};
+use crate::plan::{Chosen, IndexPlan, Panels, RawCopyPlan, Route, Strategy};
 
 /// What a plan will do: kernel, loops after folding, bytes moved per lane and in all, threads. Printed by `Display`.
 pub struct Explain<'a> {
@@ -35,6 +35,15 @@ impl<'a> Explain<'a> {
                 Route::Wide => "wide",
             },
             Kind::Copy(plan) => plan.entry.map_or("nothing to do", |entry| entry.name),
+        }
+    }
+
+    /// How a call gets at its data; always directly for BatchToSpace.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        match self.plan {
+            Kind::Index(plan) => plan.chosen.strategy(),
+            Kind::Copy(_) => Strategy::Direct,
         }
     }
 
@@ -86,6 +95,13 @@ impl fmt::Display for Explain<'_> {
                 }
                 let reuse = if plan.blocked { ", lanes block by block" } else { "" };
                 let ahead = if plan.ahead > 0 { ", rows fetched ahead" } else { "" };
+                match plan.chosen {
+                    Chosen::Direct => {}
+                    Chosen::Table(entries) => writeln!(f, "  data as a table of {entries} units in registers")?,
+                    Chosen::Panels(Panels { rows, lanes, .. }) => {
+                        writeln!(f, "  data in packed panels of {rows} x {lanes} lanes")?;
+                    }
+                }
                 write!(
                     f,
                     "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}",

@@ -10,6 +10,7 @@ use crate::kernels::{BLOCK, Component, IndexEntry, KernelSet, Loop};
 use crate::level::Level;
 use crate::ops::{IndexRules, OutOfBounds, Par, Tuning};
 use crate::plan::fold::{arrange, fold, gcd};
+use crate::plan::strategy::{Chosen, Nest, arrange_panels};
 use crate::shape::{Layout, Shape};
 use crate::threads;
 
@@ -94,6 +95,7 @@ pub(crate) struct IndexPlan {
     pub(crate) unit: isize,
     pub(crate) row: usize,
     pub(crate) ahead: usize,
+    pub(crate) chosen: Chosen,
     /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
     pub(crate) blocked: bool,
     pub(crate) route: Route,
@@ -138,16 +140,24 @@ impl IndexPlan {
         let blocked = arrange(&mut loops);
         let (components, unit) = components(&axes, step, index_size);
 
+        let mut chosen = Chosen::Direct;
         let out_is_empty = output.contains(&0);
         let route = if out_is_empty {
             if rules.out_of_bounds == OutOfBounds::Error && read { Route::Check } else { Route::Nothing }
         } else if axes.iter().any(|axis| axis.dim == 0) {
             if rules.out_of_bounds == OutOfBounds::Zero { Route::Fill } else { Route::Check }
         } else if fits_i32(&components) {
-            match dispatch::index_kernel(set, op, row, index, loops.len(), level) {
-                Some(entry) => Route::Kernel(entry),
-                None => Route::Wide,
+            let nest = Nest { op, loops: &loops, components: &components, unit, row, level };
+            chosen = match tuning.strategy {
+                None => nest.choose(),
+                Some(strategy) => nest.force(strategy).ok_or(Error::StrategyUnavailable { op, strategy })?,
+            };
+            let mut rank = loops.len();
+            if let Chosen::Panels(panels) = chosen {
+                arrange_panels(&mut loops);
+                rank -= panels.moving;
             }
+            dispatch::index_kernel(set, op, row, index, rank, level).map_or(Route::Wide, Route::Kernel)
         } else {
             Route::Wide
         };
@@ -164,6 +174,7 @@ impl IndexPlan {
             unit,
             row,
             ahead,
+            chosen,
             route,
             index,
             level,

@@ -1,11 +1,12 @@
 //! The level of x86-64 machines with AVX2.
 
 use crate::index::Index;
-use crate::kernels::arch::{Tier, zip};
+use crate::kernels::arch::{Tier, lookup, resolve, zip};
 use crate::kernels::args::Phased;
-use crate::kernels::block::{self, Resolve};
+use crate::kernels::block::{self, Resolve, Tuples};
 use crate::kernels::interleave::{self, Streams};
 use crate::kernels::unit::{self, Lanes};
+use crate::ops::OutOfBounds;
 
 /// The AVX2 level.
 pub enum Avx2 {}
@@ -14,7 +15,13 @@ impl Tier for Avx2 {
     #[inline(always)]
     unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { resolve::<I>(job) }
+        unsafe { resolve_lanes::<I>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn resolve_tuples<I: Index>(job: &Tuples<'_>) -> Option<bool> {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { resolve_tuples::<I>(job) }
     }
 
     #[inline(always)]
@@ -48,9 +55,43 @@ impl Tier for Avx2 {
 /// As there.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { block::resolve::<I>(job) }
+unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
+    let (mut done, mut out_of_range) = (0, false);
+    if job.stride == size_of::<I>() as isize {
+        // SAFETY: the caller's promise; the indices are contiguous.
+        (done, out_of_range) = unsafe { resolve::contiguous::<I>(job) };
+        if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
+            (done, out_of_range) = (0, false);
+        }
+    }
+    // SAFETY: the caller's promise, for the lanes from `done` on.
+    out_of_range | unsafe { block::resolve::<I>(&job.rest(done)) }
+}
+
+/// [`Tier::resolve_tuples`] for AVX2: of 2, 3 and 4 components.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn resolve_tuples<I: Index>(job: &Tuples<'_>) -> Option<bool> {
+    let (done, mut out_of_range) = match job.components.len() {
+        // SAFETY: the caller's promise; there are two components.
+        2 => unsafe { resolve::tuples::<I, 2>(job) },
+        // SAFETY: as above, three.
+        3 => unsafe { resolve::tuples::<I, 3>(job) },
+        // SAFETY: as above, four.
+        4 => unsafe { resolve::tuples::<I, 4>(job) },
+        _ => return None,
+    };
+    if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
+        return None;
+    }
+    for lane in done..job.n {
+        // SAFETY: the caller's promise.
+        out_of_range |= unsafe { job.resolve_one::<I>(lane) };
+    }
+    Some(out_of_range)
 }
 
 /// [`Tier::move_fixed`] compiled for AVX2.
@@ -60,8 +101,14 @@ unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
-    // SAFETY: the caller's promise.
-    unsafe { unit::move_fixed::<BYTES>(lanes) }
+    let done = if lanes.table == 0 {
+        0
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { lookup::lanes::<BYTES>(lanes) }
+    };
+    // SAFETY: the caller's promise, for the lanes from `done` on.
+    unsafe { unit::move_fixed::<BYTES>(&lanes.from(done)) }
 }
 
 /// [`Tier::move_rows`] compiled for AVX2.

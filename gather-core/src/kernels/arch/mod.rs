@@ -2,16 +2,22 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod lookup;
+#[cfg(target_arch = "x86_64")]
+mod resolve;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod zip;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use lookup::entries as lookup_entries;
 pub use scalar::Scalar;
 
 use crate::index::Index;
-use crate::kernels::block::Resolve;
+use crate::kernels::block::{Resolve, Tuples};
 use crate::kernels::interleave::Streams;
 use crate::kernels::unit::Lanes;
 
@@ -22,6 +28,16 @@ pub trait Tier: 'static {
     /// # Safety
     /// K3 and K7; `job.out` has room for `job.n`.
     unsafe fn resolve<I: Index>(job: &Resolve) -> bool;
+
+    /// Resolves a block of tuples of several components and adds them up in units; returns whether one was out of range
+    /// (its lane then holds -1), or `None` when the level has no way of its own for them.
+    ///
+    /// # Safety
+    /// K2, K3 and K7; `job.out` has room for `job.n`.
+    #[inline(always)]
+    unsafe fn resolve_tuples<I: Index>(_: &Tuples<'_>) -> Option<bool> {
+        None
+    }
 
     /// Moves lanes of `BYTES` bytes.
     ///

@@ -1,0 +1,275 @@
+#!/usr/bin/env python
+"""Measures tensor engines on the fixed workloads and prints a table of median milliseconds.
+
+Every engine runs in a process of its own, pinned to as many CPUs as there are threads (Linux), and every output is
+checked against NumPy's before it is timed. Engines take turns on a workload, so that a busy moment of the machine
+does not hit one of them alone. In the table, '-' is an operator or engine that is missing, 'wrong' an output that
+differs, 'error' an exception and 'crash' a process that died; the reasons are in the JSON.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import gc
+import json
+import multiprocessing
+import os
+import platform
+import signal
+import sys
+import time
+
+import numpy as np
+
+from engines import ENGINES, NumPy, Unsupported
+from workloads import WORKLOADS
+
+ROUNDS = 3
+MIN_SAMPLES = 7
+SETTLING_CALLS = 12  # before the first round: allocators give pages back and fault them in again at first
+SETTLING_SECONDS = 3  # at most, whatever the calls take
+WARM_UP = 0.2  # of the time of a round, before every round
+SHORTEST_SAMPLE = 100e-6  # seconds; shorter calls are timed several at a time
+PATIENCE = 300  # seconds without an answer, after which an engine counts as crashed
+
+
+class Crash(Exception):
+    """An engine's process died."""
+
+
+class EngineProcess:
+    """An engine in a process of its own, which is started anew after a crash."""
+
+    def __init__(self, label, cpus):
+        self.label, self.cpus = label, cpus
+        self.version = self.missing = self.process = None
+
+    def ask(self, *request):
+        """Sends a request, starting the process if need be; raises Crash where no answer comes."""
+        if self.process is None:
+            self._start()
+        if self.missing:
+            return {"status": "unsupported", "reason": self.missing}
+        try:
+            self.connection.send(request)
+        except ConnectionError:
+            pass  # The process has died, which is what waiting for its answer will find.
+        return self._answer()
+
+    def stop(self):
+        """Ends the process."""
+        if self.process:
+            self.connection.close()
+            self.process.join()
+            self.process = None
+
+    def _start(self):
+        self.connection, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=serve, args=(theirs, self.connection, self.label, self.cpus))
+        self.process.start()
+        theirs.close()
+        self.version, self.missing = self._answer()
+
+    def _answer(self):
+        reason = None
+        try:
+            if self.connection.poll(PATIENCE):
+                return self.connection.recv()
+            reason = f"no answer for {PATIENCE} s"
+            self.process.kill()
+        except (EOFError, ConnectionError):
+            pass
+        self.process.join()
+        code, self.process = self.process.exitcode, None
+        raise Crash(reason or (f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with {code}"))
+
+
+def serve(connection, parents_end, label, cpus):
+    """The loop of an engine's process: answers requests until the connection closes."""
+    parents_end.close()
+    os.sched_setaffinity(0, cpus)
+    try:
+        engine = ENGINES[label](len(cpus))
+    except ImportError as error:
+        connection.send((None, f"not installed: {error}"))
+        return
+    connection.send((engine.version, None))
+    bench = Bench(engine)
+    while True:
+        try:
+            method, *arguments = connection.recv()
+        except EOFError:
+            return
+        connection.send(getattr(bench, method)(*arguments))
+
+
+class Bench:
+    """One engine with at most one workload at hand."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.inputs = self.call = None
+
+    def prepare(self, workload):
+        """Sets a workload up and checks its output; the answer's status is 'ok' where it can be timed."""
+        self.call = self.inputs = None
+        self.inputs = workload.inputs()
+        expected = NumPy(threads=1).prepare(workload, *self.inputs)()
+        try:
+            call = self.engine.prepare(workload, *self.inputs)
+            output = self.engine.to_numpy(call())
+        except Unsupported as reason:
+            return {"status": "unsupported", "reason": str(reason)}
+        except Exception as error:  # Whatever an engine raises belongs into the report.
+            return {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+        if (output.shape, output.dtype) != (expected.shape, expected.dtype):
+            return {"status": "wrong", "reason": f"{output.dtype} {output.shape}"}
+        if not np.array_equal(output, expected):
+            return {"status": "wrong", "reason": f"{np.count_nonzero(output != expected)} elements differ"}
+        start = time.perf_counter()
+        for _ in range(SETTLING_CALLS):
+            call()
+            if time.perf_counter() - start > SETTLING_SECONDS:
+                break
+        self.call = call
+        return {"status": "ok"}
+
+    def time(self, seconds, min_samples):
+        """Times the prepared call: seconds per call, and CPU seconds per second meanwhile."""
+        call, clock = self.call, time.perf_counter
+        start, calls = clock(), 0
+        while calls == 0 or clock() - start < seconds * WARM_UP:
+            call()
+            calls += 1
+        repeats = range(max(1, round(SHORTEST_SAMPLE * calls / (clock() - start))))
+        samples = []
+        gc.disable()
+        start, cpu = clock(), time.process_time()
+        while len(samples) < min_samples or clock() - start < seconds:
+            before = clock()
+            for _ in repeats:
+                call()
+            samples.append((clock() - before) / len(repeats))
+        busy = (time.process_time() - cpu) / (clock() - start)
+        gc.enable()
+        return {"samples": samples, "busy": busy}
+
+
+def measure(workload, engines, seconds):
+    """Results of all engines on a workload, by label."""
+    results, rounds = {}, {}
+    for engine in engines:
+        try:
+            results[engine.label] = engine.ask("prepare", workload)
+        except Crash as reason:
+            results[engine.label] = {"status": "crash", "reason": str(reason)}
+    for _ in range(ROUNDS):
+        for engine in engines:
+            if results[engine.label]["status"] == "ok":
+                try:
+                    answer = engine.ask("time", seconds / ROUNDS, -(-MIN_SAMPLES // ROUNDS))
+                    rounds.setdefault(engine.label, []).append(answer)
+                except Crash as reason:
+                    results[engine.label] = {"status": "crash", "reason": str(reason)}
+    for engine in engines:
+        if results[engine.label]["status"] == "ok":
+            results[engine.label] |= summary(rounds[engine.label])
+    return results
+
+
+def summary(rounds):
+    """Statistics in milliseconds over all rounds."""
+    samples = np.concatenate([answer["samples"] for answer in rounds]) * 1e3
+    names = ("min_ms", "p25_ms", "median_ms", "p75_ms")
+    statistics = dict(zip(names, map(float, np.percentile(samples, (0, 25, 50, 75)))))
+    medians = [float(np.median(answer["samples"]) * 1e3) for answer in rounds]
+    busy = float(np.mean([answer["busy"] for answer in rounds]))
+    return statistics | {"round_medians_ms": medians, "samples": len(samples), "cpu_per_wall": busy}
+
+
+def cell(result):
+    """A result as the table shows it."""
+    if result["status"] == "ok":
+        return digits(result["median_ms"])
+    return "-" if result["status"] == "unsupported" else result["status"]
+
+
+def digits(number):
+    """Three significant digits, never in scientific notation."""
+    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
+
+
+def table(rows):
+    """The results as a markdown table."""
+    lines = [["workload", *ENGINES, "best", "best ms"], ["---"] * (len(ENGINES) + 3)]
+    for row in rows:
+        results = row["results"]
+        timed = {label: result["median_ms"] for label, result in results.items() if result["status"] == "ok"}
+        best = min(timed, key=timed.get, default=None)
+        cells = [cell(results[label]) for label in ENGINES]
+        lines.append([row["workload"]["name"], *cells, *((best, digits(timed[best])) if best else ("-", "-"))])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def cpu_model():
+    """The processor's name."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of every engine (default: 1)")
+    parser.add_argument("--filter", default="", metavar="SUBSTR", help="only workloads whose name contains this")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="per workload and engine (default: 1)")
+    parser.add_argument("--json", metavar="FILE", help="where everything that was measured goes")
+    options = parser.parse_args()
+    available = len(os.sched_getaffinity(0))
+    if not 1 <= options.threads <= available:
+        parser.error(f"--threads must be 1 to {available} on this machine")
+    options.workloads = [workload for workload in WORKLOADS if options.filter in workload.name]
+    if not options.workloads:
+        parser.error(f"no workload's name contains {options.filter!r}")
+    return options
+
+
+def main():
+    """Measures, and writes the table and the JSON."""
+    options = arguments()
+    multiprocessing.set_start_method("spawn")
+    cpus = sorted(os.sched_getaffinity(0))[-options.threads :]
+    report = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "threads": options.threads,
+        "cpus": cpus,
+        "cpu_model": cpu_model(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "seconds": options.seconds,
+        "load_average_before": os.getloadavg(),
+    }
+    engines = [EngineProcess(label, cpus) for label in ENGINES]
+    rows = []
+    for number, workload in enumerate(options.workloads, 1):
+        results = measure(workload, engines, options.seconds)
+        rows.append({"workload": dataclasses.asdict(workload), "results": results})
+        cells = ", ".join(f"{label} {cell(result)}" for label, result in results.items())
+        print(f"[{number}/{len(options.workloads)}] {workload.name}: {cells}", file=sys.stderr, flush=True)
+    for engine in engines:
+        engine.stop()
+    report["load_average_after"] = os.getloadavg()
+    report["engines"] = {engine.label: engine.version for engine in engines}
+    report["workloads"] = rows
+    print(table(rows))
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
