@@ -11,6 +11,6 @@ pub use crate::kernels::Avx2;
 pub use crate::kernels::{
     BatchToSpace, CopyArgs, CopyBody, CopyCursor, CopyEntry, CopyKernel, Cursor, ElementRow, Fixed, Gather,
     GatherElements, GatherNd, IndexArgs, IndexBody, IndexEntry, IndexKernel, IndexRow, LevelTable, Loop, Phased, Rows,
-    Scalar, Tables, UnitRow, Verdict, Walk, copy_nest_any, index_nest_any,
+    Scalar, Tables, UnitRow, Units, Verdict, Walk, copy_nest_any, index_nest_any,
 };
 pub use crate::level::Level;

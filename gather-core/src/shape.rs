@@ -17,6 +17,7 @@ const INLINE: usize = 6;
 pub struct Shape(SmallVec<[usize; INLINE]>);
 
 impl Shape {
+    #[inline]
     pub(crate) fn push(&mut self, dim: usize) {
         self.0.push(dim);
     }
@@ -27,6 +28,7 @@ impl Shape {
 
     /// The number of elements, where it is at most `isize::MAX` with zero dimensions left aside: a shape that passes
     /// can be given strides and iterated without overflow.
+    #[inline]
     pub(crate) fn checked_len(dims: &[usize]) -> Result<usize, Error> {
         let mut product = 1usize;
         let mut empty = false;
@@ -41,6 +43,7 @@ impl Shape {
     }
 
     /// As [`Shape::checked_len`], for elements of `size` bytes: also the byte count fits in `isize`.
+    #[inline]
     pub(crate) fn checked_bytes(dims: &[usize], size: usize) -> Result<usize, Error> {
         let len = Self::checked_len(dims)?;
         len.checked_mul(size)
@@ -52,24 +55,28 @@ impl Shape {
 impl Deref for Shape {
     type Target = [usize];
 
+    #[inline]
     fn deref(&self) -> &[usize] {
         &self.0
     }
 }
 
 impl From<&[usize]> for Shape {
+    #[inline]
     fn from(dims: &[usize]) -> Self {
         Shape(SmallVec::from_slice(dims))
     }
 }
 
 impl FromIterator<usize> for Shape {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = usize>>(dims: I) -> Self {
         Shape(dims.into_iter().collect())
     }
 }
 
 impl<const N: usize> From<[usize; N]> for Shape {
+    #[inline]
     fn from(dims: [usize; N]) -> Self {
         Shape(SmallVec::from_slice(&dims))
     }
@@ -97,12 +104,24 @@ impl fmt::Debug for Shape {
 ///
 /// A plan is made from layouts; a view is a layout over a slice. Invariant: one stride a dimension, and the number of
 /// elements fits in `isize` even with the zero dimensions left aside.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Layout {
     shape: Shape,
     strides: SmallVec<[isize; INLINE]>,
     len: usize,
 }
+
+impl PartialEq for Layout {
+    /// Dimension by dimension: there are too few for the call of a comparison of memory to be worth it.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.shape.len() == other.shape.len()
+            && self.shape.iter().zip(other.shape.iter()).all(|(mine, theirs)| mine == theirs)
+            && self.strides.iter().zip(&other.strides).all(|(mine, theirs)| mine == theirs)
+    }
+}
+
+impl Eq for Layout {}
 
 impl Layout {
     /// The row-major layout of a shape.
@@ -135,24 +154,28 @@ impl Layout {
 
     /// The sizes of the dimensions.
     #[must_use]
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     /// The distance between neighbours along each dimension, in elements.
     #[must_use]
+    #[inline]
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
     /// The number of dimensions.
     #[must_use]
+    #[inline]
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
     /// The number of elements.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }

@@ -28,6 +28,12 @@ impl<T> Tensor<T> {
         Ok(Tensor { values, shape: shape.into() })
     }
 
+    /// A tensor of a shape that is known to have as many elements.
+    pub(crate) fn from_parts(values: Vec<T>, shape: Shape) -> Self {
+        debug_assert_eq!(Shape::checked_len(&shape).ok(), Some(values.len()));
+        Tensor { values, shape }
+    }
+
     /// A tensor of one value everywhere: an output to be written again and again by `run_into`, say. Its memory is had as
     /// that of fresh results, on huge pages where that pays.
     ///

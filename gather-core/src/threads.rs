@@ -14,6 +14,7 @@ const LANE: usize = 24;
 
 /// The number of tasks for a nest that copies `bytes` bytes and resolves `lanes` indices.
 #[cfg(feature = "rayon")]
+#[inline]
 pub(crate) fn tasks(par: Par, bytes: usize, lanes: usize) -> usize {
     let work = bytes.saturating_add(lanes.saturating_mul(LANE));
     match par {

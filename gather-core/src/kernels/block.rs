@@ -13,6 +13,8 @@
 //! element at a time takes 18.7 ns per element on a 64 MB table, the blocked one 10 (2-core Zen 3 class machine, see
 //! ARCHITECTURE.md).
 
+use core::mem::MaybeUninit;
+
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{Component, IndexArgs, Verdict};
@@ -162,9 +164,51 @@ unsafe fn each<I: Index>(job: &Resolve, map: impl Fn(I) -> i32) -> bool {
 /// The lanes of a block that are out of range, one bit each.
 type Lanes = [u64; BLOCK / 64];
 
-/// A resolved block: the unit of every lane, and which lanes are out of range.
+/// The room for a block's units. The nest owns it: moving a body must not move two kilobytes.
+pub struct Units([MaybeUninit<i32>; BLOCK]);
+
+impl Units {
+    /// Room that holds nothing yet.
+    #[inline(always)]
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "made by emitted nests alone")]
+    pub fn new() -> Self {
+        Units([const { MaybeUninit::uninit() }; BLOCK])
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *const i32 {
+        self.0.as_ptr().cast()
+    }
+
+    #[inline(always)]
+    fn as_mut_ptr(&mut self) -> *mut i32 {
+        self.0.as_mut_ptr().cast()
+    }
+
+    fn scale(&mut self, n: usize, scale: i32) {
+        if scale != 1 {
+            for unit in &mut self.0[..n] {
+                // SAFETY: `resolve` has written the first `n` units.
+                let value = unsafe { unit.assume_init() };
+                unit.write(value.wrapping_mul(scale));
+            }
+        }
+    }
+
+    fn add_scaled(&mut self, other: &Units, n: usize, scale: i32) {
+        for (sum, unit) in self.0[..n].iter_mut().zip(&other.0[..n]) {
+            // SAFETY: `resolve` has written the first `n` units of both.
+            let value = unsafe { unit.assume_init() };
+            // SAFETY: as above.
+            let before = unsafe { sum.assume_init() };
+            sum.write(before.wrapping_add(value.wrapping_mul(scale)));
+        }
+    }
+}
+
+/// A resolved block: which of its lanes are out of range. The units of the lanes lie in [`Units`].
 pub(crate) struct Block {
-    units: [core::mem::MaybeUninit<i32>; BLOCK],
     /// Only looked at when `has_bad`.
     bad: Lanes,
     pub(crate) has_bad: bool,
@@ -173,12 +217,7 @@ pub(crate) struct Block {
 impl Block {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Block { units: [const { core::mem::MaybeUninit::uninit() }; BLOCK], bad: [0; BLOCK / 64], has_bad: false }
-    }
-
-    #[inline(always)]
-    pub(crate) fn units(&self) -> *const i32 {
-        self.units.as_ptr().cast()
+        Block { bad: [0; BLOCK / 64], has_bad: false }
     }
 
     /// Resolves `n <= BLOCK` lanes of a single component from `index` on. Lanes out of range get unit 0 and are
@@ -189,6 +228,7 @@ impl Block {
     #[inline(always)]
     pub(crate) unsafe fn resolve<I: Index, L: Tier>(
         &mut self,
+        units: &mut Units,
         args: &IndexArgs<'_>,
         component: &Component,
         index: *const u8,
@@ -203,11 +243,11 @@ impl Block {
             dim: component.dim as i32,
             negative: args.negative,
             out_of_bounds: args.out_of_bounds,
-            out: self.units.as_mut_ptr().cast(),
+            out: units.as_mut_ptr(),
         };
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve::<I>(&job) };
-        self.note(n, out_of_range);
+        self.note(units, n, out_of_range);
         Verdict { out_of_range }
     }
 
@@ -218,6 +258,7 @@ impl Block {
     #[inline(never)]
     pub(crate) unsafe fn resolve_all<I: Index, L: Tier>(
         &mut self,
+        units: &mut Units,
         args: &IndexArgs<'_>,
         index: *const u8,
         stride: isize,
@@ -225,19 +266,19 @@ impl Block {
     ) -> Verdict {
         if let Some(verdict) = {
             // SAFETY: the caller's promise.
-            unsafe { self.resolve_tuples::<I, L>(args, index, stride, n) }
+            unsafe { self.resolve_tuples::<I, L>(units, args, index, stride, n) }
         } {
             return verdict;
         }
         let [first, rest @ ..] = args.components else { unreachable!("K5: there is a component") };
         // SAFETY: the caller's promise.
-        let mut verdict = unsafe { self.resolve::<I, L>(args, first, index, stride, n) };
-        self.scale(n, first.scale as i32);
+        let mut verdict = unsafe { self.resolve::<I, L>(units, args, first, index, stride, n) };
+        units.scale(n, first.scale as i32);
         for component in rest {
-            let mut next = Block::new();
+            let (mut next, mut next_units) = (Block::new(), Units::new());
             // SAFETY: the caller's promise.
-            let found = unsafe { next.resolve::<I, L>(args, component, index, stride, n) };
-            self.add_scaled(&next, n, component.scale as i32);
+            let found = unsafe { next.resolve::<I, L>(&mut next_units, args, component, index, stride, n) };
+            units.add_scaled(&next_units, n, component.scale as i32);
             if found.out_of_range {
                 self.merge_bad(&next);
                 verdict = found;
@@ -253,6 +294,7 @@ impl Block {
     #[inline(always)]
     unsafe fn resolve_tuples<I: Index, L: Tier>(
         &mut self,
+        units: &mut Units,
         args: &IndexArgs<'_>,
         index: *const u8,
         stride: isize,
@@ -271,41 +313,21 @@ impl Block {
             components,
             negative: args.negative,
             out_of_bounds: args.out_of_bounds,
-            out: self.units.as_mut_ptr().cast(),
+            out: units.as_mut_ptr(),
         };
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve_tuples::<I>(&job) }?;
-        self.note(n, out_of_range);
+        self.note(units, n, out_of_range);
         Some(Verdict { out_of_range })
     }
 
     /// Takes in that a block has been resolved.
     #[inline(always)]
-    fn note(&mut self, n: usize, out_of_range: bool) {
+    fn note(&mut self, units: &mut Units, n: usize, out_of_range: bool) {
         self.has_bad = out_of_range;
         if out_of_range {
             self.bad = [0; BLOCK / 64];
-            self.redirect(n);
-        }
-    }
-
-    fn scale(&mut self, n: usize, scale: i32) {
-        if scale != 1 {
-            for unit in &mut self.units[..n] {
-                // SAFETY: `resolve` has written the first `n` units.
-                let value = unsafe { unit.assume_init() };
-                unit.write(value.wrapping_mul(scale));
-            }
-        }
-    }
-
-    fn add_scaled(&mut self, other: &Block, n: usize, scale: i32) {
-        for (sum, unit) in self.units[..n].iter_mut().zip(&other.units[..n]) {
-            // SAFETY: `resolve` has written the first `n` units of both.
-            let value = unsafe { unit.assume_init() };
-            // SAFETY: as above.
-            let before = unsafe { sum.assume_init() };
-            sum.write(before.wrapping_add(value.wrapping_mul(scale)));
+            self.redirect(units, n);
         }
     }
 
@@ -322,8 +344,8 @@ impl Block {
 
     /// Turns the lanes out of range (-1) into unit 0, which every axis has, and remembers them.
     #[inline(never)]
-    fn redirect(&mut self, n: usize) {
-        for (lanes, bits) in self.units[..n].chunks_mut(64).zip(&mut self.bad) {
+    fn redirect(&mut self, units: &mut Units, n: usize) {
+        for (lanes, bits) in units.0[..n].chunks_mut(64).zip(&mut self.bad) {
             let mut found = 0u64;
             for (lane, unit) in lanes.iter_mut().enumerate() {
                 // SAFETY: `resolve` has written the first `n` units.

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Verdict};
-use crate::kernels::block::{BLOCK, Block};
+use crate::kernels::block::{BLOCK, Block, Units};
 use crate::kernels::unit::{Lanes, Unit};
 use crate::ops::OutOfBounds;
 
@@ -14,14 +14,14 @@ pub trait IndexBody: Sized {
     /// A body for one run of the nest.
     fn start(args: &IndexArgs<'_>) -> Self;
 
-    /// Runs the lanes of the outer coordinate at `at`.
+    /// Runs the lanes of the outer coordinate at `at`, with the same room for units at each.
     ///
     /// # Safety
     /// The kernel contract for `args`, and `at` is the cursor of an outer coordinate of its loops.
-    unsafe fn lanes(&mut self, args: &IndexArgs<'_>, at: Cursor);
+    unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor);
 
     /// What was found on the way.
-    fn verdict(self) -> Verdict;
+    fn verdict(&self) -> Verdict;
 }
 
 /// What a BatchToSpace nest runs at each outer coordinate.
@@ -61,7 +61,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     /// # Safety
     /// K2 and K3 for these lanes.
     #[inline(always)]
-    unsafe fn resolve(&mut self, args: &IndexArgs<'_>, index: *const u8, n: usize) {
+    unsafe fn resolve(&mut self, units: &mut Units, args: &IndexArgs<'_>, index: *const u8, n: usize) {
         let lane = args.lane();
         // Several blocks share the buffer when the lanes are more than one.
         if REUSE && index == self.resolved && n == lane.n {
@@ -69,10 +69,10 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
         }
         let verdict = if TUPLE {
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve_all::<I, L>(args, index, lane.index, n) }
+            unsafe { self.block.resolve_all::<I, L>(units, args, index, lane.index, n) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve::<I, L>(args, &args.components[0], index, lane.index, n) }
+            unsafe { self.block.resolve::<I, L>(units, args, &args.components[0], index, lane.index, n) }
         };
         self.out_of_range |= verdict.out_of_range;
         self.resolved = index;
@@ -83,7 +83,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     /// # Safety
     /// The kernel contract for the lanes from `at` on; the block holds them resolved.
     #[inline(always)]
-    unsafe fn transfer(&mut self, args: &IndexArgs<'_>, at: Cursor, n: usize) {
+    unsafe fn transfer(&mut self, units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize) {
         if self.block.has_bad && args.out_of_bounds == OutOfBounds::Error {
             return;
         }
@@ -93,7 +93,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             out_step: lane.out,
             data: at.data,
             data_step: lane.data,
-            units: self.block.units(),
+            units: units.as_ptr(),
             unit: args.unit,
             n,
             row: args.row,
@@ -116,22 +116,22 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     }
 
     #[inline(never)]
-    unsafe fn lanes(&mut self, args: &IndexArgs<'_>, at: Cursor) {
+    unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let lane = args.lane();
         let mut done = 0;
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
             let at = at.skip(lane, done);
             // SAFETY: K2 and K3 for `n` lanes from here on.
-            unsafe { self.resolve(args, at.index, n) };
+            unsafe { self.resolve(units, args, at.index, n) };
             // SAFETY: the kernel contract for `n` lanes from here on, which the block holds.
-            unsafe { self.transfer(args, at, n) };
+            unsafe { self.transfer(units, args, at, n) };
             done += n;
         }
     }
 
     #[inline(always)]
-    fn verdict(self) -> Verdict {
+    fn verdict(&self) -> Verdict {
         Verdict { out_of_range: self.out_of_range }
     }
 }

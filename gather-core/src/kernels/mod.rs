@@ -61,6 +61,7 @@ pub(crate) use arch::lookup_entries;
 pub(crate) use args::Component;
 pub use args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Phased, Verdict, Walk};
 pub(crate) use block::BLOCK;
+pub use block::Units;
 pub use bodies::{CopyBody, Gather, GatherElements, GatherNd, IndexBody};
 pub(crate) use builtin::BUILTIN;
 pub use interleave::BatchToSpace;

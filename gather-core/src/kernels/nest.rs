@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Verdict, Walk};
+use crate::kernels::block::Units;
 use crate::kernels::bodies::{CopyBody, IndexBody};
 
 /// Loops that are counted without a heap allocation.
@@ -13,10 +14,10 @@ const INLINE: usize = 16;
 /// # Safety
 /// The kernel contract for `args`.
 pub unsafe fn index_nest_any<B: IndexBody>(args: &IndexArgs<'_>) -> Verdict {
-    let mut body = B::start(args);
+    let (mut body, mut units) = (B::start(args), Units::new());
     index_odometer(args, &mut |at| {
         // SAFETY: the kernel contract; `at` is the cursor of an outer coordinate.
-        unsafe { body.lanes(args, at) }
+        unsafe { body.lanes(&mut units, args, at) }
     });
     body.verdict()
 }

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::index::Index;
 use crate::kernels::args::{Cursor, IndexArgs, Verdict};
-use crate::kernels::block::fill_row;
+use crate::kernels::block::{Units, fill_row};
 use crate::kernels::bodies::IndexBody;
 use crate::ops::{IndexRules, OutOfBounds};
 
@@ -19,7 +19,7 @@ impl<I: Index> IndexBody for Wide<I> {
         Wide { out_of_range: false, index: PhantomData }
     }
 
-    unsafe fn lanes(&mut self, args: &IndexArgs<'_>, mut at: Cursor) {
+    unsafe fn lanes(&mut self, _: &mut Units, args: &IndexArgs<'_>, mut at: Cursor) {
         let lane = args.lane();
         let rules = IndexRules { negative: args.negative, out_of_bounds: args.out_of_bounds };
         for _ in 0..lane.n {
@@ -49,7 +49,7 @@ impl<I: Index> IndexBody for Wide<I> {
         }
     }
 
-    fn verdict(self) -> Verdict {
+    fn verdict(&self) -> Verdict {
         Verdict { out_of_range: self.out_of_range }
     }
 }
@@ -62,7 +62,7 @@ impl IndexBody for Fill {
         Fill
     }
 
-    unsafe fn lanes(&mut self, args: &IndexArgs<'_>, mut at: Cursor) {
+    unsafe fn lanes(&mut self, _: &mut Units, args: &IndexArgs<'_>, mut at: Cursor) {
         let lane = args.lane();
         for _ in 0..lane.n {
             // SAFETY: K1 and K6 for this lane.
@@ -71,7 +71,7 @@ impl IndexBody for Fill {
         }
     }
 
-    fn verdict(self) -> Verdict {
+    fn verdict(&self) -> Verdict {
         Verdict { out_of_range: false }
     }
 }

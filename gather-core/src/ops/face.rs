@@ -1,5 +1,6 @@
 //! What the index operators have in common: their methods, over what each lowers to.
 
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use crate::alloc_out;
@@ -19,8 +20,9 @@ use crate::view::{View, ViewMut};
 
 /// An operator that takes data and indices.
 pub(crate) trait IndexOperator {
-    /// Checks the attributes against the shapes.
-    fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error>;
+    const OP: Op;
+    /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error>;
     fn rules(&self) -> IndexRules;
     fn tuning(&self) -> Tuning;
 }
@@ -45,9 +47,17 @@ pub(crate) fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<()
 }
 
 pub(crate) fn output_shape(op: &impl IndexOperator, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
-    let output = op.lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?)?.output;
+    let output = lower(op, &Layout::contiguous(data)?, &Layout::contiguous(indices)?)?.output;
     Shape::checked_len(&output)?;
     Ok(output)
+}
+
+/// Checks the attributes of an operator against the shapes.
+#[inline(always)]
+fn lower<O: IndexOperator>(op: &O, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    let mut lowered = IndexLowered::new(O::OP);
+    op.lower(data, indices, &mut lowered)?;
+    Ok(lowered)
 }
 
 /// Plans an operator for an output of the row-major layout that comes back with the plan.
@@ -59,24 +69,86 @@ pub(crate) fn plan(
     data: &Layout,
     indices: &Layout,
 ) -> Result<(IndexPlan, Layout), Error> {
-    let lowered = op.lower(data, indices)?;
+    let lowered = lower(op, data, indices)?;
     let out = Layout::contiguous(&lowered.output)?;
-    let plan = IndexPlan::new(set, lowered, size, index, &out, op.rules(), op.tuning())?;
+    let plan = IndexPlan::new(set, &lowered, size, index, &out, op.rules(), op.tuning())?;
     Ok((plan, out))
 }
 
-/// Plans an operator for a given output.
-pub(crate) fn plan_into(
-    op: &impl IndexOperator,
+/// The inputs of a call, without their types.
+pub(crate) struct Inputs<'a> {
+    /// Bytes of an element.
     size: usize,
     index: IndexType,
-    data: &Layout,
-    indices: &Layout,
-    out: &Layout,
-) -> Result<IndexPlan, Error> {
-    let lowered = op.lower(data, indices)?;
-    check_output(lowered.op, &lowered.output, out.shape())?;
-    IndexPlan::new(&BUILTIN, lowered, size, index, out, op.rules(), op.tuning())
+    data: *const u8,
+    data_layout: &'a Layout,
+    indices: *const u8,
+    indices_layout: &'a Layout,
+    /// An element for indices out of range.
+    fill: &'a [u8],
+}
+
+impl<'a> Inputs<'a> {
+    #[inline(always)]
+    fn new<T: Element, I: Index>(data: &'a View<'_, T>, indices: &'a View<'_, I>, zero: &'a T) -> Self {
+        Inputs {
+            size: size_of::<T>(),
+            index: I::TYPE,
+            data: data.origin().cast(),
+            data_layout: data.layout(),
+            indices: indices.origin().cast(),
+            indices_layout: indices.layout(),
+            fill: bytes_of(zero),
+        }
+    }
+
+    #[inline(always)]
+    fn operands(&self, out: *mut u8) -> Operands<'a> {
+        Operands { out, data: self.data, index: self.indices, indices: self.indices_layout, fill: self.fill }
+    }
+}
+
+/// Runs an operator into a given output. Once per operator, whatever the types, and the plan where it is made: moving its
+/// hundreds of bytes from function to function takes longer than a small call.
+///
+/// # Safety
+/// The inputs are views' (V1) of an element of `size` bytes and of the index type; `out` may be written along its layout,
+/// and overlaps no input.
+#[inline(never)]
+unsafe fn run_given<O: IndexOperator>(
+    op: &O,
+    inputs: &Inputs<'_>,
+    out: *mut u8,
+    out_layout: &Layout,
+) -> Result<(), Error> {
+    let mut lowered = IndexLowered::new(O::OP);
+    op.lower(inputs.data_layout, inputs.indices_layout, &mut lowered)?;
+    check_output(O::OP, &lowered.output, out_layout.shape())?;
+    let planned = IndexPlan::new(&BUILTIN, &lowered, inputs.size, inputs.index, out_layout, op.rules(), op.tuning());
+    let Ok(plan) = &planned else { return planned.map(drop) };
+    // SAFETY: the plan was made for these layouts and sizes; the rest is the caller's promise.
+    unsafe { exec::run_index(plan, &inputs.operands(out)) }
+}
+
+/// Runs an operator into memory for as many elements as `allocate` is asked for; returns the shape.
+///
+/// # Safety
+/// As for [`run_given`]; the memory is fresh, and has room for them.
+#[inline(never)]
+unsafe fn run_allocated<O: IndexOperator>(
+    op: &O,
+    inputs: &Inputs<'_>,
+    allocate: &mut dyn FnMut(usize) -> Result<*mut u8, Error>,
+) -> Result<Shape, Error> {
+    let mut lowered = IndexLowered::new(O::OP);
+    op.lower(inputs.data_layout, inputs.indices_layout, &mut lowered)?;
+    let out = Layout::contiguous(&lowered.output)?;
+    let planned = IndexPlan::new(&BUILTIN, &lowered, inputs.size, inputs.index, &out, op.rules(), op.tuning());
+    let Ok(plan) = &planned else { return planned.map(|plan| plan.output) };
+    let memory = allocate(out.len())?;
+    // SAFETY: the plan was made for these layouts and sizes; the rest is the caller's promise.
+    unsafe { exec::run_index(plan, &inputs.operands(memory)) }?;
+    Ok(lowered.output)
 }
 
 pub(crate) fn run<T: Element, I: Index>(
@@ -84,8 +156,20 @@ pub(crate) fn run<T: Element, I: Index>(
     data: &View<'_, T>,
     indices: &View<'_, I>,
 ) -> Result<Tensor<T>, Error> {
-    let (plan, out) = plan(op, &BUILTIN, size_of::<T>(), I::TYPE, data.layout(), indices.layout())?;
-    run_fresh(&plan, &out, data, indices)
+    let zero = T::ZERO;
+    let inputs = Inputs::new(data, indices, &zero);
+    let mut values = Vec::new();
+    let mut room = 0;
+    let mut allocate = |len| {
+        values = alloc_out::reserve::<T>(len)?;
+        room = len;
+        Ok(values.as_mut_ptr().cast())
+    };
+    // SAFETY: views may be read along their layouts (V1); the memory is fresh and has room for `len` elements.
+    let shape = unsafe { run_allocated(op, &inputs, &mut allocate) }?;
+    // SAFETY: there is room for so many elements, and the kernel has written every element of the result.
+    unsafe { values.set_len(room) };
+    Ok(Tensor::from_parts(values, shape))
 }
 
 /// Runs a plan into fresh memory.
@@ -99,7 +183,7 @@ pub(crate) fn run_fresh<T: Element, I: Index>(
         // SAFETY: the plan was made for these layouts and types; the memory is fresh, row-major and long enough.
         unsafe { execute(plan, data, indices, memory.cast()) }
     })?;
-    Tensor::new(values, &plan.output)
+    Ok(Tensor::from_parts(values, plan.output.clone()))
 }
 
 /// Runs a plan on views.
@@ -114,13 +198,7 @@ pub(crate) unsafe fn execute<T: Element, I: Index>(
     out: *mut T,
 ) -> Result<(), Error> {
     let zero = T::ZERO;
-    let operands = Operands {
-        out: out.cast(),
-        data: data.origin().cast(),
-        index: indices.origin().cast(),
-        indices: indices.layout(),
-        fill: bytes_of(&zero),
-    };
+    let operands = Inputs::new(data, indices, &zero).operands(out.cast());
     // SAFETY: views may be read along their layouts (V1); the output is the caller's promise, and being borrowed mutably
     // or fresh it overlaps neither; `zero` is one element.
     unsafe { exec::run_index(plan, &operands) }
@@ -132,9 +210,10 @@ pub(crate) fn run_uninit<T: Element, I: Index>(
     indices: &View<'_, I>,
     out: &mut ViewMut<'_, MaybeUninit<T>>,
 ) -> Result<(), Error> {
-    let plan = plan_into(op, size_of::<T>(), I::TYPE, data.layout(), indices.layout(), out.layout())?;
-    // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
-    unsafe { execute(&plan, data, indices, out.origin().cast()) }
+    let zero = T::ZERO;
+    // SAFETY: views may be read along their layouts (V1); a mutable view may be written along its layout, and being
+    // borrowed mutably it overlaps none.
+    unsafe { run_given(op, &Inputs::new(data, indices, &zero), out.origin().cast(), out.layout()) }
 }
 
 pub(crate) fn run_into<T: Element, I: Index>(
@@ -143,9 +222,9 @@ pub(crate) fn run_into<T: Element, I: Index>(
     indices: &View<'_, I>,
     out: &mut ViewMut<'_, T>,
 ) -> Result<(), Error> {
-    let plan = plan_into(op, size_of::<T>(), I::TYPE, data.layout(), indices.layout(), out.layout())?;
-    // SAFETY: the plan was made for these layouts and types; a mutable view may be written along its layout.
-    unsafe { execute(&plan, data, indices, out.origin()) }
+    let zero = T::ZERO;
+    // SAFETY: as in `run_uninit`.
+    unsafe { run_given(op, &Inputs::new(data, indices, &zero), out.origin().cast(), out.layout()) }
 }
 
 pub(crate) fn plan_typed<T: Element, I: Index>(
@@ -163,7 +242,7 @@ pub(crate) fn run_cloned<T: Clone, I: Index>(
     indices: &View<'_, I>,
     fill: impl FnOnce() -> T,
 ) -> Result<Tensor<T>, Error> {
-    let lowered = op.lower(data.layout(), indices.layout())?;
+    let lowered = lower(op, data.layout(), indices.layout())?;
     let fill = (op.rules().out_of_bounds == OutOfBounds::Zero).then(fill);
     cloned::index(&lowered, op.rules(), data, indices, fill.as_ref())
 }
@@ -177,7 +256,7 @@ pub(crate) fn run_dyn(
     let dtype = data.dtype();
     let index =
         IndexType::from_dtype(indices.dtype()).ok_or_else(|| Error::NotAnIndexType { dtype: indices.dtype() })?;
-    let lowered = op.lower(data.layout(), indices.layout())?;
+    let lowered = lower(op, data.layout(), indices.layout())?;
     let set = registry.set_of(dtype).ok_or(Error::UnknownDType { op: lowered.op, dtype })?;
     let (plan, out) = plan(op, set, dtype.size(), index, data.layout(), indices.layout())?;
     let zero = dtype.zero();

@@ -97,7 +97,7 @@ impl Gather {
         self
     }
 
-    fn lower_dims(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    fn lower_dims(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::Gather;
         let axis = normalize_axis(OP, self.axis, data.rank())?;
         let batch_dims = self.normalize_batch_dims(axis, indices.rank())?;
@@ -107,7 +107,6 @@ impl Gather {
                 return Err(Error::BatchMismatch { op: OP, dim, data: d, indices: i });
             }
         }
-        let mut lowered = IndexLowered::new(OP);
         for p in 0..axis {
             let index = if p < batch_dims { indices.strides()[p] } else { 0 };
             lowered.push(data.shape()[p], data.strides()[p], index);
@@ -119,7 +118,7 @@ impl Gather {
             lowered.push(data.shape()[q], data.strides()[q], 0);
         }
         lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
-        Ok(lowered)
+        Ok(())
     }
 
     fn normalize_batch_dims(&self, axis: usize, indices_rank: usize) -> Result<usize, Error> {
@@ -136,9 +135,12 @@ impl Gather {
 }
 
 impl IndexOperator for Gather {
-    fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    const OP: Op = Op::Gather;
+
+    #[inline]
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         if !self.lists {
-            return self.lower_dims(data, indices);
+            return self.lower_dims(data, indices, lowered);
         }
         if indices.rank() > 1 {
             let (argument, rank) = (Argument::Indices, indices.rank());
@@ -148,13 +150,13 @@ impl IndexOperator for Gather {
         let as_list = |layout: &Layout| {
             if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
         };
-        let mut lowered = self.lower_dims(&as_list(data)?, &as_list(indices)?)?;
+        self.lower_dims(&as_list(data)?, &as_list(indices)?, lowered)?;
         if scalar && lowered.output.len() == 1 && lowered.output[0] == 1 {
             // One element selected from a tensor of rank 0 is a tensor of rank 0.
             lowered.output = [].into();
             lowered.dims.clear();
         }
-        Ok(lowered)
+        Ok(())
     }
 
     fn rules(&self) -> IndexRules {

@@ -84,7 +84,7 @@ impl GatherElements {
         GatherElements { shapes: Shapes::Torch, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
     }
 
-    fn lower_dims(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    fn lower_dims(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::GatherElements;
         let rank = data.rank();
         if rank == 0 {
@@ -95,7 +95,6 @@ impl GatherElements {
             return Err(Error::Rank { op: OP, argument, rank: got, min: rank, max: rank });
         }
         let axis = normalize_axis(OP, self.axis, rank)?;
-        let mut lowered = IndexLowered::new(OP);
         for dim in 0..rank {
             let (d, i) = (data.shape()[dim], indices.shape()[dim]);
             let fits = if self.shapes == Shapes::Equal { i == d } else { i <= d };
@@ -105,32 +104,34 @@ impl GatherElements {
             lowered.push(i, if dim == axis { 0 } else { data.strides()[dim] }, indices.strides()[dim]);
         }
         lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
-        Ok(lowered)
+        Ok(())
     }
 }
 
 impl IndexOperator for GatherElements {
-    fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    const OP: Op = Op::GatherElements;
+
+    #[inline]
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         if self.shapes != Shapes::Torch {
-            return self.lower_dims(data, indices);
+            return self.lower_dims(data, indices, lowered);
         }
         if indices.is_empty() {
             normalize_axis(Op::GatherElements, self.axis, data.rank().max(1))?;
-            let mut lowered = IndexLowered::new(Op::GatherElements);
             for &n in indices.shape() {
                 lowered.push(n, 0, 0);
             }
-            return Ok(lowered);
+            return Ok(());
         }
         let as_list = |layout: &Layout| {
             if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
         };
-        let mut lowered = self.lower_dims(&as_list(data)?, &as_list(indices)?)?;
+        self.lower_dims(&as_list(data)?, &as_list(indices)?, lowered)?;
         if indices.rank() == 0 {
             lowered.output = [].into();
             lowered.dims.clear();
         }
-        Ok(lowered)
+        Ok(())
     }
 
     fn rules(&self) -> IndexRules {

@@ -108,7 +108,9 @@ impl GatherNd {
 }
 
 impl IndexOperator for GatherNd {
-    fn lower(&self, data: &Layout, indices: &Layout) -> Result<IndexLowered, Error> {
+    const OP: Op = Op::GatherNd;
+
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::GatherNd;
         let [outer @ .., len] = indices.shape() else {
             return Err(Error::Rank { op: OP, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
@@ -128,7 +130,6 @@ impl IndexOperator for GatherNd {
         if !(self.least..=most).contains(&len) {
             return Err(Error::TupleLength { op: OP, len, min: self.least, max: most });
         }
-        let mut lowered = IndexLowered::new(OP);
         for (dim, &n) in outer.iter().enumerate() {
             let stride = if dim < batch_dims { data.strides()[dim] } else { 0 };
             lowered.push(n, stride, indices.strides()[dim]);
@@ -145,7 +146,7 @@ impl IndexOperator for GatherNd {
         if self.flatten {
             lowered.merge_leading(batch_dims);
         }
-        Ok(lowered)
+        Ok(())
     }
 
     fn rules(&self) -> IndexRules {

@@ -51,7 +51,7 @@ impl<'a> Explain<'a> {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
-            Kind::Index(plan) => plan.bytes(),
+            Kind::Index(plan) => plan.bytes,
             Kind::Copy(plan) => plan.bytes(),
         }
     }

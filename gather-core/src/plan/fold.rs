@@ -16,6 +16,7 @@ use crate::kernels::{Loop, Phased};
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
 /// Folds loops, given outermost first, over elements of `size` bytes (steps 1 to 3); returns the row's bytes.
+#[inline(always)]
 pub(crate) fn fold(dims: impl Iterator<Item = Loop>, size: usize) -> (Loops, usize) {
     let mut loops = Loops::new();
     for dim in dims.filter(|dim| dim.n != 1) {
@@ -44,6 +45,7 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>, size: usize) -> (Loops, usi
 
 /// Orders loops (step 4), of which there is at least one afterwards. Returns whether an outer loop reuses the lanes'
 /// indices.
+#[inline]
 pub(crate) fn arrange(loops: &mut Loops) -> bool {
     const LONG: usize = 64;
     let lane = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d));

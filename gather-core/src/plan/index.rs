@@ -46,11 +46,13 @@ pub(crate) struct IndexLowered {
 }
 
 impl IndexLowered {
+    #[inline(always)]
     pub(crate) fn new(op: Op) -> Self {
         IndexLowered { op, output: Shape::default(), dims: SmallVec::new(), merged: 1, axes: SmallVec::new() }
     }
 
     /// Adds a dimension to the output.
+    #[inline]
     pub(crate) fn push(&mut self, n: usize, data: isize, index: isize) {
         self.output.push(n);
         self.dims.push(Dim { n, data, index });
@@ -103,6 +105,10 @@ pub(crate) struct IndexPlan {
     pub(crate) level: Level,
     pub(crate) rules: IndexRules,
     pub(crate) par: Par,
+    /// Bytes that a call writes.
+    pub(crate) bytes: usize,
+    /// Lanes that it moves.
+    lanes: usize,
 }
 
 /// Rows of data that are fetched ahead when the table exceeds the second-level cache.
@@ -112,9 +118,10 @@ const PREFETCH_FROM: usize = 1 << 20;
 
 impl IndexPlan {
     /// Plans a lowered operator for elements of `size` bytes, an index type and an output layout.
+    #[inline(always)]
     pub(crate) fn new(
         set: &'static KernelSet,
-        lowered: IndexLowered,
+        lowered: &IndexLowered,
         size: usize,
         index: IndexType,
         out: &Layout,
@@ -123,12 +130,13 @@ impl IndexPlan {
     ) -> Result<Self, Error> {
         let level = Level::resolve(tuning.level)?;
         let IndexLowered { op, output, dims, merged, axes } = lowered;
-        Shape::checked_bytes(&output, size)?;
+        let (op, merged) = (*op, *merged);
+        let bytes = Shape::checked_bytes(output, size)?;
 
         let read = !axes.is_empty();
         let index_size = if read { index.size() as isize } else { 0 };
         let step = size as isize;
-        let outs = out_strides(out, &dims, merged);
+        let outs = out_strides(out, dims, merged);
         // Byte strides wrap for layouts over no slice; a view's cannot overflow.
         let in_bytes = dims.iter().zip(&outs).map(|(dim, &out)| Loop {
             n: dim.n,
@@ -138,7 +146,7 @@ impl IndexPlan {
         });
         let (mut loops, row) = fold(in_bytes, size);
         let blocked = arrange(&mut loops);
-        let (components, unit) = components(&axes, step, index_size);
+        let (components, unit) = components(axes, step, index_size);
 
         let mut chosen = Chosen::Direct;
         let out_is_empty = output.contains(&0);
@@ -166,8 +174,8 @@ impl IndexPlan {
         let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 };
         Ok(IndexPlan {
             op,
-            output,
-            axes,
+            output: output[..].into(),
+            axes: SmallVec::from_slice(axes),
             blocked: blocked && loops.last().is_some_and(|lane| lane.n > BLOCK),
             loops,
             components,
@@ -180,6 +188,8 @@ impl IndexPlan {
             level,
             rules,
             par: tuning.par,
+            bytes,
+            lanes: bytes / row.max(1),
         })
     }
 
@@ -191,12 +201,7 @@ impl IndexPlan {
     /// Tasks that a call is cut into here and now.
     #[inline]
     pub(crate) fn tasks(&self) -> usize {
-        threads::tasks(self.par, self.bytes(), self.bytes() / self.row.max(1))
-    }
-
-    /// Bytes written.
-    pub(crate) fn bytes(&self) -> usize {
-        self.loops.iter().map(|l| l.n).product::<usize>() * self.row
+        threads::tasks(self.par, self.bytes, self.lanes)
     }
 }
 

@@ -21,7 +21,7 @@ fn loops(rank: u8) -> Vec<proc_macro2::Ident> {
 fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
     let (outer, count) = (loops(rank), usize::from(rank));
-    let mut body = quote!(unsafe { body.lanes(args, at) };);
+    let mut body = quote!(unsafe { body.lanes(&mut units, args, at) };);
     for d in (0..outer.len()).rev() {
         let (l, p) = (&outer[d], format_ident!("p{d}"));
         let from = if d == 0 {
@@ -55,6 +55,7 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
         ) -> #krate::private::Verdict {
             let [#(#outer,)* _] = args.loops::<#count>();
             let mut body = B::start(args);
+            let mut units = #krate::private::Units::new();
             #body
             body.verdict()
         }

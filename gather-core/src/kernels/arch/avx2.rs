@@ -63,6 +63,9 @@ unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
         if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
             (done, out_of_range) = (0, false);
         }
+        if done == job.n {
+            return out_of_range;
+        }
     }
     // SAFETY: the caller's promise, for the lanes from `done` on.
     out_of_range | unsafe { block::resolve::<I>(&job.rest(done)) }
