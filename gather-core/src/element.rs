@@ -15,6 +15,11 @@ use crate::dynamic::ElementBytes;
 /// # Safety
 /// The type has no padding and no uninitialised byte, and every value is moved faithfully by copying
 /// `size_of::<Self>()` bytes. The size is not zero.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element",
+    label = "not known to be plain data",
+    note = "elements are numbers, `bool`, arrays of elements, and plain types that derive `gather_core::Element`"
+)]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The data type's identity.
     const DTYPE: DType;

@@ -4,24 +4,21 @@ use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Ident, LitInt, Type};
+use syn::{Expr, ExprLit, Ident, Lit, LitInt, Type};
 
 use crate::ctxt::Ctxt;
 use crate::grid::{Element, Grid, Index, Unit, Width};
-use crate::name;
-use crate::parse::{self, Call, ElementItem, Field};
+use crate::name::{self, readable};
+use crate::parse::{self, Call, ElementItem, Field, Rank};
 
 /// The most functions that one call may emit for the index operators: one and a half times the built-in set, which
 /// takes about 15 seconds to compile.
 const BUDGET: usize = 4096;
-/// The most loops that a nest is unrolled for.
-const MAX_RANK: u8 = 8;
 /// Levels that kernels are emitted for.
 const LEVELS: usize = 2;
 
-/// Checks a call; all errors at once.
-pub(crate) fn grid(call: &Call) -> Result<Grid, TokenStream> {
-    let mut cx = Ctxt::default();
+/// Checks a call; all errors at once, with those that the parser found.
+pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
     let mut grid = Grid::default();
     let fields = fields(&mut cx, call);
     if let Some(field) = fields[0] {
@@ -43,29 +40,36 @@ pub(crate) fn grid(call: &Call) -> Result<Grid, TokenStream> {
     cx.finish(grid)
 }
 
-/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones.
+/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key stands for the
+/// one that it resembles, so that its value is looked at too.
 fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; 5] {
+    let keys = name::KEYS.map(|(key, _)| key);
+    let position = |key: &str| keys.iter().position(|known| *known == key);
     let mut found = [None; 5];
+    let mut misspelt = Vec::new();
     for field in &call.fields {
         let key = field.key.to_string();
-        match name::KEYS.iter().position(|known| *known == key) {
+        match position(&key) {
             None => {
-                let near = name::suggestion(&key, name::KEYS);
-                let allowed = name::KEYS[..4].join("`, `");
-                cx.error_on(&field.key, format!("unknown key `{key}`{near} (the keys are `{allowed}`)"));
+                let near = name::suggestion(&key, keys);
+                cx.error_on(&field.key, format!("unknown key `{key}`{near} ({})", name::keys()));
+                misspelt.extend(name::nearest(&key, keys).and_then(position).map(|at| (at, field)));
             }
             Some(at) if found[at].is_some() => cx.error_on(&field.key, format!("`{key}` is given twice")),
             Some(at) => found[at] = Some(field),
         }
     }
-    for (key, _) in name::KEYS.iter().zip(&found).take(4).filter(|(_, field)| field.is_none()) {
-        cx.error_on(&call.name, format!("`{key}` is missing; add `{key}: ..;`"));
+    for (at, field) in misspelt {
+        found[at].get_or_insert(field);
+    }
+    for ((key, example), _) in name::KEYS.iter().zip(&found).take(name::NEEDED).filter(|(_, field)| field.is_none()) {
+        cx.error_on(&call.name, format!("`{key}` is missing; add `{key}: {example};`"));
     }
     found
 }
 
 fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
-    let Some(items) = list::<ElementItem>(cx, field) else {
+    let Some(items) = parse::list(cx, field, parse::element) else {
         return;
     };
     let mut seen = HashSet::new();
@@ -75,11 +79,27 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             cx.error_on(&item.ty, format!("`{}` is listed twice", readable(&item.ty)));
             continue;
         }
+        if is_empty_array(&item.ty) {
+            cx.error_on(&item.ty, format!("`{}` has no bytes, so it cannot be an element", readable(&item.ty)));
+            continue;
+        }
         let Some(unit) = unit_of(cx, &item, grid) else {
             continue;
         };
         let attrs = item.attrs.iter().map(ToTokens::to_token_stream).collect();
-        grid.elements.push(Element { attrs, ty, unit });
+        grid.elements.push(Element { attrs, ty, class: item.class, unit });
+    }
+}
+
+/// Whether a type is written as an array of 0, or of such arrays.
+fn is_empty_array(ty: &Type) -> bool {
+    let Type::Array(array) = ty else {
+        return false;
+    };
+    let is_zero = |literal: &LitInt| literal.base10_digits() == "0";
+    match &array.len {
+        Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) if is_zero(len) => true,
+        _ => is_empty_array(&array.elem),
     }
 }
 
@@ -92,7 +112,7 @@ fn unit_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> 
             Some(width @ Width::Bytes(bytes)) if known.is_none_or(|known| known == bytes) => width,
             Some(Width::Bytes(bytes)) => {
                 let ty = readable(&item.ty);
-                cx.error_on(class, format!("`{ty}` has {} bytes, not {bytes}", known.unwrap_or_default()));
+                cx.error_on(class, format!("`{ty}` has {}, not {bytes}", name::bytes(known.unwrap_or_default())));
                 return None;
             }
             _ => {
@@ -143,10 +163,19 @@ fn type_name(ty: &Type) -> String {
     words.join("_")
 }
 
-/// A name that no unit has yet.
+/// A name that no unit has yet, nor would have behind an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
 fn unique_name(grid: &Grid, name: &str) -> String {
-    let taken =
-        |candidate: &str| grid.units.iter().any(|unit| unit.name == candidate) || name::width(candidate).is_some();
+    let ops = name::OPS.map(|(op, _)| op);
+    let tail = |op: &str, other: &'static str| other.strip_prefix(op)?.strip_prefix('_');
+    let tails: Vec<&str> = ops.iter().flat_map(|op| ops.iter().filter_map(move |other| tail(op, other))).collect();
+    let bare = |name: &str| {
+        let behind = |tail: &&str| name.strip_prefix(tail)?.strip_prefix('_');
+        tails.iter().find_map(behind).unwrap_or(name).to_owned()
+    };
+    let taken = |candidate: &str| {
+        let same = |unit: &Unit| bare(&unit.name) == bare(candidate);
+        grid.units.iter().any(same) || name::width(&bare(candidate)).is_some()
+    };
     (1..)
         .map(|n| if n == 1 { name.to_owned() } else { format!("{name}_{n}") })
         .find(|candidate| !taken(candidate))
@@ -154,7 +183,7 @@ fn unique_name(grid: &Grid, name: &str) -> String {
 }
 
 fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
-    let Some(items) = list::<Type>(cx, field) else {
+    let Some(items) = parse::list(cx, field, parse::index) else {
         return;
     };
     let allowed = name::INDICES.map(|(index, _)| index);
@@ -162,7 +191,10 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     for ty in items {
         let text = readable(&ty);
         match name::INDICES.iter().find(|(index, _)| *index == text) {
-            None => cx.error_on(&ty, format!("`{text}` cannot index; use one of {}", allowed.join(", "))),
+            None => {
+                let near = name::suggestion(&text, allowed);
+                cx.error_on(&ty, format!("`{text}` cannot index{near} (use one of {})", allowed.join(", ")));
+            }
             Some((index, _)) if listed.contains(index) => cx.error_on(&ty, format!("`{text}` is listed twice")),
             Some((index, _)) => listed.push(index),
         }
@@ -190,48 +222,56 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
 }
 
 fn ranks(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
-    let Some(ranks) = cx.take(parse::ranks(&field.value)) else {
-        return;
-    };
-    if ranks.spans.is_empty() && !ranks.any {
-        cx.error_on(&field.key, "`ranks` is empty; name at least one rank, such as `1..=4`");
-    }
-    for (first, last) in &ranks.spans {
-        let (Some(low), Some(high)) = (rank(cx, first), rank(cx, last)) else {
-            continue;
-        };
-        if low > high {
-            cx.error_on(first, format!("the ranks {low}..={high} are empty; the first must not exceed the last"));
-        }
-        for rank in low..=high {
-            if grid.ranks.contains(&rank) {
-                cx.error_on(first, format!("rank {rank} is listed twice"));
-            } else {
-                grid.ranks.push(rank);
-            }
+    let mut any = false;
+    for item in parse::ranks(cx, field).unwrap_or_default() {
+        match item {
+            Rank::Any(word) if any => cx.error_on(word, "`any` is listed twice"),
+            Rank::Any(_) => any = true,
+            Rank::Span(first, last) => span(cx, &first, last.as_ref(), grid),
         }
     }
     grid.ranks.sort_unstable();
-    if ranks.any {
+    if any {
         grid.ranks.push(0);
     }
 }
 
+/// Adds the ranks from one literal to another, or that of the only one.
+fn span(cx: &mut Ctxt, first: &LitInt, last: Option<&LitInt>, grid: &mut Grid) {
+    let low = rank(cx, first);
+    let high = last.map_or(low, |last| rank(cx, last));
+    let (Some(low), Some(high)) = (low, high) else {
+        return;
+    };
+    let tokens = quote!(#first #last);
+    if low > high {
+        cx.error_on(&tokens, format!("the ranks {low}..={high} are empty; write `{high}..={low}`"));
+    }
+    let (twice, new): (Vec<u8>, Vec<u8>) = (low..=high).partition(|rank| grid.ranks.contains(rank));
+    match twice.as_slice() {
+        [] => {}
+        [rank] => cx.error_on(&tokens, format!("rank {rank} is listed twice")),
+        ranks => {
+            let ranks: Vec<String> = ranks.iter().map(u8::to_string).collect();
+            cx.error_on(&tokens, format!("ranks {} are listed twice", ranks.join(", ")));
+        }
+    }
+    grid.ranks.extend(new);
+}
+
 fn rank(cx: &mut Ctxt, literal: &LitInt) -> Option<u8> {
+    const MAX: u8 = name::MAX_RANK;
     match literal.base10_parse::<u8>() {
-        Ok(rank @ 1..=MAX_RANK) => Some(rank),
+        Ok(rank @ 1..=MAX) => Some(rank),
         _ => {
-            cx.error_on(
-                literal,
-                format!("rank {literal} cannot be unrolled; use 1 to {MAX_RANK} (`any` runs the others)"),
-            );
+            cx.error_on(literal, format!("rank {literal} cannot be unrolled; use 1 to {MAX} (`any` runs the others)"));
             None
         }
     }
 }
 
 fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
-    let Some(items) = list::<Ident>(cx, field) else {
+    let Some(items) = parse::list(cx, field, parse::op) else {
         return;
     };
     let mut listed = HashSet::new();
@@ -240,7 +280,7 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         let names = name::OPS.map(|(op, _)| op);
         if !names.contains(&text.as_str()) {
             let near = name::suggestion(&text, names);
-            cx.error_on(&op, format!("unknown operator `{text}`{near} (use {})", names.join(", ")));
+            cx.error_on(&op, format!("unknown operator `{text}`{near} (use one of {})", names.join(", ")));
         } else if !listed.insert(text.clone()) {
             cx.error_on(&op, format!("`{text}` is listed twice"));
         }
@@ -250,12 +290,18 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
 }
 
 fn units(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
-    for unit in list::<Ident>(cx, field).unwrap_or_default() {
-        match name::width(&unit.to_string()) {
-            Some(width) => drop(add_unit(grid, class_name(width), width)),
+    let mut listed = HashSet::new();
+    for unit in parse::list(cx, field, parse::unit).unwrap_or_default() {
+        let text = unit.to_string();
+        match name::width(&text) {
+            Some(_) if !listed.insert(text.clone()) => cx.error_on(&unit, format!("`{text}` is listed twice")),
+            Some(width) => {
+                add_unit(grid, class_name(width), width);
+            }
             None => {
-                let known = name::WIDTHS.map(|(class, _)| class).join(", ");
-                cx.error_on(&unit, format!("unknown unit `{unit}`; use one of {known}, rows"));
+                let known: Vec<&str> = name::WIDTHS.iter().map(|(class, _)| *class).chain(["rows"]).collect();
+                let near = name::suggestion(&text, known.iter().copied());
+                cx.error_on(&unit, format!("unknown unit `{unit}`{near} (use one of {})", known.join(", ")));
             }
         }
     }
@@ -276,24 +322,9 @@ fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
     }
 }
 
-/// The items of a list that may not be empty; `None` after reporting what is wrong.
-fn list<T: syn::parse::Parse>(cx: &mut Ctxt, field: &Field) -> Option<Vec<T>> {
-    let items = cx.take(parse::list::<T>(&field.value))?;
-    if items.is_empty() {
-        cx.error_on(&field.key, format!("`{}` is empty; list at least one", field.key));
-        return None;
-    }
-    Some(items)
-}
-
 fn single_ident(ty: &Type) -> Option<&Ident> {
     match ty {
         Type::Path(path) if path.qself.is_none() => path.path.get_ident(),
         _ => None,
     }
-}
-
-/// A type as its author wrote it, more or less.
-fn readable(ty: &Type) -> String {
-    quote!(#ty).to_string().replace(" :: ", "::").replace("< ", "<").replace(" <", "<").replace(" >", ">")
 }

@@ -29,10 +29,11 @@ impl Ctxt {
 
     /// `value` when nothing was reported, else all errors as `compile_error!`s.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, TokenStream> {
-        if self.errors.is_empty() {
-            Ok(value)
-        } else {
-            Err(self.errors.into_iter().map(syn::Error::into_compile_error).collect())
-        }
+        if self.errors.is_empty() { Ok(value) } else { Err(self.into_errors()) }
+    }
+
+    /// All errors as `compile_error!`s.
+    pub(crate) fn into_errors(self) -> TokenStream {
+        self.errors.into_iter().map(syn::Error::into_compile_error).collect()
     }
 }

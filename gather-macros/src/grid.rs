@@ -1,6 +1,6 @@
 //! The validated model of a call: what is to be emitted.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 
 /// What one lane moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(crate) struct Element {
     pub(crate) attrs: TokenStream,
     /// The type.
     pub(crate) ty: TokenStream,
+    /// The width class that it is said to have.
+    pub(crate) class: Option<Ident>,
     /// Position of its unit.
     pub(crate) unit: usize,
 }

@@ -31,11 +31,11 @@ pub fn derive_element(input: TokenStream) -> TokenStream {
 
 /// `kernels!` over the streams that tests can make.
 fn expand_kernels(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    let call = match parse::call(input) {
-        Ok(call) => call,
-        Err(error) => return error.into_compile_error(),
+    let mut cx = ctxt::Ctxt::default();
+    let Some(call) = parse::call(&mut cx, input) else {
+        return cx.into_errors();
     };
-    match check::grid(&call) {
+    match check::grid(cx, &call) {
         Ok(grid) => emit::set(&call, &grid),
         Err(errors) => {
             let empty = emit::empty_set(&call);

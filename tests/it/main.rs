@@ -7,4 +7,5 @@ mod plans;
 mod properties;
 mod rows;
 mod support;
+mod ui;
 mod views;

@@ -1,11 +1,11 @@
 //! The kernels: one named function for each operator x unit x word x rank x level.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
 
 use crate::emit::{LEVELS, level_attrs};
 use crate::grid::{Grid, Unit, Width};
-use crate::name;
+use crate::name::{self, readable};
 
 /// A kernel of the set.
 pub(crate) struct Kernel {
@@ -15,22 +15,48 @@ pub(crate) struct Kernel {
     pub(crate) item: TokenStream,
 }
 
-/// Asserts the widths that elements are said to have.
+/// Asserts the widths that elements are said to have, each where it is said.
 pub(crate) fn width_claims(krate: &TokenStream, grid: &Grid) -> TokenStream {
     let claims = grid.elements.iter().filter_map(|element| {
         let Width::Bytes(bytes) = grid.units[element.unit].width else {
             return None;
         };
         let (attrs, ty) = (&element.attrs, &element.ty);
+        let span = element.class.as_ref().map_or_else(|| first_span(ty), Ident::span);
+        let panic = moved_to(span, &quote!(#krate::private::core::panic));
+        // The literal is a format string.
+        let name = readable(ty).replace('{', "{{").replace('}', "}}");
+        let classes = name::WIDTHS.iter().filter(|(_, other)| *other != bytes).map(|(class, other)| {
+            let message = format!("`{name}` has {}; give it the class `{class}`", name::bytes(*other));
+            let panic = quote_spanned!(span=> #panic!(#message));
+            quote!(#other => #panic,)
+        });
+        let message = format!("`{name}` does not have {}", name::bytes(bytes));
+        let panic = quote_spanned!(span=> #panic!(#message));
         Some(quote! {
             #attrs
-            const _: () = #krate::private::core::assert!(
-                #krate::private::core::mem::size_of::<#ty>() == #bytes,
-                "an element is given a width class of another size",
-            );
+            const _: () = match #krate::private::core::mem::size_of::<#ty>() {
+                #bytes => {}
+                #(#classes)*
+                _ => #panic,
+            };
         })
     });
     claims.collect()
+}
+
+/// Where tokens begin.
+fn first_span(tokens: &TokenStream) -> Span {
+    tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span())
+}
+
+/// A path that means what it meant, and stands at `span`.
+fn moved_to(span: Span, path: &TokenStream) -> TokenStream {
+    let moved = |mut token: TokenTree| {
+        token.set_span(span.resolved_at(token.span()));
+        token
+    };
+    path.clone().into_iter().map(moved).collect()
 }
 
 /// All kernels, level by level.

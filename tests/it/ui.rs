@@ -1,0 +1,221 @@
+//! What the macros accept and what they say: the programs under `ui/pass` build and run, and every other program under
+//! `ui/` fails with exactly the errors that stand beside it, all of its mistakes at once.
+//!
+//! `TRYBUILD=overwrite cargo test -p gather-tests --test it ui` writes the errors down again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use trybuild::TestCases;
+
+/// Kinds of mistakes that the macros word themselves: the same with every compiler.
+const WORDED_HERE: [&str; 27] = [
+    "bad_index_type",
+    "bad_list",
+    "bad_ranks",
+    "budget",
+    "derive_bad_attribute",
+    "derive_enum_with_fields",
+    "derive_enum_without_repr",
+    "derive_enum_without_zero",
+    "derive_generics",
+    "derive_many_mistakes",
+    "derive_no_bytes",
+    "derive_no_repr",
+    "derive_reference",
+    "derive_union",
+    "duplicate_element",
+    "duplicate_word",
+    "empty_list",
+    "header",
+    "many_mistakes",
+    "missing_key",
+    "misspelt_key",
+    "punctuation",
+    "rank_zero",
+    "repeated_key",
+    "unknown_op",
+    "unknown_unit",
+    "width_class",
+];
+
+/// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
+const WORDED_BY_COMPILER: [&str; 8] = [
+    "derive_empty_array",
+    "derive_field",
+    "derive_not_copy",
+    "derive_padding",
+    "derive_wrong_zero",
+    "not_an_element",
+    "width_claim",
+    "wrong_crate",
+];
+
+/// The release whose words stand in the files.
+const COMPILER: &str = "rustc 1.95.";
+
+/// Every message of the macros, but for what it names.
+const MESSAGES: [&str; 67] = [
+    "a set of kernels cannot be `mut`",
+    "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",
+    "expected the name of the set, as in `pub static KERNELS;`",
+    "the macro writes the type of the static; leave it out",
+    "expected `;` after `MY`",
+    "expected a key (the keys are `elements`, `indices`, `ranks`, `ops`)",
+    "expected `:` after `elements`",
+    "expected `;` after the value of `elements`",
+    "`ops` has no value; write `ops: [gather];`",
+    "unknown key `threads` (the keys are `elements`, `indices`, `ranks`, `ops`)",
+    "unknown key `elemnts`; did you mean `elements`? (the keys are",
+    "`elements` is given twice",
+    "`ranks` is missing; add `ranks: 1..=4;`",
+    "`elements` takes a list in square brackets, such as `[f32, i64]`",
+    "`indices` is empty; list at least one, such as `[i32, i64]`",
+    "nothing can follow the list of `elements`; put all entries between its brackets",
+    "expected `,` before this",
+    "expected a type, such as `i32`",
+    "expected the name of an operator, such as `gather`",
+    "expected a unit, such as `x32` or `rows`",
+    "expected a width class, such as `x32`",
+    "`f32` is listed twice",
+    "`i32` is listed twice",
+    "`gather` is listed twice",
+    "`rows` is listed twice",
+    "`any` is listed twice",
+    "rank 3 is listed twice",
+    "ranks 4, 5 are listed twice",
+    "`[f32; 0]` has no bytes, so it cannot be an element",
+    "`f32` has 4 bytes, not 8",
+    "unknown width class `x23`; did you mean `x32`? (use one of x8, x16, x32, x64, x128)",
+    "an element with attributes needs a width class, such as `as x32`",
+    "`Colour` has 4 bytes; give it the class `x32`",
+    "`Point` does not have 16 bytes",
+    "`i23` cannot index; did you mean `i32`? (use one of",
+    "`ranks` is empty; name at least one rank, such as `1..=4`",
+    "ranks stand without brackets, as in `1..=4, any`",
+    "`ayn` is no rank; did you mean `any`? (use 1 to 8 or `any`)",
+    "expected a rank: 1 to 8, a range such as `1..=4`, or `any`",
+    "this range has no last rank; write `1..=8`",
+    "a range of ranks includes its last; write `1..=4`",
+    "the ranks 4..=1 are empty; write `1..=4`",
+    "rank 0 cannot be unrolled; use 1 to 8 (`any` runs the others)",
+    "unknown operator `gahter`; did you mean `gather`? (use one of",
+    "unknown unit `x46`; did you mean `x64`? (use one of x8, x16, x32, x64, x128, rows)",
+    "this set has 5184 kernels, more than 4096: ",
+    "a union cannot be an element: its bytes may be uninitialised",
+    "`zero` is given twice",
+    "`crate` is given twice",
+    "`zero` needs a value, such as `zero = VARIANT`",
+    "`crate` needs a path, such as `crate = ::gather_core`",
+    "expected a value, such as `zero = VARIANT`",
+    "expected a path, such as `crate = ::gather_core`",
+    "unknown key `zeor`; did you mean `zero`? (the keys are `zero` and `crate`)",
+    "`#[element(..)]` belongs to the type, not to a field",
+    "`#[element(..)]` belongs to the type, not to a variant",
+    "an element needs a fixed layout; add `#[repr(C)]`, `#[repr(transparent)]` or `#[repr(C, packed)]`",
+    "only a `#[repr(transparent)]` element can be generic: the padding of others depends on the parameters",
+    "an element cannot borrow; hold the data itself",
+    "references and pointers cannot be elements; hold the data itself",
+    "a type without bytes cannot be an element",
+    "`Padded` cannot be an element: 1 byte of padding after field `tag`; add a field that fills them",
+    "`Padded` cannot be an element: 16 or more bytes of padding after field `value`; add a field that fills them",
+    "an enum needs a fixed representation to be an element; add `#[repr(u8)]` (or u16, u32, u64, i8, i16, i32, i64)",
+    "an enum with fields cannot be an element: its variants leave bytes uninitialised",
+    "an enum has no zero of its own; say what `OutOfBounds::Zero` writes: `#[element(zero = Adenine)]`",
+    "`char` is not an element",
+];
+
+#[test]
+fn mistakes_are_reported() {
+    let cases = TestCases::new();
+    for kind in WORDED_HERE {
+        cases.compile_fail(format!("ui/{kind}/*.rs"));
+    }
+    if is_compiler(COMPILER) {
+        for kind in WORDED_BY_COMPILER {
+            cases.compile_fail(format!("ui/{kind}/*.rs"));
+        }
+    } else {
+        eprintln!("not {COMPILER}x: its words are not compared");
+    }
+}
+
+#[test]
+fn right_programs_build_and_run() {
+    TestCases::new().pass("ui/pass/*.rs");
+}
+
+#[test]
+fn every_program_is_run_and_every_failing_one_has_its_errors() {
+    let mut known: Vec<&str> = WORDED_HERE.into_iter().chain(WORDED_BY_COMPILER).chain(["pass"]).collect();
+    known.sort_unstable();
+    let mut folders: Vec<String> = entries(&root()).iter().map(|path| name(path)).collect();
+    folders.sort_unstable();
+    assert_eq!(folders, known, "the folders under ui/ and the kinds that are run");
+
+    for folder in folders {
+        let files = entries(&root().join(&folder));
+        let with = |extension: &str| -> BTreeSet<PathBuf> {
+            let files = files.iter().filter(|path| path.extension().is_some_and(|found| found == extension));
+            files.map(|path| path.with_extension("")).collect()
+        };
+        let (programs, errors) = (with("rs"), with("stderr"));
+        assert!(!programs.is_empty(), "{folder} holds no program");
+        assert_eq!(files.len(), programs.len() + errors.len(), "{folder} holds other files");
+        let expected = if folder == "pass" { BTreeSet::new() } else { programs };
+        assert_eq!(errors, expected, "{folder}: programs without errors, or errors without a program");
+    }
+}
+
+#[test]
+fn every_program_says_what_it_shows() {
+    for path in files("rs") {
+        let text = read(&path);
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.starts_with("// ") && first.len() > 12, "{} begins with {first:?}", path.display());
+    }
+}
+
+#[test]
+fn every_message_is_shown_and_none_names_a_machine() {
+    let texts: Vec<(PathBuf, String)> = files("stderr").map(|path| (path.clone(), read(&path))).collect();
+    for message in MESSAGES {
+        assert!(texts.iter().any(|(_, text)| text.contains(message)), "no program gives {message:?}");
+    }
+    for (path, text) in &texts {
+        let path = path.display();
+        assert!(!text.contains("/rustc/") && !text.contains("/home/"), "{path} holds a path of a machine");
+        let here = WORDED_HERE.iter().any(|kind| path.to_string().contains(&format!("/{kind}/")));
+        assert!(!here || !text.contains("error[E"), "{path} holds an error of the compiler behind those of a macro");
+    }
+}
+
+fn is_compiler(release: &str) -> bool {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("--version").output();
+    output.is_ok_and(|output| output.stdout.starts_with(release.as_bytes()))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("ui")
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of programs");
+    entries.map(|entry| entry.expect("an entry of the folder").path()).collect()
+}
+
+fn files(extension: &str) -> impl Iterator<Item = PathBuf> {
+    let files = entries(&root()).into_iter().flat_map(|folder| entries(&folder));
+    files.filter(move |path| path.extension().is_some_and(|found| found == extension))
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a text file")
+}

@@ -1,0 +1,13 @@
+// Strings, literals and paths stand where operators and units are named.
+gather_core::kernels! {
+    pub static MY;
+    elements: [f32];
+    indices: [i32];
+    ranks: 1;
+    ops: ["gather", gather_nd, 1, gather_core::gather];
+    units: [8, rows, u8];
+}
+
+fn main() {
+    let _ = MY.name();
+}

@@ -1,0 +1,12 @@
+// The range has no end.
+gather_core::kernels! {
+    pub static MY;
+    elements: [f32];
+    indices: [i32];
+    ranks: 1..=;
+    ops: [gather];
+}
+
+fn main() {
+    let _ = MY.name();
+}

@@ -1,0 +1,6 @@
+// The call ends behind an attribute.
+gather_core::kernels! {
+    /// My kernels.
+}
+
+fn main() {}

@@ -1,0 +1,4 @@
+// The call says nothing at all.
+gather_core::kernels! {}
+
+fn main() {}

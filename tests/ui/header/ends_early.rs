@@ -1,0 +1,6 @@
+// The call ends before the name.
+gather_core::kernels! {
+    pub static
+}
+
+fn main() {}

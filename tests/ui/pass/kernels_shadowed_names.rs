@@ -1,0 +1,43 @@
+// Names of the standard library and of gather-core that mean something else where the macros are called.
+#![allow(dead_code, non_camel_case_types, unused_macros)]
+
+mod core {}
+mod std {}
+mod gather_core {}
+struct Option;
+struct Element;
+struct DType;
+struct KernelSet;
+struct u32;
+struct usize;
+trait Copy {}
+trait Send {}
+macro_rules! assert {
+    ($($tokens:tt)*) => {
+        compile_error!("not this one");
+    };
+}
+macro_rules! panic {
+    ($($tokens:tt)*) => {
+        compile_error!("nor this one");
+    };
+}
+
+#[derive(::std::clone::Clone, ::std::marker::Copy, ::gather_core::Element)]
+#[repr(C)]
+struct Point {
+    x: f32,
+    y: [f32; 2],
+}
+
+::gather_core::kernels! {
+    static MY;
+    elements: [Point, f64, [u8; 3]];
+    indices: [u32, isize, i64];
+    ranks: 1..=3, any;
+    ops: [gather, gather_elements, gather_nd, batch_to_space];
+}
+
+fn main() {
+    let _ = (MY.name(), Point { x: 0.0, y: [0.0; 2] });
+}

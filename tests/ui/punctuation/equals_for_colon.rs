@@ -1,0 +1,12 @@
+// Values stand behind a colon, not an equals sign.
+gather_core::kernels! {
+    pub static MY;
+    elements = [f32];
+    indices = [i32];
+    ranks: 1;
+    ops: [gather];
+}
+
+fn main() {
+    let _ = MY.name();
+}

@@ -1,0 +1,12 @@
+// No colon stands between a key and its value.
+gather_core::kernels! {
+    pub static MY;
+    elements [f32];
+    indices: [i32];
+    ranks 1;
+    ops: [gather];
+}
+
+fn main() {
+    let _ = MY.name();
+}

@@ -1,0 +1,12 @@
+// Two values are not ended.
+gather_core::kernels! {
+    pub static MY;
+    elements: [f32]
+    indices: [i32];
+    ranks: 1..=4, any
+    ops: [gather];
+}
+
+fn main() {
+    let _ = MY.name();
+}
