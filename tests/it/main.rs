@@ -6,6 +6,7 @@ mod exhaustive;
 mod plans;
 mod properties;
 mod rows;
+mod strategies;
 mod support;
 mod ui;
 mod views;

@@ -112,7 +112,7 @@ impl Nest<'_> {
     /// A table: contiguous units that fit in registers.
     fn table(&self) -> Option<Chosen> {
         let lane = self.lane();
-        let packed = self.unit == self.row as isize && lane.data == 0 && lane.out == self.row as isize;
+        let packed = self.unit == self.row as isize && lane.data == 0 && (lane.out == self.row as isize || lane.n == 1);
         let reach = |component: &Component| (component.dim - 1).saturating_mul(component.scale);
         let positive = self.components.iter().all(|component| component.scale >= 0);
         let last = self.components.iter().map(reach).fold(0, i64::saturating_add);
