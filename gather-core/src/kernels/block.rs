@@ -18,6 +18,7 @@ use core::mem::MaybeUninit;
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{Component, IndexArgs, Verdict};
+use crate::kernels::unit::{self, copy_fixed};
 use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
 
 /// Lanes resolved at once: 2 KiB of units, an eighth of the smallest first-level cache in use.
@@ -69,6 +70,27 @@ impl Tuples<'_> {
 }
 
 impl Resolve {
+    #[inline(always)]
+    pub(crate) fn new(
+        units: &mut Units,
+        args: &IndexArgs<'_>,
+        component: &Component,
+        index: *const u8,
+        stride: isize,
+        n: usize,
+    ) -> Self {
+        debug_assert!(n <= BLOCK);
+        Resolve {
+            index: index.wrapping_offset(component.index),
+            stride,
+            n,
+            dim: component.dim as i32,
+            negative: args.negative,
+            out_of_bounds: args.out_of_bounds,
+            out: units.as_mut_ptr(),
+        }
+    }
+
     /// What is left after the first `done <= n` indices.
     #[inline(always)]
     pub(crate) fn rest(&self, done: usize) -> Resolve {
@@ -126,6 +148,33 @@ pub(crate) unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
             unsafe { each::<I>(job, wrap) }
         }
     }
+}
+
+/// Resolves and moves a few lanes, one after the other. Those out of range hold unit -1 and what the output held before.
+///
+/// # Safety
+/// As for [`Tier::fused`].
+#[inline(always)]
+pub(crate) unsafe fn resolve_and_move<I: Index, const BYTES: usize>(job: &Resolve, lanes: &unit::Lanes) -> bool {
+    let rules = IndexRules { negative: job.negative, out_of_bounds: job.out_of_bounds };
+    let mut out_of_range = false;
+    for lane in 0..job.n {
+        let index = job.index.wrapping_offset(job.stride.wrapping_mul(lane as isize)).cast::<I>();
+        // SAFETY: K3: the index of a lane.
+        let value = unsafe { index.read_unaligned() };
+        let unit = rules.resolve(value, i64::from(job.dim)).map_or(-1, |position| position as i32);
+        // SAFETY: `out` has room for `n`.
+        unsafe { job.out.wrapping_add(lane).write(unit) };
+        if unit < 0 {
+            out_of_range = true;
+            continue;
+        }
+        // SAFETY: `lane < n`, and its unit has been written.
+        let from = unsafe { lanes.source(lane) };
+        // SAFETY: K1, K2 and K4 for the lane, whose index is in range.
+        unsafe { copy_fixed::<BYTES>(from, lanes.target(lane)) };
+    }
+    out_of_range
 }
 
 /// Maps every index of a block; returns whether a result was negative.
@@ -235,16 +284,7 @@ impl Block {
         stride: isize,
         n: usize,
     ) -> Verdict {
-        debug_assert!(n <= BLOCK);
-        let job = Resolve {
-            index: index.wrapping_offset(component.index),
-            stride,
-            n,
-            dim: component.dim as i32,
-            negative: args.negative,
-            out_of_bounds: args.out_of_bounds,
-            out: units.as_mut_ptr(),
-        };
+        let job = Resolve::new(units, args, component, index, stride, n);
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve::<I>(&job) };
         self.note(units, n, out_of_range);
@@ -323,7 +363,7 @@ impl Block {
 
     /// Takes in that a block has been resolved.
     #[inline(always)]
-    fn note(&mut self, units: &mut Units, n: usize, out_of_range: bool) {
+    pub(crate) fn note(&mut self, units: &mut Units, n: usize, out_of_range: bool) {
         self.has_bad = out_of_range;
         if out_of_range {
             self.bad = [0; BLOCK / 64];

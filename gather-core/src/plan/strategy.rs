@@ -136,7 +136,7 @@ impl Nest<'_> {
     fn panels_pay(&self, panels: Panels) -> bool {
         let row = panels.rows.saturating_mul(self.row);
         let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        row.saturating_mul(self.lane().n) > PANEL
+        row.saturating_mul(self.lane().n) > 4 * PANEL
             && row.saturating_mul(panels.lanes) <= 8 * PANEL
             && self.unit.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2

@@ -20,8 +20,12 @@ fn loops(rank: u8) -> Vec<proc_macro2::Ident> {
 
 fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
-    let (outer, count) = (loops(rank), usize::from(rank));
-    let mut body = quote!(unsafe { body.lanes(&mut units, args, at) };);
+    // The body runs the last loop around the lanes itself.
+    let (outer, count) = (loops(rank.max(2) - 1), usize::from(rank));
+    let mut body = match rank {
+        1 => quote!(unsafe { body.lanes(&mut units, args, at) };),
+        _ => quote!(unsafe { body.plane(&mut units, args, at) };),
+    };
     for d in (0..outer.len()).rev() {
         let (l, p) = (&outer[d], format_ident!("p{d}"));
         let from = if d == 0 {
@@ -30,7 +34,7 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
             let p = format_ident!("p{}", d - 1);
             quote!(#p)
         };
-        // The innermost cursor is the lanes'.
+        // The innermost cursor is the body's.
         let inner = if d + 1 == outer.len() { quote!(let at = #p; #body) } else { body };
         body = quote! {
             let mut #p = #from;
@@ -43,7 +47,8 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
     if outer.is_empty() {
         body = quote!(let at = args.origin(); #body);
     }
-    let doc = format!("The loop nest of rank {rank}: {} around the lanes.", plural(outer.len()));
+    let what = if rank == 1 { "the lanes" } else { "a plane of lanes" };
+    let doc = format!("The loop nest of rank {rank}: {} around {what}.", plural(outer.len()));
     quote! {
         #[doc = #doc]
         ///
@@ -53,7 +58,7 @@ fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
         unsafe fn #name<B: #krate::private::IndexBody>(
             args: &#krate::private::IndexArgs<'_>,
         ) -> #krate::private::Verdict {
-            let [#(#outer,)* _] = args.loops::<#count>();
+            let [#(#outer,)* ..] = args.loops::<#count>();
             let mut body = B::start(args);
             let mut units = #krate::private::Units::new();
             #body

@@ -1,8 +1,8 @@
 //! The level of x86-64 machines with AVX2.
 
 use crate::index::Index;
-use crate::kernels::arch::{Tier, lookup, resolve, zip};
-use crate::kernels::args::Phased;
+use crate::kernels::arch::{Tier, fused, lookup, resolve, zip};
+use crate::kernels::args::{Loop, Phased};
 use crate::kernels::block::{self, Resolve, Tuples};
 use crate::kernels::interleave::{self, Streams};
 use crate::kernels::unit::{self, Lanes};
@@ -28,6 +28,18 @@ impl Tier for Avx2 {
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_fixed::<BYTES>(lanes) }
+    }
+
+    #[inline(always)]
+    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { fused_lanes::<BYTES, I>(job, lanes) }
+    }
+
+    #[inline(always)]
+    unsafe fn fused_plane<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { fused_plane::<BYTES, I>(job, lanes, outer) }
     }
 
     #[inline(always)]
@@ -112,6 +124,30 @@ unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
     };
     // SAFETY: the caller's promise, for the lanes from `done` on.
     unsafe { unit::move_fixed::<BYTES>(&lanes.from(done)) }
+}
+
+/// [`Tier::fused`] for AVX2.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
+    // SAFETY: the caller's promise.
+    let out_of_range = unsafe { fused::lanes::<BYTES, I>(job, lanes) }?;
+    // `Wrap` divides where an index is out of range, which is left to the scalar loop.
+    (!out_of_range || job.out_of_bounds != OutOfBounds::Wrap).then_some(out_of_range)
+}
+
+/// [`Tier::fused_plane`] for AVX2.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn fused_plane<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+    // SAFETY: the caller's promise.
+    unsafe { fused::plane::<BYTES, I>(job, lanes, outer) }
 }
 
 /// [`Tier::move_rows`] compiled for AVX2.
