@@ -5,7 +5,8 @@ use core::marker::PhantomData;
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Verdict};
-use crate::kernels::block::{BLOCK, Block, Resolve, Units};
+use crate::kernels::block::{BLOCK, Block, Units};
+use crate::kernels::resolve::Resolve;
 use crate::kernels::unit::{Lanes, Unit, prefetch};
 use crate::ops::OutOfBounds;
 

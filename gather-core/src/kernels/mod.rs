@@ -49,6 +49,7 @@ mod bodies;
 mod builtin;
 mod interleave;
 mod nest;
+mod resolve;
 mod table;
 mod unit;
 mod wide;

@@ -13,7 +13,7 @@
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::Loop;
-use crate::kernels::block::Resolve;
+use crate::kernels::resolve::Resolve;
 
 /// Resolved lanes on their way: from `data + lane · data_step + unit · units[lane]` to `out + lane · out_step`.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 use crate::index::Index;
 use crate::kernels::arch::{Tier, fused, lookup, resolve, zip};
 use crate::kernels::args::{Loop, Phased};
-use crate::kernels::block::{self, Resolve, Tuples};
 use crate::kernels::interleave::{self, Streams};
+use crate::kernels::resolve::{self as scalar, Resolve, Tuples};
 use crate::kernels::unit::{self, Lanes};
 use crate::ops::OutOfBounds;
 
@@ -80,7 +80,7 @@ unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
         }
     }
     // SAFETY: the caller's promise, for the lanes from `done` on.
-    out_of_range | unsafe { block::resolve::<I>(&job.rest(done)) }
+    out_of_range | unsafe { scalar::resolve::<I>(&job.rest(done)) }
 }
 
 /// [`Tier::resolve_tuples`] for AVX2: of 2, 3 and 4 components.

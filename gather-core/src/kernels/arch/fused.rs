@@ -30,7 +30,7 @@ use core::arch::x86_64::{
 use crate::index::Index;
 use crate::kernels::arch::resolve::{Bounds, EIGHT, any_negative, in_order, is_split, load};
 use crate::kernels::args::Loop;
-use crate::kernels::block::{Resolve, resolve_and_move};
+use crate::kernels::resolve::{Resolve, resolve_and_move};
 use crate::kernels::unit::Lanes;
 
 /// Whether the lanes are taken here: of 4 or 8 bytes, from contiguous indices to contiguous output.

@@ -20,8 +20,8 @@ pub use scalar::Scalar;
 
 use crate::index::Index;
 use crate::kernels::args::Loop;
-use crate::kernels::block::{Resolve, Tuples};
 use crate::kernels::interleave::Streams;
+use crate::kernels::resolve::{Resolve, Tuples};
 use crate::kernels::unit::Lanes;
 
 /// The pieces of a kernel that depend on the level.

@@ -27,7 +27,7 @@ use core::arch::x86_64::{
 };
 
 use crate::index::{Index, IndexType};
-use crate::kernels::block::{Resolve, Tuples};
+use crate::kernels::resolve::{Resolve, Tuples};
 use crate::ops::{NegativeIndex, OutOfBounds};
 
 /// Indices of a vector.
