@@ -9,7 +9,7 @@
 //! tail: the begin of the last period                                    (at most block - 1 lanes)
 //! ```
 //!
-//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 4 or 8, the
+//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 3, 4 or 8, the
 //! AVX2 level runs the body by zipping vectors (`arch/zip.rs`).
 
 use core::marker::PhantomData;
