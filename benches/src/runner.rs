@@ -6,6 +6,7 @@ use gather_core::{
 use half::f16;
 
 use crate::naive::{self, Position};
+use crate::random::Random;
 use crate::workloads::{Data, Indices, Kind, Workload};
 
 /// Bytes of a cache line.
@@ -53,18 +54,6 @@ fn f16_bits(x: u64) -> f16 {
     f16::from_bits(x as u16 & 0x3bff)
 }
 
-/// A seeded generator (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-}
-
 enum Planned<T, I> {
     Index(Box<Plan<T, I>>),
     Copy(Box<CopyPlan<T>>),
@@ -82,16 +71,16 @@ struct Prepared<T, I> {
 
 impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
     fn new(workload: &Workload, par: Par, element: impl Fn(u64) -> T) -> Self {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let Workload { shape, index_shape, kind, .. } = *workload;
-        let data = Buffer::new(shape, T::ZERO, |_| element(random.next() >> 40));
+        let data = Buffer::new(shape, T::ZERO, |_| element(random.bits() >> 40));
         let dims = match kind {
             Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &shape[axis..=axis],
             Kind::GatherNd { batch_dims } => &shape[batch_dims..batch_dims + index_shape[index_shape.len() - 1]],
             Kind::BatchToSpace { .. } => &[],
         };
         let index_shape = if dims.is_empty() { &[0] } else { index_shape };
-        let index = |at: usize| I::from(random.next() % dims[at % dims.len()] as u64).expect("an index in range");
+        let index = |at: usize| I::from(random.bits() % dims[at % dims.len()] as u64).expect("an index in range");
         let indices = Buffer::new(index_shape, I::zero(), index);
         let plan = plan(workload, par);
         let out_shape = match &plan {
