@@ -41,6 +41,7 @@ extern crate alloc;
 extern crate self as gather_core;
 
 mod alloc_out;
+mod asserts;
 mod cloned;
 mod dispatch;
 mod dynamic;

@@ -14,6 +14,8 @@ mod emit;
 mod grid;
 mod name;
 mod parse;
+#[cfg(test)]
+mod snapshots;
 
 use proc_macro::TokenStream;
 
