@@ -241,7 +241,8 @@ fn numbers(count: usize, bound: usize) -> Vec<u32> {
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
-        ((state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) * bound as u64 >> 32) as u32
+        let high = state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+        ((high * bound as u64) >> 32) as u32
     };
     (0..count).map(next).collect()
 }
