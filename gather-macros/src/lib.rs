@@ -14,6 +14,8 @@ mod emit;
 mod grid;
 mod name;
 mod parse;
+#[cfg(test)]
+mod snapshots;
 
 use proc_macro::TokenStream;
 
@@ -23,7 +25,7 @@ pub fn kernels(input: TokenStream) -> TokenStream {
     expand_kernels(input.into()).into()
 }
 
-/// Implements `gather_core::Element` for a plain type; see the trait.
+/// The derive of gather-core, which re-exports and documents it.
 #[proc_macro_derive(Element, attributes(element))]
 pub fn derive_element(input: TokenStream) -> TokenStream {
     element::expand(input.into()).into()

@@ -15,7 +15,8 @@ use crate::tensor::Tensor;
 use crate::view::{View, ViewMut};
 
 /// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
-/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread.
+/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread. The
+/// [guide](crate::guide::plans) has a chapter on plans.
 ///
 /// ```
 /// use gather_core::{Gather, Layout, View, ViewMut};
