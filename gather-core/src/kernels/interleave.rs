@@ -94,6 +94,16 @@ pub(crate) unsafe fn copy_rows(streams: &Streams) {
             each(streams, copy, NONE);
         }};
     }
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match row {
+                // SAFETY: the caller's promise, for rows of this many bytes.
+                $($bytes => return unsafe { copy_fixed::<$bytes>(streams) },)*
+                _ => {}
+            }
+        };
+    }
+    fixed!(3 5 6 7 9 10 11 12 13 14 15 1 2 4 8 20 24);
     match row {
         16..=32 => halves!(16),
         33..=64 => halves!(32),
