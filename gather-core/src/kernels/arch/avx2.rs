@@ -117,7 +117,8 @@ unsafe fn resolve_tuples<I: Index>(job: &Tuples<'_>) -> Option<bool> {
 #[target_feature(enable = "avx2")]
 unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
     let done = if lanes.table == 0 {
-        0
+        // SAFETY: the caller's promise.
+        unsafe { fused::resolved::<BYTES>(lanes) }
     } else {
         // SAFETY: the caller's promise.
         unsafe { lookup::lanes::<BYTES>(lanes) }

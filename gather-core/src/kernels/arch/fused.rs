@@ -1,4 +1,4 @@
-//! Resolving and moving lanes of 4 and 8 bytes in one loop with AVX2: `vpgatherdd` and `vpgatherdq`.
+//! Resolving and moving lanes of 4 and 8 bytes in one loop with AVX2, by `vpgatherdd` and `vpgatherdq`.
 //!
 //! The blocked kernel resolves 512 indices, then moves 512 lanes. While it resolves, it waits for the indices to come from
 //! memory; while it moves, for data to come from the caches; and never for both at once. Here eight indices are resolved
@@ -17,14 +17,16 @@
 //!              fused, scalar    0.53    1.00     1.22   1.41   1.99    7.27
 //! ```
 //!
-//! Moving resolved lanes alone takes as long by a gather instruction as by scalar loads at every size (0.33 to 6.3 ns), so
-//! the blocked kernels keep scalar loads, and processors whose microcode slows gathers down lose no more than they do in
-//! other libraries. Fetching each lane's element ahead gained nothing below 64 MiB and cost 0.2 ns a lane.
+//! Lanes that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way:
+//! `gather_nd/k3_elems_128x128x128_1M` takes 2.5 ms by it and 4.0 by scalar loads, `k2_elems_2048x2048_1M` 3.9 and 5.0, of
+//! which most is waiting for the third-level cache; in the first-level cache both take 0.33 ns a lane. Fetching each lane's
+//! element ahead gained nothing below 64 MiB and cost 0.2 ns a lane. On processors whose microcode slows gather
+//! instructions down (none was at hand) the blocked kernels of the scalar level may be the faster ones.
 
 use core::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_i32gather_epi32,
-    _mm256_i32gather_epi64, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_setr_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+    _mm256_i32gather_epi64, _mm256_loadu_si256, _mm256_max_epi32, _mm256_mullo_epi32, _mm256_or_si256,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
 };
 
 use crate::index::Index;
@@ -175,6 +177,28 @@ impl Row {
         }
         out_of_range
     }
+}
+
+/// Moves as many resolved lanes as make whole vectors; returns how many.
+///
+/// # Safety
+/// As for [`Tier::move_fixed`](super::Tier::move_fixed).
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn resolved<const BYTES: usize>(lanes: &Lanes) -> usize {
+    let packed = lanes.unit == BYTES as isize && lanes.out_step == BYTES as isize && lanes.data_step == 0;
+    if !matches!(BYTES, 4 | 8) || !packed {
+        return 0;
+    }
+    let steps = lanes.n / EIGHT;
+    for step in 0..steps {
+        // SAFETY: eight of the `n` units.
+        let units = unsafe { _mm256_loadu_si256(lanes.units.wrapping_add(step * EIGHT).cast()) };
+        let to = lanes.out.wrapping_add(step * EIGHT * BYTES);
+        // SAFETY: K1 and K2: eight lanes, whose units are in range.
+        unsafe { gather::<BYTES, true>(lanes.data, units, to) };
+    }
+    steps * EIGHT
 }
 
 /// Gathers eight elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes.
