@@ -15,6 +15,11 @@ pub struct Loop {
     pub(crate) index: isize,
 }
 
+impl Loop {
+    /// A loop of one iteration.
+    pub(crate) const ONCE: Loop = Loop { n: 1, out: 0, data: 0, index: 0 };
+}
+
 /// One component of an index: the axis it runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Component {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Verdict};
+use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
 use crate::kernels::resolve::Resolve;
 use crate::kernels::unit::{Lanes, Unit, prefetch};
@@ -127,7 +127,12 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
         let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
         let lanes = Self::lanes_at(units, args, at, n);
         // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
-        let Some(out_of_range) = (unsafe { U::fused::<I, L>(&job, &lanes) }) else { return false };
+        let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
+        let out_of_range = done == 0;
+        if out_of_range && args.out_of_bounds == OutOfBounds::Wrap {
+            // What divides is the scalar loop.
+            return false;
+        }
         self.block.note(units, n, out_of_range);
         self.out_of_range |= out_of_range;
         // SAFETY: the caller's promise.
@@ -206,7 +211,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
                 let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
                 let lanes = Self::lanes_at(units, args, at, n);
                 // SAFETY: the caller's promise, for the coordinates of the last outer loop that are left.
-                let Some(done) = (unsafe { U::fused_plane::<I, L>(&job, &lanes, &outer) }) else { break };
+                let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &outer) }) else { break };
                 at = at.skip(&outer, done);
                 outer.n -= done;
                 if outer.n > 0 {

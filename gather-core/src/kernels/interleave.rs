@@ -103,8 +103,10 @@ pub(crate) unsafe fn copy_rows(streams: &Streams) {
             }
         };
     }
-    fixed!(3 5 6 7 9 10 11 12 13 14 15 1 2 4 8 20 24);
+    fixed!(1 2 3 6 12);
     match row {
+        4..=8 => halves!(4),
+        9..=15 => halves!(8),
         16..=32 => halves!(16),
         33..=64 => halves!(32),
         65..=128 => halves!(64),

@@ -75,21 +75,12 @@ pub trait Unit: 'static {
     /// K1, K2, K4, K6 and K7 for the lanes.
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes);
 
-    /// Resolves and moves the lanes at once, where the level can.
+    /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can.
     ///
     /// # Safety
     /// As for [`Tier::fused`].
     #[inline(always)]
-    unsafe fn fused<I: Index, L: Tier>(_: &Resolve, _: &Lanes) -> Option<bool> {
-        None
-    }
-
-    /// Resolves and moves the lanes of one outer coordinate after the other, where the level can.
-    ///
-    /// # Safety
-    /// As for [`Tier::fused_plane`].
-    #[inline(always)]
-    unsafe fn fused_plane<I: Index, L: Tier>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+    unsafe fn fused<I: Index, L: Tier>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
         None
     }
 
@@ -114,21 +105,12 @@ impl<const BYTES: usize> Unit for Fixed<BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
+    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
         if !matches!(BYTES, 4 | 8) {
             return None;
         }
         // SAFETY: the caller's promise.
-        unsafe { L::fused::<BYTES, I>(job, lanes) }
-    }
-
-    #[inline(always)]
-    unsafe fn fused_plane<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
-        if !matches!(BYTES, 4 | 8) {
-            return None;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { L::fused_plane::<BYTES, I>(job, lanes, outer) }
+        unsafe { L::fused::<BYTES, I>(job, lanes, outer) }
     }
 
     #[inline(always)]

@@ -31,15 +31,9 @@ impl Tier for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
+    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { fused_lanes::<BYTES, I>(job, lanes) }
-    }
-
-    #[inline(always)]
-    unsafe fn fused_plane<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { fused_plane::<BYTES, I>(job, lanes, outer) }
+        unsafe { fused_lanes::<BYTES, I>(job, lanes, outer) }
     }
 
     #[inline(always)]
@@ -133,22 +127,9 @@ unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
 /// As there.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
+unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
     // SAFETY: the caller's promise.
-    let out_of_range = unsafe { fused::lanes::<BYTES, I>(job, lanes) }?;
-    // `Wrap` divides where an index is out of range, which is left to the scalar loop.
-    (!out_of_range || job.out_of_bounds != OutOfBounds::Wrap).then_some(out_of_range)
-}
-
-/// [`Tier::fused_plane`] for AVX2.
-///
-/// # Safety
-/// As there.
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn fused_plane<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
-    // SAFETY: the caller's promise.
-    unsafe { fused::plane::<BYTES, I>(job, lanes, outer) }
+    unsafe { fused::lanes::<BYTES, I>(job, lanes, outer) }
 }
 
 /// [`Tier::move_rows`] compiled for AVX2.

@@ -67,34 +67,14 @@ impl Form {
     }
 }
 
-/// Resolves and moves lanes; returns whether an index was out of range (its unit is then -1, and its lane holds some
-/// element). `None` where another kernel has to.
+/// Resolves and moves the lanes of one outer coordinate after the other, up to one with an index out of range; returns how
+/// many it has done before that. `None` where another kernel has to.
 ///
 /// # Safety
 /// As for [`Tier::fused`](super::Tier::fused).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes) -> Option<bool> {
-    if !takes::<BYTES, I>(job, lanes) {
-        return None;
-    }
-    let row = Row::new(job, lanes);
-    Some(match Form::of::<BYTES>(job, lanes)? {
-        // SAFETY: the caller's promise; the form holds.
-        Form::Packed => unsafe { row.run::<BYTES, I, true>(job, lanes) },
-        // SAFETY: as above.
-        Form::Near => unsafe { row.run::<BYTES, I, false>(job, lanes) },
-    })
-}
-
-/// Resolves and moves the lanes of one outer coordinate after the other, up to one with an index out of range; returns how
-/// many it has done before that. `None` where another kernel has to.
-///
-/// # Safety
-/// As for [`Tier::fused_plane`](super::Tier::fused_plane).
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn plane<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+pub(super) unsafe fn lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
     if !takes::<BYTES, I>(job, lanes) {
         return None;
     }

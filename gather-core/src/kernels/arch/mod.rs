@@ -48,24 +48,16 @@ pub trait Tier: 'static {
     /// K1, K2, K4, K6 and K7.
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes);
 
-    /// Resolves a block of indices of one component and moves lanes of `BYTES` bytes by it, at once; returns whether an
-    /// index was out of range (its unit is then -1, and its lane holds some element), or `None` when the level has no way
-    /// of its own for them. Then nothing is known of units and lanes.
+    /// Resolves blocks of indices of one component and moves lanes of `BYTES` bytes by them, at once: the lanes of one
+    /// coordinate of `outer` after the other, up to one with an index out of range (its units are then -1 where they are,
+    /// and its lanes hold some element). Returns how many it has done before that, or `None` when the level has no way of
+    /// its own for them.
     ///
     /// # Safety
-    /// K1, K2, K3, K4, K6 and K7; `job.out`, which are the lanes' units, has room for `job.n`, the lanes' number.
+    /// K1, K2, K3, K4, K6 and K7 along `outer`; `job.out`, which are the lanes' units, has room for `job.n`, the lanes'
+    /// number.
     #[inline(always)]
-    unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes) -> Option<bool> {
-        None
-    }
-
-    /// As [`Tier::fused`], for the lanes of one outer coordinate after the other, up to one with an index out of range;
-    /// returns how many it has done before that. The units are those of the last.
-    ///
-    /// # Safety
-    /// As there, along `outer`.
-    #[inline(always)]
-    unsafe fn fused_plane<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+    unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
         None
     }
 
