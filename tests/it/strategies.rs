@@ -143,12 +143,34 @@ fn tables_in_registers() {
     }
     let byte = |at: usize| (at * 37 + 11) as u8;
     tables::<u8, u8>(256, byte);
+    tables::<u8, i8>(256, byte);
     tables::<u8, i32>(256, byte);
     tables::<u8, i64>(256, byte);
     tables::<f32, u8>(16, |at| at as f32 + 0.5);
     tables::<f32, i64>(16, |at| at as f32 + 0.5);
     tables::<u64, i32>(8, |at| (at as u64 + 1) * 0x0102_0304_0506_0708);
     tables::<[u16; 4], u16>(8, |at| [at as u16, 1, 2, 0xffff]);
+}
+
+#[test]
+fn tables_under_every_policy() {
+    fn check<I: Probe>() {
+        for dim in [1, 2, 16, 17, 100, 127, 128, 129, 200, 255, 256] {
+            let data = Dense::from_fn(&[dim], |at| (at * 37 + 11) as u8);
+            for (every, len) in [(1, 100), (50, 700), (2000, 1200)] {
+                let indices = indices::<I>(&[len], dim, every);
+                for (negative, out, rules) in RULES {
+                    let expected = oracle::gather(&data, &indices, 0, 0, rules, &0);
+                    let op = Gather::new(0).negative_index(negative).out_of_bounds(out);
+                    let got = op.run(&view(&data), &view(&narrow::<I>(&indices)));
+                    same(expected, got, || format!("{op:?} of {dim}, {} x {len}, every {every}", I::TYPE));
+                }
+            }
+        }
+    }
+    check::<u8>();
+    check::<i8>();
+    check::<i32>();
 }
 
 #[test]

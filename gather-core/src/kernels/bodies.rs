@@ -192,6 +192,13 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let lane = args.lane();
         let mut done = 0;
+        // A block that is used again needs its units.
+        if !TUPLE && args.loops.len() == 1 {
+            let job = Resolve { n: lane.n, ..Resolve::new(units, args, &args.components[0], at.index, lane.index, 0) };
+            let lanes = Self::lanes_at(units, args, at, lane.n);
+            // SAFETY: the caller's promise.
+            done = unsafe { U::look_up::<I, L>(&job, &lanes) };
+        }
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
             fetch_next(args, at, done, n);

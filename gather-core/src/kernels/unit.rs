@@ -75,6 +75,15 @@ pub trait Unit: 'static {
     /// K1, K2, K4, K6 and K7 for the lanes.
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes);
 
+    /// Looks lanes up in a table, straight from their indices, where the level can; returns how many.
+    ///
+    /// # Safety
+    /// As for [`Tier::look_up`].
+    #[inline(always)]
+    unsafe fn look_up<I: Index, L: Tier>(_: &Resolve, _: &Lanes) -> usize {
+        0
+    }
+
     /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can.
     ///
     /// # Safety
@@ -102,6 +111,15 @@ impl<const BYTES: usize> Unit for Fixed<BYTES> {
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes) {
         // SAFETY: the caller's promise.
         unsafe { L::move_fixed::<BYTES>(lanes) }
+    }
+
+    #[inline(always)]
+    unsafe fn look_up<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes) -> usize {
+        if BYTES != 1 || size_of::<I>() != 1 || lanes.table == 0 {
+            return 0;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { L::look_up::<I>(job, lanes) }
     }
 
     #[inline(always)]

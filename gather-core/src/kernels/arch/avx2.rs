@@ -37,6 +37,12 @@ impl Tier for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn look_up<I: Index>(job: &Resolve, lanes: &Lanes) -> usize {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { look_up::<I>(job, lanes) }
+    }
+
+    #[inline(always)]
     unsafe fn move_rows(lanes: &Lanes) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_rows(lanes) }
@@ -130,6 +136,17 @@ unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
 unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
     // SAFETY: the caller's promise.
     unsafe { fused::lanes::<BYTES, I>(job, lanes, outer) }
+}
+
+/// [`Tier::look_up`] for AVX2.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn look_up<I: Index>(job: &Resolve, lanes: &Lanes) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { lookup::straight::<I>(job, lanes) }
 }
 
 /// [`Tier::move_rows`] compiled for AVX2.

@@ -61,6 +61,16 @@ pub trait Tier: 'static {
         None
     }
 
+    /// Looks lanes of one byte up in a table, straight from indices of one byte, up to a vector of them with one that is out
+    /// of range or not whole; returns how many. No unit is written.
+    ///
+    /// # Safety
+    /// K1, K2, K3, K4, K6 and K7 for the `job.n` lanes, any number; `lanes.table` as the kernel is given it.
+    #[inline(always)]
+    unsafe fn look_up<I: Index>(_: &Resolve, _: &Lanes) -> usize {
+        0
+    }
+
     /// Moves lanes of `row` bytes.
     ///
     /// # Safety
