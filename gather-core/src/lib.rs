@@ -50,6 +50,8 @@ mod exec;
 mod index;
 mod kernels;
 mod level;
+mod map;
+pub mod maps;
 mod ops;
 mod pages;
 mod plan;
@@ -69,6 +71,7 @@ pub use crate::error::{Argument, Error, Op};
 pub use crate::index::{Index, IndexType};
 pub use crate::kernels::KernelSet;
 pub use crate::level::Level;
+pub use crate::map::{Map, Param, Params};
 pub use crate::ops::{
     BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par, batch_to_space, gather,
     gather_elements, gather_nd,
@@ -86,5 +89,40 @@ pub use crate::view::{View, ViewMut};
 macro_rules! kernels {
     ($($tokens:tt)*) => {
         $crate::private::kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits maps: conversions that [`Gather::run_map`] applies to each element on its way, in one pass over the bytes.
+///
+/// ```
+/// use gather_core::{Gather, Param, View};
+///
+/// gather_core::map_kernels! {
+///     /// Brightness, from 0 to `full`.
+///     pub static BRIGHTNESS = |pixel: [u8; 3], full: f32| -> f32 {
+///         let sum: u32 = pixel.iter().map(|&part| u32::from(part)).sum();
+///         sum as f32 * full / 765.0
+///     };
+/// }
+///
+/// let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
+/// let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
+/// let grey = Gather::new(0).run_map(&BRIGHTNESS, &palette, &image, (Param::Value(15.0),))?;
+/// assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
+/// # Ok::<(), gather_core::Error>(())
+/// ```
+///
+/// A call names any number of maps, each ended by a `;`. One is written as a static whose value is a closure:
+///
+/// - first the element that is read, then up to four parameters, each a name and a type; the types of the first and of the
+///   result are [`Element`]s, those of parameters `Copy + Send + Sync + 'static`;
+/// - the body sees nothing but them and what is global. It should be short and without branches for the compiler to
+///   vectorise it, which it does for each [`Level`].
+///
+/// The static is a [`Map`] of these types, under the documentation and attributes that stand before it.
+#[macro_export]
+macro_rules! map_kernels {
+    ($($tokens:tt)*) => {
+        $crate::private::map_kernels_impl! { crate = $crate; $($tokens)* }
     };
 }

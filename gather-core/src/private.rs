@@ -1,7 +1,7 @@
 //! What emitted code may name. No part of the public interface: it changes without notice.
 
 pub use ::core;
-pub use gather_macros::kernels as kernels_impl;
+pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl};
 
 pub use crate::element::{DType, Element};
 pub use crate::error::Op;
@@ -14,3 +14,4 @@ pub use crate::kernels::{
     Scalar, Tables, UnitRow, Units, Verdict, Walk, copy_nest_any, index_nest_any,
 };
 pub use crate::level::Level;
+pub use crate::map::Convert;

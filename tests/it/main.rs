@@ -3,6 +3,7 @@
 mod cloned;
 mod conformance;
 mod exhaustive;
+mod maps;
 mod plans;
 mod properties;
 mod rows;

@@ -70,24 +70,24 @@ impl IndexLowered {
     }
 }
 
-/// How a planned call runs.
+/// How a planned call runs; `K` is what names a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Route {
+pub(crate) enum Route<K = &'static IndexEntry> {
     /// There is nothing to write and nothing to check.
     Nothing,
     /// Every index is to be checked, nothing can be written.
     Check,
     /// Every index is out of range and yields the fill.
     Fill,
-    /// A kernel of the table.
-    Kernel(&'static IndexEntry),
+    /// A kernel, one of the table unless the plan is a map's.
+    Kernel(K),
     /// The 64-bit kernel.
     Wide,
 }
 
 /// The plan of an index operator.
 #[derive(Clone, Debug)]
-pub(crate) struct IndexPlan {
+pub(crate) struct IndexPlan<K = &'static IndexEntry> {
     pub(crate) op: Op,
     pub(crate) output: Shape,
     pub(crate) axes: SmallVec<[Axis; 3]>,
@@ -95,12 +95,13 @@ pub(crate) struct IndexPlan {
     pub(crate) loops: SmallVec<[Loop; 6]>,
     pub(crate) components: SmallVec<[Component; 3]>,
     pub(crate) unit: isize,
+    /// Bytes that a lane writes.
     pub(crate) row: usize,
     pub(crate) ahead: usize,
     pub(crate) chosen: Chosen,
     /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
     pub(crate) blocked: bool,
-    pub(crate) route: Route,
+    pub(crate) route: Route<K>,
     pub(crate) index: IndexType,
     pub(crate) level: Level,
     pub(crate) rules: IndexRules,
@@ -108,7 +109,7 @@ pub(crate) struct IndexPlan {
     /// Bytes that a call writes.
     pub(crate) bytes: usize,
     /// Lanes that it moves.
-    lanes: usize,
+    pub(super) lanes: usize,
 }
 
 /// Rows of data that are fetched ahead when the table exceeds the second-level cache.
@@ -169,9 +170,7 @@ impl IndexPlan {
         } else {
             Route::Wide
         };
-        let reached: usize =
-            axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
-        let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 };
+        let ahead = rows_ahead(axes, size, row);
         Ok(IndexPlan {
             op,
             output: output[..].into(),
@@ -192,7 +191,9 @@ impl IndexPlan {
             lanes: bytes / row.max(1),
         })
     }
+}
 
+impl<K> IndexPlan<K> {
     /// What indices are held against.
     pub(crate) fn blame(&self) -> Blame<'_> {
         Blame { op: self.op, axes: &self.axes, rules: self.rules, index: self.index }
@@ -205,8 +206,14 @@ impl IndexPlan {
     }
 }
 
+/// Lanes fetched ahead, for rows of `row` bytes of data: some, where the axes reach beyond the second-level cache.
+pub(super) fn rows_ahead(axes: &[Axis], size: usize, row: usize) -> usize {
+    let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
+    if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 }
+}
+
 /// The element stride of the output along every lowered dimension.
-fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
+pub(super) fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
     if merged <= 1 {
         return SmallVec::from_slice(out.strides());
     }
@@ -220,7 +227,7 @@ fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]
 
 /// The components of an index in units of data, and the bytes of a unit: the greatest length that divides the stride of
 /// every axis. Without axes, one component that reads index 0.
-fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
+pub(super) fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
     match axes {
         [] => (SmallVec::from_slice(&[Component { dim: 1, scale: 0, index: 0 }]), 0),
         [axis] => {
@@ -240,7 +247,7 @@ fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Compo
 }
 
 /// Whether every axis, every scale and every sum of units fits in `i32`, as the blocked kernels need (K2).
-fn fits_i32(components: &[Component]) -> bool {
+pub(super) fn fits_i32(components: &[Component]) -> bool {
     let mut reach = 0i64;
     for component in components {
         let span = (component.dim - 1).checked_mul(component.scale.unsigned_abs().try_into().unwrap_or(i64::MAX));

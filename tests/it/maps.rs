@@ -1,0 +1,413 @@
+//! Maps: gathering with a conversion gives, to the bit, what gathering and then converting gives.
+
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
+
+use gather_core::{
+    Element, Error, Gather, Index, Layout, Level, Map, OutOfBounds, Par, Param, Params, Strategy, Tensor, View,
+    ViewMut, maps,
+};
+use gather_tests::oracle::{self, Dense};
+use gather_tests::values::bytes;
+use half::{bf16, f16};
+
+use crate::support::{RULES, Spread, narrow, view};
+
+gather_core::map_kernels! {
+    /// Without parameters.
+    static BROADEN = |value: u16| -> u64 { u64::from(value) << 7 };
+
+    /// With the most parameters there may be, of types that are no elements, one without bytes.
+    static MIXED = |value: i16, tuple: (i32, bool), nothing: (), mut sum: i64, word: &'static str| -> i64 {
+        let () = nothing;
+        sum += i64::from(tuple.0) * i64::from(value);
+        if tuple.1 { -sum } else { sum + word.len() as i64 }
+    };
+
+    /// To a type whose zero is not all zero bytes.
+    static TO_CELL = |value: u8, base: i32| -> Cell { Cell { value: base + i32::from(value), kind: Kind::Full } };
+
+    /// From a type of 8 bytes to one of 3.
+    static FROM_CELL = |cell: Cell| -> [u8; 3] { [cell.value as u8, cell.kind as u8, 7] };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+#[element(zero = Cell { value: -1, kind: Kind::Empty })]
+struct Cell {
+    value: i32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(u32)]
+#[element(zero = Empty)]
+enum Kind {
+    Empty = 5,
+    Full = 6,
+}
+
+fn levels() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// What two steps give: gather, then convert each element by its position along the axis.
+fn two_steps<T: Element, U: Element, I: Index>(
+    op: &Gather,
+    axis: usize,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    convert: impl Fn(T, usize) -> U,
+) -> Result<Tensor<U>, Error> {
+    // The position along the axis, from 1, at every coordinate: what is out of range comes out as 0.
+    let positions: Vec<u64> = (1..=data.shape()[axis] as u64).collect();
+    let mut strides = vec![0; data.rank()];
+    strides[axis] = 1;
+    let positions = View::strided(&positions, data.shape(), &strides, 0)?;
+    let (values, positions) = (op.run(data, indices)?, op.run(&positions, indices)?);
+    let pairs = values.as_slice().iter().zip(positions.as_slice());
+    let converted = pairs.map(|(&value, &at)| if at == 0 { U::ZERO } else { convert(value, at as usize - 1) });
+    Tensor::new(converted.collect(), values.shape())
+}
+
+/// Holds every face of a map against two steps.
+fn holds<T: Element, U: Element, P: Params, I: Index>(
+    map: &Map<T, U, P>,
+    op: &Gather,
+    (axis, data, indices): (usize, &View<'_, T>, &View<'_, I>),
+    given: P::Given<'_>,
+    convert: impl Fn(T, usize) -> U,
+) {
+    let what = || format!("{} {op:?} {:?} {:?} {}", map.name(), data.shape(), indices.shape(), I::TYPE);
+    let expected = two_steps(op, axis, data, indices, convert);
+    let got = op.run_map(map, data, indices, given);
+    let expected = match (expected, got) {
+        (Err(expected), Err(got)) => return assert_eq!(expected, got, "{}", what()),
+        (Ok(expected), Ok(got)) => {
+            assert_eq!(expected.shape(), got.shape(), "{}", what());
+            assert_eq!(bytes(expected.as_slice()), bytes(got.as_slice()), "{}", what());
+            expected
+        }
+        (expected, got) => panic!("{}: {:?}, {:?}", what(), expected.err(), got.err()),
+    };
+
+    // Spread out, the last dimension backwards.
+    let shape = expected.shape();
+    let mut strides = vec![0isize; shape.len()];
+    let mut step = 2isize;
+    for (stride, &dim) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step * dim.max(1) as isize + 1;
+    }
+    let mut offset = 1;
+    if let (Some(stride), Some(&dim)) = (strides.last_mut(), shape.last()) {
+        offset += *stride as usize * dim.saturating_sub(1);
+        *stride = -*stride;
+    }
+    let mut memory = vec![U::ZERO; step as usize + 2];
+    let mut out = ViewMut::strided(&mut memory, shape, &strides, offset).unwrap();
+    op.run_map_into(map, data, indices, given, &mut out).unwrap();
+    let written = View::strided(&memory, shape, &strides, offset).unwrap();
+    for (coords, value) in oracle::coords(shape).zip(expected.as_slice()) {
+        assert_eq!(bytes(&[*written.get(&coords).unwrap()]), bytes(&[*value]), "{} at {coords:?}", what());
+    }
+
+    let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
+    op.run_map_uninit(map, data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_map_uninit` has succeeded.
+    let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
+    assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}", what());
+}
+
+fn scales(dim: usize) -> Vec<f32> {
+    (0..dim).map(|at| 1.0 / (at as f32 + 3.0)).collect()
+}
+
+/// Holds all ready-made maps on tables of a shape.
+fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &View<'_, I>) {
+    let dim = shape[axis];
+    let scales = scales(dim);
+    let zeros: Vec<u8> = (0..dim).map(|at| at as u8 * 37 + 5).collect();
+    let signed: Vec<i8> = zeros.iter().map(|&zero| zero as i8).collect();
+    let codes = Dense::from_fn(shape, |at| (at * 31 + 7) as u8);
+    let signed_codes = Dense { shape: shape.to_vec(), values: codes.values.iter().map(|&code| code as i8).collect() };
+    // Every third is special: subnormal, infinite, or no number.
+    let bits =
+        |at: usize| ((at * 2551 + 1) as u32).wrapping_mul(0x9e37_79b9) | if at % 3 == 0 { 0x7f80_0000 } else { 0 };
+    let single = Dense::from_fn(shape, |at| f32::from_bits(bits(at)));
+    let half = Dense::from_fn(shape, |at| f16::from_bits(bits(at) as u16 | if at % 3 == 1 { 0x7c00 } else { 0 }));
+    let brain = Dense::from_fn(shape, |at| bf16::from_bits((bits(at) >> 15) as u16));
+
+    for spread in [false, true] {
+        let (a, b, c) = (Spread::new(&codes), Spread::new(&signed_codes), Spread::new(&single));
+        let (d, e) = (Spread::new(&half), Spread::new(&brain));
+        let codes = if spread { a.view() } else { view(&codes) };
+        let signed_codes = if spread { b.view() } else { view(&signed_codes) };
+        let single = if spread { c.view() } else { view(&single) };
+        let half = if spread { d.view() } else { view(&half) };
+        let brain = if spread { e.view() } else { view(&brain) };
+
+        let byte = |value: u8, scale: f32, zero: u8| (f32::from(value) - f32::from(zero)) * scale;
+        let signed_byte = |value: i8, scale: f32, zero: i8| (f32::from(value) - f32::from(zero)) * scale;
+        let on = (axis, &codes, indices);
+        let given = (Param::PerRow(&scales[..]), Param::PerRow(&zeros[..]));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, scales[at], zeros[at]));
+        let given = (Param::Value(0.3), Param::PerRow(&zeros[..]));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, 0.3, zeros[at]));
+        let given = (Param::Value(-7.1), Param::Value(128));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, _| byte(value, -7.1, 128));
+        let on = (axis, &signed_codes, indices);
+        let given = (Param::PerRow(&scales[..]), Param::PerRow(&signed[..]));
+        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], signed[at]));
+        let given = (Param::PerRow(&scales[..]), Param::Value(-3));
+        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], -3));
+        holds(&maps::F16_TO_F32, op, (axis, &half, indices), (), |value, _| value.to_f32());
+        holds(&maps::BF16_TO_F32, op, (axis, &brain, indices), (), |value, _| value.to_f32());
+        holds(&maps::F32_TO_F16, op, (axis, &single, indices), (), |value, _| f16::from_f32(value));
+        holds(&maps::F32_TO_BF16, op, (axis, &single, indices), (), |value, _| bf16::from_f32(value));
+    }
+}
+
+#[test]
+fn rows_of_every_length_are_converted() {
+    let list = [4i64, 0, -1, 8, 7, 2, -9, 9, 2];
+    let list = View::new(&list, &[3, 3]).unwrap();
+    for level in levels() {
+        for len in 0..=70 {
+            ready_made(&Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level), 0, &[9, len], &list);
+        }
+    }
+}
+
+#[test]
+fn every_axis_batch_and_policy() {
+    let shape = [3, 4, 5];
+    for level in levels() {
+        for axis in 0..3 {
+            for batch in 0..=axis {
+                for (seed, (negative, out, _)) in RULES.into_iter().enumerate() {
+                    for tame in [false, true] {
+                        let index_shape = [&shape[..batch], &[2, 2]].concat();
+                        let n = shape[axis] as i128;
+                        let (low, count) = if tame { (0, n) } else { (-n - 1, 2 * n + 3) };
+                        let indices =
+                            Dense::from_fn(&index_shape, |at| low + ((at * 7 + seed) as i128).rem_euclid(count));
+                        let op = Gather::new(axis as i64).batch_dims(batch as i64).level(level);
+                        let op = op.negative_index(negative).out_of_bounds(out);
+                        ready_made(&op, axis, &shape, &Spread::new(&narrow::<i32>(&indices)).view());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_index_type_at_its_own_width() {
+    fn with<I: Index + TryFrom<i128>>(low: i128) {
+        let indices = Dense::from_fn(&[17], |at| low.max(-7) + at as i128 % 15);
+        for level in levels() {
+            let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
+            ready_made(&op, 1, &[2, 6, 3], &view(&narrow::<I>(&indices)));
+            ready_made(&op, 1, &[2, 6], &Spread::new(&narrow::<I>(&indices)).view());
+        }
+    }
+    with::<i8>(-7);
+    with::<i16>(-7);
+    with::<i32>(-7);
+    with::<i64>(-7);
+    with::<isize>(-7);
+    with::<u8>(0);
+    with::<u16>(0);
+    with::<u32>(0);
+    with::<u64>(0);
+    with::<usize>(0);
+}
+
+#[test]
+fn lanes_of_every_length_around_a_block() {
+    let table = Dense::from_fn(&[2, 40], |at| at as u8);
+    let scales = scales(40);
+    for lanes in (1..=20).chain(505..=520).chain(1020..=1030) {
+        let list = Dense::from_fn(&[lanes], |at| (at * 11 % 42) as i128);
+        let list = narrow::<u16>(&list);
+        for level in levels() {
+            let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
+            let given = (Param::PerRow(&scales[..]), Param::Value(3));
+            let convert = |value, at: usize| (f32::from(value) - 3.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+        }
+    }
+}
+
+#[test]
+fn every_number_of_threads_gives_the_same() {
+    let table = Dense::from_fn(&[3, 50, 70], |at| (at % 251) as u8);
+    let scales = scales(50);
+    let list = Dense::from_fn(&[700], |at| (at * 37 % 103) as i128 - 51);
+    let list = narrow::<i64>(&list);
+    for par in [Par::Seq, Par::Auto, Par::Threads(1), Par::Threads(2), Par::Threads(3), Par::Threads(64)] {
+        for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Wrap] {
+            let op = Gather::new(1).out_of_bounds(out).par(par);
+            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+        }
+    }
+}
+
+/// Holds a map of plain numbers on every value of a list, whose results are to be the same bits.
+fn on_all<T: Element + Debug, U: Element>(map: &Map<T, U>, values: &[T], convert: impl Fn(T) -> U) {
+    for level in levels() {
+        let data = View::new(values, &[1, values.len()]).unwrap();
+        let got = Gather::new(0).level(level).run_map(map, &data, &View::new(&[0u8], &[1]).unwrap(), ()).unwrap();
+        for (got, &value) in got.as_slice().iter().zip(values) {
+            assert_eq!(bytes(&[*got]), bytes(&[convert(value)]), "{} of {value:?}", map.name());
+        }
+    }
+}
+
+#[test]
+fn half_types_are_converted_as_the_crate_half_does() {
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let halves: Vec<f16> = all.iter().map(|&bits| f16::from_bits(bits)).collect();
+    on_all(&maps::F16_TO_F32, &halves, f16::to_f32);
+    let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
+    on_all(&maps::BF16_TO_F32, &brains, bf16::to_f32);
+
+    // Around every value of both types and every point in the middle of two, and a sample of the rest.
+    let mut singles: Vec<f32> = Vec::new();
+    for (half, brain) in halves.iter().zip(&brains) {
+        for middle in [half.to_f32().to_bits(), half.to_f32().to_bits() + 0x1000, brain.to_f32().to_bits()] {
+            singles.extend([-1, 0, 1].map(|off| f32::from_bits(middle.wrapping_add_signed(off))));
+        }
+        singles
+            .extend([-1, 0, 1].map(|off| f32::from_bits((brain.to_f32().to_bits() + 0x8000).wrapping_add_signed(off))));
+    }
+    // The numbers below the least normal one of 16 bits, and halves between them.
+    singles.extend((0..=4096).flat_map(|at| [-1, 0, 1].map(|off| (at as f32 / (1 << 26) as f32, off))).map(nudge));
+    singles.extend((0..1 << 20).map(|at: u32| f32::from_bits(at.wrapping_mul(0x9e37_79b1))));
+    on_all(&maps::F32_TO_F16, &singles, f16::from_f32);
+    on_all(&maps::F32_TO_BF16, &singles, bf16::from_f32);
+}
+
+fn nudge((value, off): (f32, i32)) -> f32 {
+    f32::from_bits(value.to_bits().saturating_add_signed(off))
+}
+
+#[test]
+fn maps_of_ones_own() {
+    let words = Dense::from_fn(&[4, 9], |at| (at * 1009) as u16);
+    let list = [3i8, -1, 0, 1];
+    let list = View::new(&list, &[4]).unwrap();
+    for level in levels() {
+        let op = Gather::new(0).level(level);
+        holds(&BROADEN, &op, (0, &view(&words), &list), (), |value, _| u64::from(value) << 7);
+
+        let numbers = Dense::from_fn(&[4, 9], |at| at as i16 - 18);
+        let (tuples, sums) = ([(1, true), (2, false), (-3, true), (4, false)], [10i64, 20, 30, 40]);
+        let given =
+            (Param::PerRow(&tuples[..]), Param::PerRow(&[(); 4][..]), Param::PerRow(&sums[..]), Param::Value("four"));
+        let convert = |value: i16, at: usize| {
+            let sum = sums[at] + i64::from(tuples[at].0) * i64::from(value);
+            if tuples[at].1 { -sum } else { sum + 4 }
+        };
+        holds(&MIXED, &op, (0, &view(&numbers), &list), given, convert);
+
+        // Out of range: the zero of the output's type, not the map of a zero.
+        let codes = [1u8, 2, 3];
+        let codes = View::new(&codes, &[3]).unwrap();
+        let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
+        let cell = |value| Cell { value, kind: Kind::Full };
+        holds(&TO_CELL, &op, (0, &codes, &list), (Param::Value(100),), |value, _| cell(100 + i32::from(value)));
+        let cells = op.run_map(&TO_CELL, &codes, &list, (Param::Value(100),)).unwrap();
+        assert_eq!(cells.as_slice(), [Cell::ZERO, cell(103), cell(101), cell(102)]);
+        let back = op.run_map(&FROM_CELL, &cells.view(), &list, ()).unwrap();
+        assert_eq!(back.as_slice(), [[102, 6, 7], [102, 6, 7], [255, 5, 7], [103, 6, 7]]);
+    }
+    assert_eq!((MIXED.name(), MIXED.params()), ("MIXED", &["tuple", "nothing", "sum", "word"][..]));
+    assert_eq!(format!("{TO_CELL:?}"), r#"Map { name: "TO_CELL", params: ["base"] }"#);
+}
+
+#[test]
+fn tensors_without_elements_and_of_rank_0() {
+    let list: [i32; 0] = [];
+    let empty = View::new(&list, &[0]).unwrap();
+    let scalar = View::scalar(&2i64);
+    let scales = scales(3);
+    let given = (Param::PerRow(&scales[..]), Param::Value(0));
+    let table = Dense::from_fn(&[3, 2], |at| at as u8 + 1);
+    for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        let op = Gather::new(0).out_of_bounds(out);
+        ready_made(&op, 0, &[3, 2], &empty);
+        ready_made(&op, 0, &[3, 2], &scalar);
+        ready_made(&op, 0, &[3], &scalar);
+        // An axis without elements: zeros, or an error.
+        ready_made(&op, 0, &[0, 2], &scalar);
+        ready_made(&op, 0, &[3, 0], &scalar);
+        ready_made(&op, 0, &[0, 2], &empty);
+    }
+    let got = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &view(&table), &scalar, given).unwrap();
+    assert_eq!((got.shape(), got.as_slice()), (&[2][..], &[1.0, 1.2][..]));
+    // One element of a tensor of rank 0.
+    let got = Gather::torch(0).run_map(&BROADEN, &View::scalar(&3), &View::scalar(&0u8), ()).unwrap();
+    assert_eq!((got.shape(), got.as_slice()), (&[][..], &[384][..]));
+}
+
+#[test]
+fn axes_beyond_32_bits_are_converted() {
+    // Billions of repeated rows, with as many values that take no memory.
+    let (rows, nothing) = (1usize << 33, [(); 1 << 33]);
+    let data = View::strided(&[7i16, 8, 9], &[rows, 3], &[0, 1], 0).unwrap();
+    let indices = [0i64, -1, (1 << 33) - 1, 1 << 33];
+    let indices = View::new(&indices, &[4]).unwrap();
+    let given = (Param::Value((2, false)), Param::PerRow(&nothing[..]), Param::Value(100), Param::Value(""));
+    for level in levels() {
+        let op = Gather::new(0).level(level).out_of_bounds(OutOfBounds::Zero);
+        let got = op.run_map(&MIXED, &data, &indices, given).unwrap();
+        assert_eq!(got.as_slice(), [[114, 116, 118].repeat(3), vec![0; 3]].concat());
+        let error = Gather::new(0).level(level).run_map(&MIXED, &data, &indices, given).unwrap_err();
+        let text = "gather: index 8589934592 at position 3 is out of range for axis 0 of size 8589934592";
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let table = Dense::from_fn(&[4, 2], |at| at as u8);
+    let (table, list) = (view(&table), [3i32, 1, 4]);
+    let list = View::new(&list, &[3]).unwrap();
+    let map = &maps::DEQUANTIZE_U8;
+    let given = (Param::Value(1.0), Param::Value(0));
+    let text = |op: Gather, given| op.run_map(map, &table, &list, given).unwrap_err().to_string();
+
+    let scales = scales(3);
+    let few = (Param::PerRow(&scales[..]), Param::Value(0));
+    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 4, the size of axis 0";
+    assert_eq!(text(Gather::new(0), few), error);
+    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 2, the size of axis 1";
+    assert_eq!(text(Gather::new(-1), few), error);
+    let zeros = [0; 5];
+    let error = "gather: parameter zero_point of DEQUANTIZE_U8 has 5 values; per row it takes 4, the size of axis 0";
+    assert_eq!(text(Gather::new(0), (Param::Value(1.0), Param::PerRow(&zeros[..]))), error);
+
+    // Errors of attributes come first.
+    assert_eq!(text(Gather::new(2), few), "gather: axis 2 is out of range; data of rank 2 allows -2..=1");
+    let error = "gather: index 4 at position 2 is out of range for axis 0 of size 4";
+    assert_eq!(text(Gather::new(0), given), error);
+    let error = "gather: the strategy table does not take these shapes and types at this level";
+    assert_eq!(text(Gather::new(0).strategy(Strategy::Table), given), error);
+    assert!(Gather::new(0).strategy(Strategy::Direct).run_map(map, &table, &View::scalar(&0u8), given).is_ok());
+
+    // A wrong output is not touched, and more bytes than there can be are refused.
+    let mut memory = [7.0f32; 6];
+    let mut out = ViewMut::new(&mut memory, &[2, 3]).unwrap();
+    let error = Gather::new(0).run_map_into(map, &table, &list, given, &mut out).unwrap_err();
+    assert_eq!(error.to_string(), "gather: the output has shape [2, 3]; the result has [3, 2]");
+    assert_eq!(memory, [7.0; 6]);
+    let rows = usize::MAX >> 2;
+    let indices = View::strided(&[0u8], &[rows], &[0], 0).unwrap();
+    let error = Gather::new(0).run_map(map, &View::new(&[1u8, 2], &[2]).unwrap(), &indices, given).unwrap_err();
+    assert_eq!(error, Error::TooManyBytes { shape: [rows].into(), element: 4 });
+    assert!(Layout::contiguous(&[rows]).is_ok());
+}
