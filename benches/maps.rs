@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gather_core::{Gather, Map, Par, Param, Params, Tensor, View, maps};
+use gather_core::{Element, Gather, Map, Par, Param, Params, Tensor, View, maps};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
@@ -15,55 +15,59 @@ const COLUMNS: usize = 768;
 const IDS: usize = 8192;
 const ZERO_POINT: u8 = 131;
 
-/// Calls a loop, compiled for AVX2 where the machine has it.
+/// A loop that is compiled for AVX2 too, and called so where the machine has it.
 macro_rules! vectorised {
-    ($body:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
+    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) $body:block) => {
+        $(#[$doc])*
+        fn $name($($arg: $ty),*) {
+            #[inline(always)]
+            fn plain($($arg: $ty),*) $body
+
+            #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
-            fn with_avx2(body: impl FnOnce()) {
-                body();
+            fn with_avx2($($arg: $ty),*) {
+                plain($($arg),*);
             }
-            // SAFETY: the machine has AVX2.
-            unsafe { with_avx2($body) };
-            return;
+
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the machine has AVX2.
+                return unsafe { with_avx2($($arg),*) };
+            }
+            plain($($arg),*);
         }
-        $body()
-    }};
+    };
 }
 
-/// The second step in one pass.
-fn dequantize(rows: &[u8], scales: &[f32], out: &mut [f32]) {
-    vectorised!(
-        #[inline(always)]
-        || for ((row, out), scale) in rows.chunks_exact(COLUMNS).zip(out.chunks_exact_mut(COLUMNS)).zip(scales) {
+vectorised! {
+    /// The second step in one pass.
+    fn dequantize(rows: &[u8], scales: &[f32], out: &mut [f32]) {
+        for ((row, out), scale) in rows.chunks_exact(COLUMNS).zip(out.chunks_exact_mut(COLUMNS)).zip(scales) {
             for (out, &value) in out.iter_mut().zip(row) {
                 *out = (f32::from(value) - f32::from(ZERO_POINT)) * scale;
             }
         }
-    );
+    }
 }
 
-/// The second step as tensor libraries have it: a cast.
-fn cast(rows: &[u8], out: &mut [f32]) {
-    vectorised!(
-        #[inline(always)]
-        || for (out, &value) in out.iter_mut().zip(rows) {
+vectorised! {
+    /// The second step as tensor libraries have it: a cast.
+    fn cast(rows: &[u8], out: &mut [f32]) {
+        for (out, &value) in out.iter_mut().zip(rows) {
             *out = f32::from(value);
         }
-    );
+    }
 }
 
-/// And a third: subtraction and product, broadcast over rows.
-fn scale(out: &mut [f32], scales: &[f32]) {
-    vectorised!(
-        #[inline(always)]
-        || for (out, scale) in out.chunks_exact_mut(COLUMNS).zip(scales) {
+vectorised! {
+    /// And a third: subtraction and product, broadcast over rows.
+    fn scale(out: &mut [f32], scales: &[f32]) {
+        for (out, scale) in out.chunks_exact_mut(COLUMNS).zip(scales) {
             for out in out {
                 *out = (*out - f32::from(ZERO_POINT)) * scale;
             }
         }
-    );
+    }
 }
 
 /// A seeded generator (splitmix64).
@@ -85,22 +89,30 @@ fn tensor<T: Clone>(shape: &[usize], zero: T, mut value: impl FnMut() -> T) -> T
     tensor
 }
 
-/// Checks that a fused call gives `expected`, to the bit, and that the output is overwritten.
-fn check(out: &mut Tensor<f32>, expected: &Tensor<f32>, fused: impl FnOnce(&mut Tensor<f32>)) {
-    out.as_mut_slice().fill(f32::NAN);
-    fused(out);
-    let same =
-        out.as_slice().iter().zip(expected.as_slice()).all(|(got, expected)| got.to_bits() == expected.to_bits());
+/// Checks that a call gives the bits of `expected`, over an output full of something else.
+fn check<U: Copy, B: PartialEq>(
+    out: &mut Tensor<U>,
+    expected: &Tensor<U>,
+    (other, bits): (U, fn(U) -> B),
+    call: impl FnOnce(&mut Tensor<U>),
+) {
+    out.as_mut_slice().fill(other);
+    call(out);
+    let same = out.as_slice().iter().zip(expected.as_slice()).all(|(&got, &expected)| bits(got) == bits(expected));
     assert!(same, "one step gives what two steps give");
 }
 
-fn run<T: gather_core::Element, P: Params>(
+/// A number of no output, and its bits.
+const SINGLE: (f32, fn(f32) -> u32) = (f32::NAN, f32::to_bits);
+const HALF: (f16, fn(f16) -> u16) = (f16::NAN, f16::to_bits);
+
+fn run<T: Element, U: Element, P: Params>(
     par: Par,
-    map: &Map<T, f32, P>,
+    map: &Map<T, U, P>,
     table: &Tensor<T>,
     ids: &View<'_, i64>,
     params: P::Given<'_>,
-    out: &mut Tensor<f32>,
+    out: &mut Tensor<U>,
 ) {
     let gather = Gather::new(0).par(par);
     gather.run_map_into(map, &table.view(), ids, params, &mut out.view_mut()).expect("ids in range");
@@ -128,7 +140,7 @@ fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.throughput(Throughput::Bytes((IDS * COLUMNS * 4) as u64));
     gathered(&mut |rows, scales| dequantize(rows, scales, two.as_mut_slice()));
     for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
-        check(&mut fused, &two, |out| run(par, &maps::DEQUANTIZE_U8, &table, &ids, params, out));
+        check(&mut fused, &two, SINGLE, |out| run(par, &maps::DEQUANTIZE_U8, &table, &ids, params, out));
         group.bench_function(name, |bencher| {
             bencher.iter(|| run(par, &maps::DEQUANTIZE_U8, &table, &ids, params, &mut fused));
         });
@@ -136,7 +148,7 @@ fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.bench_function("gather_then_convert/1", |bencher| {
         bencher.iter(|| gathered(&mut |rows, scales| dequantize(rows, scales, two.as_mut_slice())));
     });
-    check(&mut two, &fused, |two| {
+    check(&mut two, &fused, SINGLE, |two| {
         gathered(&mut |rows, scales| {
             cast(rows, two.as_mut_slice());
             scale(two.as_mut_slice(), scales);
@@ -171,9 +183,36 @@ fn half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.throughput(Throughput::Bytes((IDS * COLUMNS * 4) as u64));
     two_steps(&mut two);
     for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
-        check(&mut fused, &two, |out| run(par, &maps::F16_TO_F32, &table, &ids, (), out));
+        check(&mut fused, &two, SINGLE, |out| run(par, &maps::F16_TO_F32, &table, &ids, (), out));
         group.bench_function(name, |bencher| {
             bencher.iter(|| run(par, &maps::F16_TO_F32, &table, &ids, (), &mut fused));
+        });
+    }
+    group.bench_function("gather_then_convert/1", |bencher| bencher.iter(|| two_steps(&mut two)));
+    group.finish();
+}
+
+/// From 4 bytes to 2: what lies between two steps is as long as what is read.
+fn to_half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
+    let mut random = Random(4);
+    let table = tensor(&[ROWS, COLUMNS], 0.0, || (random.next() as i32) as f32 / 1e6);
+    let ids = ids.view();
+    let mut rows = Tensor::filled(&[IDS, COLUMNS], 0.0f32).expect("fits");
+    let [mut two, mut fused] = [(); 2].map(|()| Tensor::filled(&[IDS, COLUMNS], f16::ZERO).expect("fits"));
+    let gather = Gather::new(0).par(Par::Seq);
+    let mut two_steps = |out: &mut Tensor<f16>| {
+        gather.run_into(&table.view(), &ids, &mut rows.view_mut()).expect("ids in range");
+        out.as_mut_slice().convert_from_f32_slice(rows.as_slice());
+    };
+
+    let mut group = criterion.benchmark_group("maps/f32_to_f16_50257x768_8k");
+    group.sample_size(30).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    group.throughput(Throughput::Bytes((IDS * COLUMNS * 2) as u64));
+    two_steps(&mut two);
+    for (name, par) in [("fused/1", Par::Seq), ("fused/2", Par::Threads(2))] {
+        check(&mut fused, &two, HALF, |out| run(par, &maps::F32_TO_F16, &table, &ids, (), out));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| run(par, &maps::F32_TO_F16, &table, &ids, (), &mut fused));
         });
     }
     group.bench_function("gather_then_convert/1", |bencher| bencher.iter(|| two_steps(&mut two)));
@@ -185,6 +224,7 @@ fn maps(criterion: &mut Criterion) {
     let ids = tensor(&[IDS], 0i64, || (random.next() % ROWS as u64) as i64);
     quantised(criterion, &ids);
     half_precision(criterion, &ids);
+    to_half_precision(criterion, &ids);
 }
 
 criterion_group!(benches, maps);

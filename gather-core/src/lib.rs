@@ -21,9 +21,10 @@
 //!   writes to a [`ViewMut`] of yours, `run_uninit` to memory that holds no values yet.
 //! - A [`Plan`] does once what depends on shapes; [`Plan::explain`] says what it will do.
 //! - Types known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - [`Gather::run_map`] converts while it gathers, by a [`Map`]: one of [`maps`], or yours, made by [`map_kernels!`].
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Bits are moved, never converted: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with numbers, never
+//! Bits are moved, never converted unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with numbers, never
 //! a panic.
 //!
 //! # Features

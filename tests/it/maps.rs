@@ -127,7 +127,7 @@ fn scales(dim: usize) -> Vec<f32> {
 fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &View<'_, I>) {
     let dim = shape[axis];
     let scales = scales(dim);
-    let zeros: Vec<u8> = (0..dim).map(|at| at as u8 * 37 + 5).collect();
+    let zeros: Vec<u8> = (0..dim).map(|at| (at * 37 + 5) as u8).collect();
     let signed: Vec<i8> = zeros.iter().map(|&zero| zero as i8).collect();
     let codes = Dense::from_fn(shape, |at| (at * 31 + 7) as u8);
     let signed_codes = Dense { shape: shape.to_vec(), values: codes.values.iter().map(|&code| code as i8).collect() };

@@ -170,7 +170,7 @@ impl IndexPlan {
         } else {
             Route::Wide
         };
-        let ahead = rows_ahead(axes, size, row);
+        let ahead = if is_far(axes, size, row) { ROWS_AHEAD } else { 0 };
         Ok(IndexPlan {
             op,
             output: output[..].into(),
@@ -206,10 +206,10 @@ impl<K> IndexPlan<K> {
     }
 }
 
-/// Lanes fetched ahead, for rows of `row` bytes of data: some, where the axes reach beyond the second-level cache.
-pub(super) fn rows_ahead(axes: &[Axis], size: usize, row: usize) -> usize {
+/// Whether rows of `row` bytes of data are worth fetching ahead: the axes reach beyond the second-level cache.
+pub(super) fn is_far(axes: &[Axis], size: usize, row: usize) -> bool {
     let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
-    if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 }
+    row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM
 }
 
 /// The element stride of the output along every lowered dimension.
