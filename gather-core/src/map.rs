@@ -39,7 +39,7 @@ impl Erased {
     }
 }
 
-impl<T: Element, U: Element, P: Params> Map<T, U, P> {
+impl<T, U, P> Map<T, U, P> {
     /// A map from what the macro emits.
     #[doc(hidden)]
     #[must_use]
@@ -57,9 +57,7 @@ impl<T: Element, U: Element, P: Params> Map<T, U, P> {
     pub(crate) fn erased(&self) -> Erased {
         self.erased
     }
-}
 
-impl<T, U, P> Map<T, U, P> {
     /// The name of the static.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -17,17 +17,17 @@ crate::map_kernels! {
     /// Half precision to single, exactly.
     #[cfg(feature = "half")]
     pub static F16_TO_F32 = |value: half::f16| -> f32 {
-        let (sign, rest) = (u32::from(value.to_bits() & 0x8000) << 16, u32::from(value.to_bits() & 0x7fff));
-        let shifted = rest << 13;
-        // Exponents move from a bias of 15 to one of 127.
-        let normal = shifted + (112 << 23);
+        let bits = i32::from(value.to_bits());
+        let (sign, rest) = (bits << 16 & i32::MIN, bits & 0x7fff);
+        // Exponents move from a bias of 15 to one of 127; those of infinities and NaNs as much again, to the greatest.
+        let special = if rest > 0x7bff { 112 << 23 } else { 0 };
+        let normal = (rest << 13) + (112 << 23) + special;
         // 2^-14 more than the value, less 2^-14.
-        let subnormal = (f32::from_bits(shifted + (113 << 23)) - f32::from_bits(113 << 23)).to_bits();
-        // Infinities and NaNs, which become quiet.
+        let subnormal = f32::from_bits(((rest << 13) + (113 << 23)) as u32) - f32::from_bits(113 << 23);
+        let magnitude = if rest < 0x0400 { subnormal.to_bits() as i32 } else { normal };
+        // NaNs become quiet.
         let quiet = if rest > 0x7c00 { 0x0040_0000 } else { 0 };
-        let special = shifted | 0x7f80_0000 | quiet;
-        let magnitude = if rest < 0x0400 { subnormal } else { normal };
-        f32::from_bits(sign | if rest >= 0x7c00 { special } else { magnitude })
+        f32::from_bits((sign | magnitude | quiet) as u32)
     };
 
     /// `bfloat16` to single precision, exactly.
@@ -42,18 +42,19 @@ crate::map_kernels! {
     /// Single precision to half: the nearest, of two the even one; infinity beyond the greatest.
     #[cfg(feature = "half")]
     pub static F32_TO_F16 = |value: f32| -> half::f16 {
-        let bits = value.to_bits();
-        let (sign, rest) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+        let bits = value.to_bits() as i32;
+        let (sign, rest) = (bits >> 16 & 0x8000, bits & i32::MAX);
+        // 2^16 and more are infinity, which they become as other numbers become what they are.
+        let finite = rest.min(143 << 23);
         // Exponents move from a bias of 127 to one of 15; adding less than half, or half to odd ones, carries.
-        let odd = rest >> 13 & 1;
-        let normal = rest.wrapping_sub(112 << 23).wrapping_add(0x0fff + odd) >> 13;
+        let normal = (finite - (112 << 23) + 0x0fff + (finite >> 13 & 1)) >> 13;
         // The addition of 1/2 rounds to multiples of 2^-24, and leaves their number in the low bits.
-        let half = 126 << 23;
-        let subnormal = (f32::from_bits(rest) + f32::from_bits(half)).to_bits().wrapping_sub(half);
-        // Infinity, or a quiet NaN.
-        let special = if rest > 0x7f80_0000 { 0x7e00 | rest >> 13 & 0x03ff } else { 0x7c00 };
-        let finite = if rest < 113 << 23 { subnormal } else { normal };
-        half::f16::from_bits((sign | if rest >= 143 << 23 { special } else { finite }) as u16)
+        let one_half = 126 << 23;
+        let subnormal = (f32::from_bits(finite as u32) + f32::from_bits(one_half as u32)).to_bits() as i32 - one_half;
+        let magnitude = if finite < 113 << 23 { subnormal } else { normal };
+        // NaNs become quiet, and keep what else fits.
+        let nan = if rest > 0x7f80_0000 { 0x0200 | rest >> 13 & 0x01ff } else { 0 };
+        half::f16::from_bits((sign | magnitude | nan) as u16)
     };
 
     /// Single precision to `bfloat16`: the nearest, of two the even one.

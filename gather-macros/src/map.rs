@@ -4,9 +4,10 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, Result, Token, Type, Visibility, token};
 
 use crate::ctxt::Ctxt;
@@ -63,7 +64,7 @@ fn call(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Map>)
     let krate = skip_until(input, |input| input.peek(Token![;]));
     input.parse::<Token![;]>()?;
     if input.is_empty() {
-        return Err(input.error(format!("there is no map; write one, such as `{EXAMPLE}`")));
+        return Err(Error::new(Span::call_site(), format!("there is no map; write one, such as `{EXAMPLE}`")));
     }
     let mut maps = Vec::new();
     while !input.is_empty() {
@@ -237,17 +238,20 @@ fn emit(krate: &TokenStream, map: &Map) -> TokenStream {
         let text = format!("\n\nReads `{}` and writes `{}`, {params}.", readable(value_ty), readable(output));
         quote!(#[doc = #text])
     });
+    // A type that cannot be a parameter is reported where the parameters stand.
+    let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());
+    let params = quote_spanned!(span=> (#(#param_tys,)*));
     let (text, conversion) = (name.to_string(), format_ident!("__{}", name));
     quote! {
         #(#attrs)*
         #doc
-        #vis static #name: #krate::Map<#value_ty, #output, (#(#param_tys,)*)> = {
+        #vis static #name: #krate::Map<#value_ty, #output, #params> = {
             #[allow(non_camel_case_types)]
             enum #conversion {}
             impl #krate::private::Convert for #conversion {
                 type In = #value_ty;
                 type Out = #output;
-                type Params = (#(#param_tys,)*);
+                type Params = #params;
                 const NAME: &'static #krate::private::core::primitive::str = #text;
                 const PARAMS: &'static [&'static #krate::private::core::primitive::str] = &[#(#texts),*];
                 #[inline(always)]

@@ -4,6 +4,7 @@ mod cloned;
 mod conformance;
 mod exhaustive;
 mod maps;
+mod own_maps;
 mod plans;
 mod properties;
 mod rows;

@@ -205,7 +205,7 @@ static ZERO: i32 = 0;
 /// As for [`MapMover`].
 pub(crate) unsafe fn mapped_scalar<C: Convert>(job: &MapLanes) {
     // SAFETY: the caller's promise.
-    unsafe { convert_lanes::<C>(job) }
+    unsafe { convert_lanes::<C>(job, row_scalar::<C>) }
 }
 
 /// The AVX2 level of a map.
@@ -215,8 +215,29 @@ pub(crate) unsafe fn mapped_scalar<C: Convert>(job: &MapLanes) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn mapped_avx2<C: Convert>(job: &MapLanes) {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], params| {
+        // SAFETY: K7: the machine has AVX2.
+        unsafe { row_avx2::<C>(from, to, params) }
+    };
     // SAFETY: the caller's promise.
-    unsafe { convert_lanes::<C>(job) }
+    unsafe { convert_lanes::<C>(job, row) }
+}
+
+/// A row at the scalar level.
+#[inline(never)]
+fn row_scalar<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    convert_row::<C>(from, to, params);
+}
+
+/// A row at the AVX2 level.
+///
+/// # Safety
+/// K7: the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn row_avx2<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    convert_row::<C>(from, to, params);
 }
 
 /// Converts resolved lanes.
@@ -224,7 +245,10 @@ pub(crate) unsafe fn mapped_avx2<C: Convert>(job: &MapLanes) {
 /// # Safety
 /// As for [`MapMover`].
 #[inline(always)]
-unsafe fn convert_lanes<C: Convert>(job: &MapLanes) {
+unsafe fn convert_lanes<C: Convert>(
+    job: &MapLanes,
+    row: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], C::Params),
+) {
     let lanes = &job.lanes;
     if lanes.row == 1 {
         for lane in 0..lanes.n {
@@ -237,8 +261,7 @@ unsafe fn convert_lanes<C: Convert>(job: &MapLanes) {
         }
         return;
     }
-    // Elements of a cache line.
-    let line = (LINE / size_of::<C::In>()).max(1);
+    let piece = (PIECE / size_of::<C::In>()).max(1);
     for lane in 0..lanes.n {
         // SAFETY: the caller's promise; `lane < n`.
         let (from, to, params) = unsafe { ends::<C>(job, lane) };
@@ -247,20 +270,20 @@ unsafe fn convert_lanes<C: Convert>(job: &MapLanes) {
         // SAFETY: K1, K4 and K8: memory for `row` values of the map's output, aligned for it, that nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, lanes.row) };
         if lanes.ahead == 0 {
-            convert_row::<C>(from, to, params);
+            row(from, to, params);
             continue;
         }
         // SAFETY: below `n`.
         let next = unsafe { lanes.source((lane + lanes.ahead).min(lanes.n - 1)) };
-        for (k, (from, to)) in from.chunks(line).zip(to.chunks_mut(line)).enumerate() {
-            prefetch(next.wrapping_add(k * LINE), LINE);
-            convert_row::<C>(from, to, params);
+        for (k, (from, to)) in from.chunks(piece).zip(to.chunks_mut(piece)).enumerate() {
+            prefetch(next.wrapping_add(k * PIECE), PIECE);
+            row(from, to, params);
         }
     }
 }
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
+/// Bytes of a row that are fetched at once.
+const PIECE: usize = 256;
 
 /// Where a lane comes from, where it goes, and the values of the parameters for it.
 ///
