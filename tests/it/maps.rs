@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Element, Error, Gather, Index, Level, Map, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut, maps,
+    Element, Error, Gather, Index, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut,
+    maps,
 };
 use gather_tests::oracle::{self, Dense};
 use gather_tests::values::bytes;
@@ -97,8 +98,9 @@ fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &Vie
     let codes = Dense::from_fn(shape, |at| (at * 31 + 7) as u8);
     let signed_codes = Dense { shape: shape.to_vec(), values: codes.values.iter().map(|&code| code as i8).collect() };
     // Every third is special: subnormal, infinite, or no number.
-    let bits =
-        |at: usize| ((at * 2551 + 1) as u32).wrapping_mul(0x9e37_79b9) | if at % 3 == 0 { 0x7f80_0000 } else { 0 };
+    let bits = |at: usize| {
+        ((at * 2551 + 1) as u32).wrapping_mul(0x9e37_79b9) | if at.is_multiple_of(3) { 0x7f80_0000 } else { 0 }
+    };
     let single = Dense::from_fn(shape, |at| f32::from_bits(bits(at)));
     let half = Dense::from_fn(shape, |at| f16::from_bits(bits(at) as u16 | if at % 3 == 1 { 0x7c00 } else { 0 }));
     let brain = Dense::from_fn(shape, |at| bf16::from_bits((bits(at) >> 15) as u16));
@@ -201,6 +203,25 @@ fn lanes_of_every_length_around_a_block() {
             let given = (Param::PerRow(&scales[..]), Param::Value(3));
             let convert = |value, at: usize| (f32::from(value) - 3.0) * scales[at];
             holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+        }
+    }
+}
+
+#[test]
+fn rows_of_large_tables_which_are_fetched_ahead() {
+    for len in [32, 100, 255, 256, 257, 700, 1025] {
+        let rows = (1 << 20) / len + 3;
+        let table = Dense::from_fn(&[rows, len], |at| (at * 31 % 253) as u8);
+        let wide = Dense::from_fn(&[rows, len], |at| (at * 31 % 4093) as f32 / 64.0);
+        let scales = scales(rows);
+        let list = Dense::from_fn(&[530], |at| (at * 7919 % (rows + 1)) as i128 - 1);
+        let list = narrow::<i32>(&list);
+        for level in levels() {
+            let op = Gather::new(0).negative_index(NegativeIndex::Reject).out_of_bounds(OutOfBounds::Zero).level(level);
+            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (0, &view(&table), &view(&list)), given, convert);
+            holds(&maps::F32_TO_F16, &op, (0, &view(&wide), &view(&list)), (), |value, _| f16::from_f32(value));
         }
     }
 }

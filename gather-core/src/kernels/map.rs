@@ -14,10 +14,10 @@
 //! index type (the nests, here) and what depends on the map (its two movers, where the map is made) meet at a pointer, so
 //! that a map costs two functions to compile and not one for each index type.
 //!
-//! Rows that are not in the cache are fetched ahead a line at a time, one between any two lines that are converted: asking
-//! for a whole row at once, as the kernels that only move rows do, fills the queue of outstanding misses, in which the
-//! stores stand too. Rows of 768 f16 took 2.5 ms so, and take 1.9 (8,192 of 50,257; 2026-11-21, 2-core EPYC of the Zen 4
-//! class, `maps/f16_to_f32_50257x768_8k`). Streaming stores took 3.1.
+//! Rows that are not in the cache are fetched ahead piece by piece, between the pieces that are converted: asking for a whole
+//! row at once, as the kernels that only move rows do, fills the queue of outstanding misses, in which the stores stand too.
+//! Rows of 768 f16 took 2.5 ms so, and take 2.0; asking for many rows before any is converted takes 3.5, and streaming
+//! stores 3.1 (8,192 rows of 50,257; 2026-11-21, 2-core EPYC of the Zen 4 class, `maps/f16_to_f32_50257x768_8k`).
 //!
 //! A lane out of range is converted as if it were position 0, which every axis has, before it is patched.
 
@@ -245,10 +245,7 @@ unsafe fn row_avx2<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], p
 /// # Safety
 /// As for [`MapMover`].
 #[inline(always)]
-unsafe fn convert_lanes<C: Convert>(
-    job: &MapLanes,
-    row: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], C::Params),
-) {
+unsafe fn convert_lanes<C: Convert>(job: &MapLanes, row: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], C::Params)) {
     let lanes = &job.lanes;
     if lanes.row == 1 {
         for lane in 0..lanes.n {
@@ -275,8 +272,9 @@ unsafe fn convert_lanes<C: Convert>(
         }
         // SAFETY: below `n`.
         let next = unsafe { lanes.source((lane + lanes.ahead).min(lanes.n - 1)) };
-        for (k, (from, to)) in from.chunks(piece).zip(to.chunks_mut(piece)).enumerate() {
-            prefetch(next.wrapping_add(k * PIECE), PIECE);
+        let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
+        for (k, (from, to)) in pieces.enumerate() {
+            prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
             row(from, to, params);
         }
     }
