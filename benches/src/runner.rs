@@ -1,12 +1,16 @@
 //! A workload with its tensors in memory, ready to be run by gather-core, by the plain loop, and as a copy.
 
 use gather_core::{
-    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View,
+    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View, ViewMut,
 };
 use half::f16;
 
 use crate::naive::{self, Position};
+use crate::random::Random;
 use crate::workloads::{Data, Indices, Kind, Workload};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// What benchmarks call.
 pub trait Runner {
@@ -50,18 +54,6 @@ fn f16_bits(x: u64) -> f16 {
     f16::from_bits(x as u16 & 0x3bff)
 }
 
-/// A seeded generator (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-}
-
 enum Planned<T, I> {
     Index(Box<Plan<T, I>>),
     Copy(Box<CopyPlan<T>>),
@@ -71,31 +63,31 @@ struct Prepared<T, I> {
     workload: Workload,
     par: Par,
     plan: Planned<T, I>,
-    data: Tensor<T>,
-    indices: Tensor<I>,
-    out: Tensor<T>,
-    other: Tensor<T>,
+    data: Buffer<T>,
+    indices: Buffer<I>,
+    out: Buffer<T>,
+    other: Buffer<T>,
 }
 
 impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
     fn new(workload: &Workload, par: Par, element: impl Fn(u64) -> T) -> Self {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         let Workload { shape, index_shape, kind, .. } = *workload;
-        let data = tensor(shape, T::ZERO, |_| element(random.next() >> 40));
+        let data = Buffer::new(shape, T::ZERO, |_| element(random.bits() >> 40));
         let dims = match kind {
             Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &shape[axis..=axis],
             Kind::GatherNd { batch_dims } => &shape[batch_dims..batch_dims + index_shape[index_shape.len() - 1]],
             Kind::BatchToSpace { .. } => &[],
         };
         let index_shape = if dims.is_empty() { &[0] } else { index_shape };
-        let index = |at: usize| I::from(random.next() % dims[at % dims.len()] as u64).expect("an index in range");
-        let indices = tensor(index_shape, I::zero(), index);
+        let index = |at: usize| I::from(random.bits() % dims[at % dims.len()] as u64).expect("an index in range");
+        let indices = Buffer::new(index_shape, I::zero(), index);
         let plan = plan(workload, par);
         let out_shape = match &plan {
             Planned::Index(plan) => plan.output_shape(),
             Planned::Copy(plan) => plan.output_shape(),
         };
-        let [out, other] = [(); 2].map(|()| tensor(out_shape, T::ZERO, |_| T::ZERO));
+        let [out, other] = [(); 2].map(|()| Buffer::new(out_shape, T::ZERO, |_| T::ZERO));
         Prepared { workload: *workload, par, plan, data, indices, out, other }
     }
 
@@ -108,13 +100,46 @@ impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
     }
 }
 
-/// A tensor of memory as outputs have it: on huge pages where that pays.
-fn tensor<T: Copy>(shape: &[usize], zero: T, mut value: impl FnMut(usize) -> T) -> Tensor<T> {
-    let mut tensor = Tensor::filled(shape, zero).expect("a workload that fits");
-    for (at, element) in tensor.as_mut_slice().iter_mut().enumerate() {
-        *element = value(at);
+/// Memory as native engines have it: on huge pages where that pays, and beginning with a cache line.
+struct Buffer<T> {
+    memory: Tensor<T>,
+    start: usize,
+    shape: Vec<usize>,
+}
+
+impl<T: Copy> Buffer<T> {
+    fn new(shape: &[usize], zero: T, value: impl FnMut(usize) -> T) -> Self {
+        let len: usize = shape.iter().product();
+        let memory = Tensor::filled(&[len + LINE / size_of::<T>()], zero).expect("a workload that fits");
+        let start = memory.as_slice().as_ptr().align_offset(LINE);
+        let mut buffer = Buffer { memory, start, shape: shape.to_vec() };
+        for (element, value) in buffer.as_mut_slice().iter_mut().zip((0..len).map(value)) {
+            *element = value;
+        }
+        buffer
     }
-    tensor
+
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn as_slice(&self) -> &[T] {
+        &self.memory.as_slice()[self.start..][..self.len()]
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [T] {
+        let len = self.len();
+        &mut self.memory.as_mut_slice()[self.start..][..len]
+    }
+
+    fn view(&self) -> View<'_, T> {
+        View::new(self.as_slice(), &self.shape).expect("a buffer of its shape")
+    }
+
+    fn view_mut(&mut self) -> ViewMut<'_, T> {
+        let shape = self.shape.clone();
+        ViewMut::new(self.as_mut_slice(), &shape).expect("a buffer of its shape")
+    }
 }
 
 fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
@@ -190,6 +215,10 @@ impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
     fn check(&mut self) {
         self.planned();
         self.naive();
-        assert!(self.out == self.other, "{}: the plan and the plain loop disagree", self.workload.name);
+        assert!(
+            self.out.as_slice() == self.other.as_slice(),
+            "{}: the plan and the plain loop disagree",
+            self.workload.name
+        );
     }
 }

@@ -10,7 +10,7 @@ use crate::dynamic::ElementBytes;
 ///
 /// Implemented for `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f32`, `f64`, `[T; N]`, with the feature `half` for
 /// `f16` and `bf16`, and with `num-complex` for `Complex<f32>` and `Complex<f64>`. For your own types derive it:
-/// `#[derive(gather_core::Element)]`.
+/// `#[derive(gather_core::Element)]`, on which the [guide](crate::guide::custom_types) has a chapter.
 ///
 /// # Safety
 /// The type has no padding and no uninitialised byte, and every value is moved faithfully by copying

@@ -24,8 +24,10 @@
 //! - [`Gather::run_map`] converts while it gathers, by a [`Map`]: one of [`maps`], or yours, made by [`map_kernels!`].
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Bits are moved, never converted unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with numbers, never
-//! a panic.
+//! The [`guide`] has chapters on [types of your own](guide::custom_types) and on [plans](guide::plans).
+//!
+//! Bits are moved, never converted unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with
+//! numbers, never a panic.
 //!
 //! # Features
 //!
@@ -42,12 +44,14 @@ extern crate alloc;
 extern crate self as gather_core;
 
 mod alloc_out;
+mod asserts;
 mod cloned;
 mod dispatch;
 mod dynamic;
 mod element;
 mod error;
 mod exec;
+pub mod guide;
 mod index;
 mod kernels;
 mod level;
@@ -64,6 +68,45 @@ mod tensor;
 mod threads;
 mod view;
 
+/// Implements [`Element`](trait@Element) for a plain type, after proving at compile time that it is one.
+///
+/// For a `Copy` type that is
+///
+/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements, without
+///   padding; with `#[repr(transparent)]` it may be generic; or
+/// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or `i64`.
+///
+/// ```
+/// use gather_core::Element;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(u8)]
+/// #[element(zero = Off)]
+/// enum Switch {
+///     Off,
+///     On,
+/// }
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Channel {
+///     gain: f32,
+///     id: [u8; 3],
+///     switch: Switch,
+/// }
+///
+/// assert_eq!(Channel::ZERO, Channel { gain: 0.0, id: [0; 3], switch: Switch::Off });
+/// ```
+///
+/// # Attributes
+///
+/// `#[element(..)]` on the type takes two keys, each once:
+///
+/// - `zero = EXPR`: [`Element::ZERO`](trait@Element), which is what [`OutOfBounds::Zero`] writes: any constant expression of
+///   the type. A struct has one of its fields' zeros without it; an enum needs it, and may name a variant alone.
+/// - `crate = PATH`: where this crate is, `::gather_core` unless it is said.
+///
+/// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
 pub use crate::dynamic::{DynTensor, DynView};
@@ -85,7 +128,68 @@ pub use crate::view::{View, ViewMut};
 
 /// Emits a named set of kernels: every data type x index type x rank x operator that is listed.
 ///
-/// The static is a [`KernelSet`] for [`Registry::with`].
+/// The static is a [`KernelSet`] for [`Registry::with`]. [A chapter of the guide](guide::custom_types#a-set-of-kernels) walks
+/// through a call; this is the reference.
+///
+/// ```
+/// # #[derive(Clone, Copy, gather_core::Element)]
+/// # #[repr(C)]
+/// # pub struct Point([f32; 3]);
+/// # #[derive(Clone, Copy, gather_core::Element)]
+/// # #[repr(C)]
+/// # pub struct Rgba([u8; 4]);
+/// gather_core::kernels! {
+///     /// Kernels for points and colours.
+///     pub static DRAWING;
+///     elements: [Point, Rgba as x32];
+///     indices: [i32, i64];
+///     ranks: 1..=4, any;
+///     ops: [gather, gather_elements, gather_nd, batch_to_space];
+/// }
+/// ```
+///
+/// # Grammar
+///
+/// ```text
+/// call     = attribute* visibility "static" NAME ";" field*
+/// field    = "elements" ":" "[" element ("," element)* ","? "]" ";"
+///          | "indices"  ":" "[" index   ("," index)*   ","? "]" ";"
+///          | "ranks"    ":"     rank    ("," rank)*    ","?     ";"
+///          | "ops"      ":" "[" op      ("," op)*      ","? "]" ";"
+///          | "units"    ":" "[" unit    ("," unit)*    ","? "]" ";"
+/// element  = attribute* TYPE ("as" width)?
+/// width    = "x8" | "x16" | "x32" | "x64" | "x128"
+/// index    = "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize"
+/// rank     = NUMBER | NUMBER "..=" NUMBER | "any"
+/// op       = "gather" | "gather_elements" | "gather_nd" | "batch_to_space"
+/// unit     = width | "rows"
+/// ```
+///
+/// The fields stand in any order, each once; all but `units` must be there, and no list is empty or names a thing twice.
+///
+/// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`, `f32`,
+///   `f64` and the integers of fixed width have their class by name, others by `as`, and a class of another size than the
+///   type's is an error. A type without a class gets kernels of its own size. Attributes such as `#[cfg(..)]` hold for all
+///   that names the type, and need a class.
+/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where those are listed for
+///   both 64 and 32 bits.
+/// - `ranks`: nest ranks from 1 to 8 that are unrolled; a nest rank is the number of loops that are left after folding. `any`
+///   adds kernels that run every other rank; without it, those run on the built-in kernels.
+/// - `ops`: the operators.
+/// - `units`: widths to emit kernels for besides those of the elements, for slices that fold to them. `rows` stands for rows of
+///   any length; it is there for the built-in set, whose kernels move the rows of every set.
+///
+/// # Errors
+///
+/// All mistakes of a call are reported at once, each where it stands. A call is refused when operators on indices x widths x
+/// index types x ranks x levels (2) exceed 4,096.
+///
+/// # What is emitted
+///
+/// One static with the attributes and the visibility of the call, and nothing beside it: nests, kernels and the table stand in
+/// its initialiser, where the types that the call names mean what they mean around it. It needs no standard library, and
+/// finds this crate under any name. A kernel is a function of its own, named for what it does, such as
+/// `gather_point_i32_r2__avx2`.
 #[macro_export]
 macro_rules! kernels {
     ($($tokens:tt)*) => {

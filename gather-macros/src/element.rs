@@ -1,5 +1,7 @@
 //! `#[derive(Element)]`: proves that a type is plain bytes, at compile time.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -10,9 +12,6 @@ use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path,
 
 use crate::ctxt::Ctxt;
 use crate::name;
-
-/// Gaps that the padding message gives in bytes: alignments go up to 16 for what can be an element.
-const GAPS: usize = 16;
 
 /// Implements `Element`, or says what stands against it.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -42,7 +41,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         // One import, so that a path that leads nowhere is one error.
         #[allow(unused_qualifications)]
         const _: () = {
-            use #krate::private as __gather_core;
+            use #krate::private as __g;
             #body
         };
     }
@@ -169,7 +168,7 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
         cx.error_on(lifetime, "an element cannot borrow; hold the data itself");
     }
     if fields.is_empty() {
-        cx.error_on(&input.ident, NO_BYTES);
+        cx.error_on(&input.ident, "a type without bytes cannot be an element");
     }
     for field in fields.iter().filter(|field| is_pointer(field)) {
         cx.error_on(&field.ty, "references and pointers cannot be elements; hold the data itself");
@@ -186,22 +185,25 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
     quote!(#item #asserts #padding)
 }
 
-const NO_BYTES: &str = "a type without bytes cannot be an element";
-
 /// The value of which every field is zero.
 fn zeros(fields: &Fields) -> TokenStream {
-    let values = fields.iter().zip(fields.members()).map(|(field, member)| {
+    let zero = |field: &Field| {
         let ty = &field.ty;
-        quote_spanned!(ty.span()=> #member: <#ty as __gather_core::Element>::ZERO)
-    });
-    quote!(Self { #(#values),* })
+        quote_spanned!(ty.span()=> <#ty as __g::Element>::ZERO)
+    };
+    let (members, values) = (fields.members(), fields.iter().map(zero));
+    match fields {
+        Fields::Named(_) => quote!(Self { #(#members: #values),* }),
+        Fields::Unnamed(_) => quote!(Self(#(#values),*)),
+        Fields::Unit => quote!(Self),
+    }
 }
 
 /// Assertions for a type whose zero does not need the fields'.
 fn are_elements(fields: &Fields) -> TokenStream {
     let asserts = fields.iter().map(|field| {
         let ty = &field.ty;
-        quote_spanned!(ty.span()=> const _: __gather_core::DType = <#ty as __gather_core::Element>::DTYPE;)
+        quote_spanned!(ty.span()=> const _: __g::DType = <#ty as __g::Element>::DTYPE;)
     });
     asserts.collect()
 }
@@ -218,32 +220,24 @@ fn is_pointer(field: &Field) -> bool {
 /// Compile-time assertions that no byte lies between two fields, or behind the last.
 fn no_padding(ident: &Ident, fields: &Fields) -> TokenStream {
     let members: Vec<_> = fields.members().collect();
-    let checks = fields.iter().zip(&members).enumerate().map(|(at, (field, member))| {
-        let ty = &field.ty;
+    let name = ident.unraw().to_string();
+    let asserts = fields.iter().zip(&members).enumerate().map(|(at, (field, member))| {
+        let (ty, field) = (&field.ty, member.to_token_stream().to_string());
         let end = match members.get(at + 1) {
-            Some(next) => quote!(__gather_core::core::mem::offset_of!(#ident, #next)),
-            None => quote!(__gather_core::core::mem::size_of::<#ident>()),
+            Some(next) => quote!(__g::offset_of!(#ident, #next)),
+            None => quote!(__g::size_of::<#ident>()),
         };
-        let start = quote!(__gather_core::core::mem::offset_of!(#ident, #member));
-        let name = member.to_token_stream().to_string();
-        let known = (1..GAPS).map(|gap| {
-            let message = message(ident, &name, &name::bytes(gap));
-            quote_spanned!(ty.span()=> #gap => __gather_core::core::panic!(#message),)
-        });
-        let unknown = message(ident, &name, "16 or more bytes");
         quote_spanned! {ty.span()=>
-            const _: () = match #end - #start - __gather_core::core::mem::size_of::<#ty>() {
-                0 => {}
-                #(#known)*
-                _ => __gather_core::core::panic!(#unknown),
-            };
+            const _: () = __g::assert_no_padding(
+                #name,
+                #field,
+                __g::offset_of!(#ident, #member),
+                __g::size_of::<#ty>(),
+                #end,
+            );
         }
     });
-    checks.collect()
-}
-
-fn message(ident: &Ident, field: &str, bytes: &str) -> String {
-    format!("`{ident}` cannot be an element: {bytes} of padding after field `{field}`; add a field that fills them")
+    asserts.collect()
 }
 
 fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[String]) -> TokenStream {
@@ -300,23 +294,23 @@ fn implementation<'a>(
     let mut asserts = TokenStream::new();
     if generics.params.is_empty() {
         asserts = quote_spanned! {ident.span()=>
-            const _: () = if __gather_core::core::mem::size_of::<#ident>() == 0 {
-                __gather_core::core::panic!(#NO_BYTES)
-            };
+            const _: () = __g::assert_has_bytes::<#ident>();
         };
     } else {
         // The parameters' own bounds are what makes the type `Copy`.
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
+        let mut seen = HashSet::new();
         let types = params.chain(fields.into_iter().map(|field| field.ty.to_token_stream()));
-        let bounds = types.map(|ty| -> syn::WherePredicate { syn::parse_quote!(#ty: __gather_core::Element) });
+        let types = types.filter(|ty| seen.insert(ty.to_string()));
+        let bounds = types.map(|ty| -> syn::WherePredicate { syn::parse_quote!(#ty: __g::Element) });
         generics.make_where_clause().predicates.extend(bounds);
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         // The fields are elements and nothing lies between them, as asserted beside.
         #[automatically_derived]
-        unsafe impl #impl_generics __gather_core::Element for #ident #ty_generics #where_clause {
-            const DTYPE: __gather_core::DType = __gather_core::DType::of::<Self>(#name);
+        unsafe impl #impl_generics __g::Element for #ident #ty_generics #where_clause {
+            const DTYPE: __g::DType = __g::DType::of::<Self>(#name);
             const ZERO: Self = #zero;
         }
         #asserts
@@ -337,7 +331,7 @@ fn stand_in(input: &DeriveInput) -> TokenStream {
     let mut generics = input.generics.clone();
     if !generics.params.is_empty() {
         let (_, ty_generics, _) = input.generics.split_for_impl();
-        let marker = quote!(__gather_core::core::marker);
+        let marker = quote!(__g::core::marker);
         let bound: syn::WherePredicate =
             syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static);
         generics.make_where_clause().predicates.push(bound);
@@ -345,9 +339,9 @@ fn stand_in(input: &DeriveInput) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        unsafe impl #impl_generics __gather_core::Element for #ident #ty_generics #where_clause {
-            const DTYPE: __gather_core::DType = <__gather_core::core::primitive::u8 as __gather_core::Element>::DTYPE;
-            const ZERO: Self = __gather_core::core::unimplemented!();
+        unsafe impl #impl_generics __g::Element for #ident #ty_generics #where_clause {
+            const DTYPE: __g::DType = <__g::core::primitive::u8 as __g::Element>::DTYPE;
+            const ZERO: Self = __g::core::unimplemented!();
         }
     }
 }

@@ -16,6 +16,8 @@ mod grid;
 mod map;
 mod name;
 mod parse;
+#[cfg(test)]
+mod snapshots;
 
 use proc_macro::TokenStream;
 
@@ -31,7 +33,7 @@ pub fn map_kernels(input: TokenStream) -> TokenStream {
     map::expand(input.into()).into()
 }
 
-/// Implements `gather_core::Element` for a plain type; see the trait.
+/// The derive of gather-core, which re-exports and documents it.
 #[proc_macro_derive(Element, attributes(element))]
 pub fn derive_element(input: TokenStream) -> TokenStream {
     element::expand(input.into()).into()

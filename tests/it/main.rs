@@ -3,11 +3,13 @@
 mod cloned;
 mod conformance;
 mod exhaustive;
+mod interleave;
 mod maps;
 mod own_maps;
 mod plans;
 mod properties;
 mod rows;
+mod strategies;
 mod support;
 mod ui;
 mod views;

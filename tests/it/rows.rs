@@ -126,7 +126,7 @@ fn assert_kernel(row: &KernelInfo, explain: &gather_core::Explain<'_>) {
 fn with_index<T: Sample>(row: &KernelInfo, lanes: usize) {
     match row.index {
         None => {
-            for block in [1, 2, 3] {
+            for block in [1, 2, 3, 4, 8] {
                 run_copy::<T>(row, lanes, block);
             }
         }

@@ -122,7 +122,7 @@ const MESSAGES: [&str; 85] = [
     "references and pointers cannot be elements; hold the data itself",
     "a type without bytes cannot be an element",
     "`Padded` cannot be an element: 1 byte of padding after field `tag`; add a field that fills them",
-    "`Padded` cannot be an element: 16 or more bytes of padding after field `value`; add a field that fills them",
+    "`Padded` cannot be an element: 28 bytes of padding after field `value`; add a field that fills them",
     "an enum needs a fixed representation to be an element; add `#[repr(u8)]` (or u16, u32, u64, i8, i16, i32, i64)",
     "an enum with fields cannot be an element: its variants leave bytes uninitialised",
     "an enum has no zero of its own; say what `OutOfBounds::Zero` writes: `#[element(zero = Adenine)]`",

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         let budget = Duration::from_secs_f64(seconds);
         let [single, double, fresh, looped, copy] = pool.install(|| time(&mut *one, &mut *two, budget));
         println!(
-            "| {} | {single:.4} | {double:.4} | {fresh:.4} | {looped:.4} | {copy:.4} | {:.2} | {:.2} |",
+            "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {:.2} | {:.2} |",
             workload.name,
             looped / single,
             single / copy

@@ -154,6 +154,7 @@ impl Nest<'_> {
             unit: self.unit,
             row: plan.row,
             ahead: self.ahead,
+            span: plan.span,
             table: if let Chosen::Table(entries) = plan.chosen { entries } else { 0 },
             negative: plan.rules.negative,
             out_of_bounds: plan.rules.out_of_bounds,

@@ -25,6 +25,8 @@ use crate::kernels::{Cursor, IndexKernel, Loop, Verdict, prefetch};
 use crate::plan::{IndexPlan, Panels};
 use crate::threads;
 
+/// Bytes that the scratches of all tasks take together, unless one alone takes more.
+const SCRATCH: usize = 32 << 20;
 /// Rows that are fetched ahead while packing: they lie too far apart for the hardware to guess.
 const PACK_AHEAD: usize = 8;
 
@@ -45,9 +47,9 @@ pub(crate) unsafe fn run(
     let per_coordinate = lane.n.div_ceil(panels.lanes);
     let coordinates: usize = moving[..panels.moving].iter().map(|l| l.n).product();
     let items = coordinates * per_coordinate;
-    let tasks = plan.tasks().min(items);
-
     let bytes = panels.rows * panels.lanes * plan.row;
+    let tasks = plan.tasks().min(items).min((SCRATCH / bytes).max(1));
+
     let mut scratch: Vec<MaybeUninit<u8>> = Vec::new();
     let total = bytes.saturating_mul(tasks);
     scratch.try_reserve_exact(total).map_err(|_| Error::Allocation { bytes: total })?;

@@ -15,6 +15,11 @@ pub struct Loop {
     pub(crate) index: isize,
 }
 
+impl Loop {
+    /// A loop of one iteration.
+    pub(crate) const ONCE: Loop = Loop { n: 1, out: 0, data: 0, index: 0 };
+}
+
 /// One component of an index: the axis it runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Component {
@@ -70,6 +75,9 @@ pub struct IndexArgs<'a> {
     pub(crate) row: usize,
     /// Lanes that the row mover prefetches ahead; 0 for none.
     pub(crate) ahead: usize,
+    /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched meanwhile;
+    /// else 0.
+    pub(crate) span: usize,
     /// Units that the indices reach, where they are a table that fits in registers; else 0.
     pub(crate) table: usize,
     pub(crate) negative: NegativeIndex,
@@ -95,6 +103,12 @@ impl IndexArgs<'_> {
     #[must_use]
     pub fn origin(&self) -> Cursor {
         self.origin
+    }
+
+    /// The loop around the innermost one.
+    #[inline(always)]
+    pub(crate) fn outer(&self) -> &Loop {
+        self.loops.iter().nth_back(1).expect("a plane has a loop around the lanes")
     }
 
     /// The innermost loop.

@@ -4,9 +4,10 @@ use core::marker::PhantomData;
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Verdict};
+use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
-use crate::kernels::unit::{Lanes, Unit};
+use crate::kernels::resolve::Resolve;
+use crate::kernels::unit::{Lanes, Unit, prefetch};
 use crate::ops::OutOfBounds;
 
 /// What a nest of an index operator runs at each outer coordinate.
@@ -19,6 +20,21 @@ pub trait IndexBody: Sized {
     /// # Safety
     /// The kernel contract for `args`, and `at` is the cursor of an outer coordinate of its loops.
     unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor);
+
+    /// Runs the lanes of every coordinate of the last outer loop, from `at` on. The nest has two loops or more.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`, and `at` is the cursor of a coordinate of its other outer loops.
+    #[inline(always)]
+    unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
+        let outer = *args.outer();
+        let mut at = at;
+        for _ in 0..outer.n {
+            // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the last outer loop.
+            unsafe { self.lanes(units, args, at) };
+            at = at.step(&outer);
+        }
+    }
 
     /// What was found on the way.
     fn verdict(&self) -> Verdict;
@@ -56,39 +72,78 @@ pub type GatherElements<U, I, L> = Body<U, I, L, false, false>;
 pub type GatherNd<U, I, L> = Body<U, I, L, true, true>;
 
 impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I, L, REUSE, TUPLE> {
-    /// Resolves `n <= BLOCK` lanes from `index` on, unless the block holds them.
+    /// Runs `n <= BLOCK` lanes.
+    ///
+    /// # Safety
+    /// The kernel contract for the lanes from `at` on.
+    #[inline(always)]
+    unsafe fn block(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize) {
+        let lane = args.lane();
+        // Several blocks share the room when the lanes are more than one.
+        let resolved = REUSE && at.index == self.resolved && n == lane.n;
+        if !resolved {
+            self.resolved = at.index;
+            if !TUPLE && args.table == 0 {
+                // SAFETY: the caller's promise.
+                if unsafe { self.fused(units, args, at, n) } {
+                    return;
+                }
+            }
+            // SAFETY: K2 and K3 for these lanes.
+            unsafe { self.resolve(units, args, at.index, n) };
+        }
+        if self.block.has_bad && args.out_of_bounds == OutOfBounds::Error {
+            return;
+        }
+        // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
+        unsafe { U::move_lanes::<L>(&Self::lanes_at(units, args, at, n)) };
+        // SAFETY: the caller's promise.
+        unsafe { self.patch(args, at) };
+    }
+
+    /// Resolves `n <= BLOCK` lanes from `index` on.
     ///
     /// # Safety
     /// K2 and K3 for these lanes.
     #[inline(always)]
     unsafe fn resolve(&mut self, units: &mut Units, args: &IndexArgs<'_>, index: *const u8, n: usize) {
-        let lane = args.lane();
-        // Several blocks share the buffer when the lanes are more than one.
-        if REUSE && index == self.resolved && n == lane.n {
-            return;
-        }
+        let stride = args.lane().index;
         let verdict = if TUPLE {
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve_all::<I, L>(units, args, index, lane.index, n) }
+            unsafe { self.block.resolve_all::<I, L>(units, args, index, stride, n) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve::<I, L>(units, args, &args.components[0], index, lane.index, n) }
+            unsafe { self.block.resolve::<I, L>(units, args, &args.components[0], index, stride, n) }
         };
         self.out_of_range |= verdict.out_of_range;
-        self.resolved = index;
     }
 
-    /// Moves `n <= BLOCK` resolved lanes, and fills those that are out of range.
+    /// Resolves and moves `n <= BLOCK` lanes at once, where unit and level can; returns whether they could.
     ///
     /// # Safety
-    /// The kernel contract for the lanes from `at` on; the block holds them resolved.
+    /// The kernel contract for the lanes from `at` on.
     #[inline(always)]
-    unsafe fn transfer(&mut self, units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize) {
-        if self.block.has_bad && args.out_of_bounds == OutOfBounds::Error {
-            return;
+    unsafe fn fused(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize) -> bool {
+        let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
+        let lanes = Self::lanes_at(units, args, at, n);
+        // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
+        let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
+        let out_of_range = done == 0;
+        if out_of_range && args.out_of_bounds == OutOfBounds::Wrap {
+            // What divides is the scalar loop.
+            return false;
         }
+        self.block.note(units, n, out_of_range);
+        self.out_of_range |= out_of_range;
+        // SAFETY: the caller's promise.
+        unsafe { self.patch(args, at) };
+        true
+    }
+
+    #[inline(always)]
+    fn lanes_at(units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize) -> Lanes {
         let lane = args.lane();
-        let lanes = Lanes {
+        Lanes {
             out: at.out,
             out_step: lane.out,
             data: at.data,
@@ -99,13 +154,31 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             row: args.row,
             ahead: args.ahead,
             table: args.table,
-        };
-        // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
-        unsafe { U::move_lanes::<L>(&lanes) };
-        if self.block.has_bad {
-            // SAFETY: K1 and K6 for these lanes.
-            unsafe { self.block.patch(args, at.out, lane.out) };
         }
+    }
+
+    /// Fills the block's lanes that are out of range, where that is the policy.
+    ///
+    /// # Safety
+    /// K1 and K6 for the lanes from `at` on, which the block holds resolved.
+    #[inline(always)]
+    unsafe fn patch(&self, args: &IndexArgs<'_>, at: Cursor) {
+        if self.block.has_bad && args.out_of_bounds == OutOfBounds::Zero {
+            // SAFETY: the caller's promise.
+            unsafe { self.block.patch(args, at.out, args.lane().out) };
+        }
+    }
+}
+
+/// Asks for the part of the next outer coordinate's data that corresponds to the lanes from `done` to `done + n`.
+///
+/// Along the last axis every coordinate has a row of data of its own, next to the one before it. Indices read it in any
+/// order, in which the hardware sees no stream.
+#[inline(always)]
+fn fetch_next(args: &IndexArgs<'_>, at: Cursor, done: usize, n: usize) {
+    if let (1.., [.., outer, lane]) = (args.span, args.loops) {
+        let (from, to) = (args.span * done / lane.n, args.span * (done + n) / lane.n);
+        prefetch(at.data.wrapping_offset(outer.data).wrapping_add(from), to - from);
     }
 }
 
@@ -121,12 +194,38 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
         let mut done = 0;
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
+            fetch_next(args, at, done, n);
             let at = at.skip(lane, done);
-            // SAFETY: K2 and K3 for `n` lanes from here on.
-            unsafe { self.resolve(units, args, at.index, n) };
-            // SAFETY: the kernel contract for `n` lanes from here on, which the block holds.
-            unsafe { self.transfer(units, args, at, n) };
+            // SAFETY: the kernel contract for `n` lanes from here on.
+            unsafe { self.block(units, args, at, n) };
             done += n;
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
+        let (mut outer, mut at) = (*args.outer(), at);
+        if !REUSE && args.span == 0 && args.table == 0 && args.lane().n <= BLOCK {
+            let n = args.lane().n;
+            while outer.n > 0 {
+                let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
+                let lanes = Self::lanes_at(units, args, at, n);
+                // SAFETY: the caller's promise, for the coordinates of the last outer loop that are left.
+                let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &outer) }) else { break };
+                at = at.skip(&outer, done);
+                outer.n -= done;
+                if outer.n > 0 {
+                    // SAFETY: `at` is the cursor of the coordinate where an index is out of range.
+                    unsafe { self.lanes(units, args, at) };
+                    at = at.step(&outer);
+                    outer.n -= 1;
+                }
+            }
+        }
+        for _ in 0..outer.n {
+            // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the last outer loop.
+            unsafe { self.lanes(units, args, at) };
+            at = at.step(&outer);
         }
     }
 

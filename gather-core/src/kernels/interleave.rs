@@ -9,7 +9,7 @@
 //! tail: the begin of the last period                                    (at most block - 1 lanes)
 //! ```
 //!
-//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 4 or 8, the
+//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 3, 4 or 8, the
 //! AVX2 level runs the body by zipping vectors (`arch/zip.rs`).
 
 use core::marker::PhantomData;
@@ -94,7 +94,19 @@ pub(crate) unsafe fn copy_rows(streams: &Streams) {
             each(streams, copy, NONE);
         }};
     }
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match row {
+                // SAFETY: the caller's promise, for rows of this many bytes.
+                $($bytes => return unsafe { copy_fixed::<$bytes>(streams) },)*
+                _ => {}
+            }
+        };
+    }
+    fixed!(1 2 3 6 12);
     match row {
+        4..=8 => halves!(4),
+        9..=15 => halves!(8),
         16..=32 => halves!(16),
         33..=64 => halves!(32),
         65..=128 => halves!(64),

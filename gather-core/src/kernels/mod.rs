@@ -54,6 +54,7 @@ mod builtin;
 mod interleave;
 mod map;
 mod nest;
+mod resolve;
 mod table;
 mod unit;
 mod wide;

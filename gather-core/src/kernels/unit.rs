@@ -10,7 +10,10 @@
 //! 17..=32: two of 16   33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
 //! ```
 
+use crate::index::Index;
 use crate::kernels::arch::Tier;
+use crate::kernels::args::Loop;
+use crate::kernels::resolve::Resolve;
 
 /// Resolved lanes on their way: from `data + lane · data_step + unit · units[lane]` to `out + lane · out_step`.
 #[derive(Clone, Copy)]
@@ -61,6 +64,9 @@ impl Lanes {
     }
 }
 
+/// Bytes of a row that are fetched ahead: of longer rows the hardware sees enough to fetch the rest.
+const FETCHED: usize = 1024;
+
 /// What one lane moves.
 pub trait Unit: 'static {
     /// Moves the lanes.
@@ -68,6 +74,15 @@ pub trait Unit: 'static {
     /// # Safety
     /// K1, K2, K4, K6 and K7 for the lanes.
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes);
+
+    /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can.
+    ///
+    /// # Safety
+    /// As for [`Tier::fused`].
+    #[inline(always)]
+    unsafe fn fused<I: Index, L: Tier>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+        None
+    }
 
     /// Moves the lanes of a BatchToSpace nest.
     ///
@@ -87,6 +102,15 @@ impl<const BYTES: usize> Unit for Fixed<BYTES> {
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes) {
         // SAFETY: the caller's promise.
         unsafe { L::move_fixed::<BYTES>(lanes) }
+    }
+
+    #[inline(always)]
+    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+        if !matches!(BYTES, 4 | 8) {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { L::fused::<BYTES, I>(job, lanes, outer) }
     }
 
     #[inline(always)]
@@ -182,7 +206,7 @@ pub(crate) unsafe fn move_rows(lanes: &Lanes) {
             for lane in 0..lanes.n {
                 if lanes.ahead != 0 && lane + lanes.ahead < lanes.n {
                     // SAFETY: `lane + ahead < n`.
-                    prefetch(unsafe { lanes.source(lane + lanes.ahead) }, lanes.row);
+                    prefetch(unsafe { lanes.source(lane + lanes.ahead) }, lanes.row.min(FETCHED));
                 }
                 // SAFETY: `lane < n`.
                 let from = unsafe { lanes.source(lane) };
@@ -207,7 +231,7 @@ pub(crate) fn prefetch(row: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         let mut at = 0;
-        while at < bytes.min(1024) {
+        while at < bytes {
             // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
             unsafe {
                 core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(

@@ -327,7 +327,7 @@ macro_rules! index_operator {
             ///
             /// # Errors
             /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
-            /// [`Error::Allocation`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
+            /// [`Error::StrategyUnavailable`], [`Error::Allocation`], then [`Error::IndexOutOfRange`] for the first such index in row-major order. Under
             /// `OutOfBounds::Error` indices are checked even when the result has no elements.
             pub fn run<T: Element, I: Index>(
                 &self,
@@ -337,7 +337,8 @@ macro_rules! index_operator {
                 $crate::ops::face::run(self, data, indices)
             }
 
-            /// Runs the operator into a given output of any strides. Allocates nothing.
+            /// Runs the operator into a given output of any strides. Allocates nothing but the scratch of
+            /// [`Strategy::Panels`](crate::Strategy::Panels).
             ///
             /// # Errors
             /// As for [`Self::run`], and [`Error::OutputShape`]. The output is untouched but for
@@ -352,7 +353,7 @@ macro_rules! index_operator {
             }
 
             /// Runs the operator into memory that holds no values yet. On success every element of the output is
-            /// initialised. Allocates nothing.
+            /// initialised. Allocates nothing but the scratch of [`Strategy::Panels`](crate::Strategy::Panels).
             ///
             /// # Errors
             /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.

@@ -51,6 +51,8 @@ pub(crate) struct CopyPlan {
     pub(crate) entry: Option<&'static CopyEntry>,
     pub(crate) level: Level,
     pub(crate) par: Par,
+    /// Bytes that a call writes.
+    pub(crate) bytes: usize,
 }
 
 impl CopyPlan {
@@ -76,17 +78,12 @@ impl CopyPlan {
         });
         let (loops, row) = fold_phased(in_bytes, size);
         let entry = if bytes == 0 { None } else { dispatch::copy_kernel(set, row, loops.len(), level) };
-        Ok(CopyPlan { output, loops, origin: origin.wrapping_mul(step), row, entry, level, par: tuning.par })
+        Ok(CopyPlan { output, loops, origin: origin.wrapping_mul(step), row, entry, level, par: tuning.par, bytes })
     }
 
     /// Tasks that a call is cut into here and now.
     #[inline]
     pub(crate) fn tasks(&self) -> usize {
-        threads::tasks(self.par, self.bytes(), 0)
-    }
-
-    /// Bytes written.
-    pub(crate) fn bytes(&self) -> usize {
-        self.loops.iter().map(|l| l.n).product::<usize>() * self.row
+        threads::tasks(self.par, self.bytes, 0)
     }
 }

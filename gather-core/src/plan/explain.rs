@@ -52,7 +52,7 @@ impl<'a> Explain<'a> {
     pub fn bytes(&self) -> usize {
         match self.plan {
             Kind::Index(plan) => plan.bytes,
-            Kind::Copy(plan) => plan.bytes(),
+            Kind::Copy(plan) => plan.bytes,
         }
     }
 

@@ -98,6 +98,7 @@ pub(crate) struct IndexPlan<K = &'static IndexEntry> {
     /// Bytes that a lane writes.
     pub(crate) row: usize,
     pub(crate) ahead: usize,
+    pub(crate) span: usize,
     pub(crate) chosen: Chosen,
     /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
     pub(crate) blocked: bool,
@@ -114,6 +115,9 @@ pub(crate) struct IndexPlan<K = &'static IndexEntry> {
 
 /// Rows of data that are fetched ahead when the table exceeds the second-level cache.
 const ROWS_AHEAD: usize = 8;
+/// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of them
+/// are to fit in the first-level cache.
+const SPAN: usize = 8 << 10;
 /// Bytes of data from which on rows are fetched ahead.
 const PREFETCH_FROM: usize = 1 << 20;
 
@@ -171,6 +175,14 @@ impl IndexPlan {
             Route::Wide
         };
         let ahead = if is_far(axes, size, row) { ROWS_AHEAD } else { 0 };
+        let span = match (chosen, loops.as_slice()) {
+            (Chosen::Direct, [.., outer, lane]) if outer.data != 0 && unit > 0 => {
+                let span = axes.iter().fold(unit as usize, |span, axis| span.saturating_mul(axis.dim));
+                let pays = span <= SPAN && span / 64 <= lane.n && outer.n.saturating_mul(span) > PREFETCH_FROM;
+                if pays { span } else { 0 }
+            }
+            _ => 0,
+        };
         Ok(IndexPlan {
             op,
             output: output[..].into(),
@@ -181,6 +193,7 @@ impl IndexPlan {
             unit,
             row,
             ahead,
+            span,
             chosen,
             route,
             index,

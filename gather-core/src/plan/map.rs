@@ -82,6 +82,7 @@ impl MapPlan {
             unit,
             row,
             ahead,
+            span: 0,
             chosen: Chosen::Direct,
             route,
             index: sizes.index,

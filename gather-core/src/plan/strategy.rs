@@ -15,7 +15,8 @@ pub enum Strategy {
     /// 1 byte, 16 of 4 bytes or 8 of 8 bytes, at the level [`Avx2`](Level::Avx2).
     Table,
     /// Columns of data are copied side by side into a scratch of the size of a cache, and gathered from there. For
-    /// [`GatherElements`](crate::GatherElements) off the last axis. A call allocates the scratch, at most a few MiB.
+    /// [`GatherElements`](crate::GatherElements) off the last axis. A call allocates half a MiB a task for it, or
+    /// a cache line for every element of the axis where that is more; at most 32 MiB unless one task needs more.
     Panels,
 }
 
@@ -112,7 +113,7 @@ impl Nest<'_> {
     /// A table: contiguous units that fit in registers.
     fn table(&self) -> Option<Chosen> {
         let lane = self.lane();
-        let packed = self.unit == self.row as isize && lane.data == 0 && lane.out == self.row as isize;
+        let packed = self.unit == self.row as isize && lane.data == 0 && (lane.out == self.row as isize || lane.n == 1);
         let reach = |component: &Component| (component.dim - 1).saturating_mul(component.scale);
         let positive = self.components.iter().all(|component| component.scale >= 0);
         let last = self.components.iter().map(reach).fold(0, i64::saturating_add);
@@ -123,12 +124,14 @@ impl Nest<'_> {
     /// Panels: one component, and contiguous lanes that step through data and indices at once.
     fn panels(&self) -> Option<Panels> {
         let ([component], lane) = (self.components, self.lane()) else { return None };
-        let taken = self.op == Op::GatherElements && lane.data == self.row as isize && component.scale == 1;
+        if self.op != Op::GatherElements || lane.data != self.row as isize {
+            return None;
+        }
         let rows = usize::try_from(component.dim).ok()?;
         let lanes = (PANEL / rows.saturating_mul(self.row)).max(LINE / self.row).clamp(1, lane.n);
         let moving = self.loops[..self.loops.len() - 1].iter().filter(|outer| outer.data != 0).count();
         let bytes = rows.checked_mul(lanes)?.checked_mul(self.row)?;
-        (taken && isize::try_from(bytes).is_ok()).then_some(Panels { moving, rows, lanes })
+        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, lanes })
     }
 
     /// Whether panels are better than reading data where it lies: when it exceeds the cache and a panel does not, by far,
@@ -136,7 +139,7 @@ impl Nest<'_> {
     fn panels_pay(&self, panels: Panels) -> bool {
         let row = panels.rows.saturating_mul(self.row);
         let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        row.saturating_mul(self.lane().n) > PANEL
+        row.saturating_mul(self.lane().n) > 4 * PANEL
             && row.saturating_mul(panels.lanes) <= 8 * PANEL
             && self.unit.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2

@@ -15,7 +15,8 @@ use crate::tensor::Tensor;
 use crate::view::{View, ViewMut};
 
 /// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
-/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread.
+/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread. The
+/// [guide](crate::guide::plans) has a chapter on plans.
 ///
 /// ```
 /// use gather_core::{Gather, Layout, View, ViewMut};
@@ -85,10 +86,11 @@ impl<T: Element, I: Index> Plan<T, I> {
         face::run_fresh(&self.plan, &self.out, data, indices)
     }
 
-    /// Runs the plan into a given row-major output. Allocates nothing.
+    /// Runs the plan into a given row-major output. Allocates nothing but the scratch of
+    /// [`Strategy::Panels`](crate::Strategy::Panels).
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], then [`Error::IndexOutOfRange`]; the output is as after
+    /// [`Error::PlanMismatch`], [`Error::Allocation`] for a scratch, then [`Error::IndexOutOfRange`]; the output is as after
     /// [`Gather::run_into`](crate::Gather::run_into).
     #[inline]
     pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
@@ -99,7 +101,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         unsafe { face::execute(&self.plan, data, indices, out.origin()) }
     }
 
-    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates nothing.
+    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates
+    /// as [`Plan::run_into`] does.
     ///
     /// # Errors
     /// As for [`Plan::run_into`]; after an error nothing may be assumed of the output.

@@ -24,23 +24,25 @@ fn level_attrs(level: &str) -> TokenStream {
 
 /// The set that a call asks for.
 pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
-    let nests = nest::nests(&call.krate, grid);
-    let claims = shim::width_claims(&call.krate, grid);
-    let kernels = shim::kernels(&call.krate, grid);
-    let table = table::table(call, grid);
+    let nests = nest::nests(grid);
+    let claims = shim::width_claims(grid);
+    let kernels = shim::kernels(grid);
+    let table = table::table(&call.name, grid);
     wrap(call, &quote!(#claims #nests #kernels #table))
 }
 
 /// A set without kernels, for a call with errors: what uses the static does not fail again.
 pub(crate) fn empty_set(call: &Call) -> TokenStream {
-    wrap(call, &table::table(call, &Grid::default()))
+    wrap(call, &table::table(&call.name, &Grid::default()))
 }
 
 fn wrap(call: &Call, body: &TokenStream) -> TokenStream {
     let Call { krate, attrs, vis, name, .. } = call;
     quote! {
         #(#attrs)*
+        #[allow(non_snake_case, unused_qualifications)]
         #vis static #name: #krate::KernelSet = {
+            use #krate::private as __g;
             #body
         };
     }

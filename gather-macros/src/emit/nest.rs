@@ -1,100 +1,94 @@
 //! Loop nests of a constant rank, one pair a rank: generic over the body, inlined into every kernel.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 
 use crate::grid::Grid;
 
 /// The nests of every rank that is unrolled.
-pub(crate) fn nests(krate: &TokenStream, grid: &Grid) -> TokenStream {
+pub(crate) fn nests(grid: &Grid) -> TokenStream {
     let ranks = grid.ranks.iter().copied().filter(|&rank| rank != 0);
-    let index = ranks.clone().filter(|_| !grid.index_ops.is_empty()).map(|rank| index_nest(krate, rank));
-    let copy = ranks.filter(|_| grid.batch_to_space).map(|rank| copy_nest(krate, rank));
+    let index = ranks.clone().filter(|_| !grid.index_ops.is_empty()).map(index_nest);
+    let copy = ranks.filter(|_| grid.batch_to_space).map(copy_nest);
     index.chain(copy).collect()
 }
 
-/// The names of a nest's outer loops.
-fn loops(rank: u8) -> Vec<proc_macro2::Ident> {
-    (0..rank - 1).map(|d| format_ident!("d{d}")).collect()
+/// The names of a nest's outer loops, and of the cursors that step along them.
+fn outer(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
+    let name = |prefix: &str| (0..rank - 1).map(|depth| format_ident!("{prefix}{depth}")).collect();
+    (name("loop"), name("at"))
 }
 
-fn index_nest(krate: &TokenStream, rank: u8) -> TokenStream {
+fn index_nest(rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
-    let (outer, count) = (loops(rank), usize::from(rank));
-    let mut body = quote!(unsafe { body.lanes(&mut units, args, at) };);
-    for d in (0..outer.len()).rev() {
-        let (l, p) = (&outer[d], format_ident!("p{d}"));
-        let from = if d == 0 {
-            quote!(args.origin())
-        } else {
-            let p = format_ident!("p{}", d - 1);
-            quote!(#p)
-        };
-        // The innermost cursor is the lanes'.
-        let inner = if d + 1 == outer.len() { quote!(let at = #p; #body) } else { body };
+    // The body runs the last loop around the lanes itself.
+    let (run, what) = if rank == 1 { ("lanes", "the lanes") } else { ("plane", "a plane of lanes") };
+    let ((loops, cursors), count) = (outer(rank.max(2) - 1), Literal::u8_unsuffixed(rank));
+    // What stands at each depth: the origin outside, then the cursor of the loop around.
+    let at = |depth: usize| match depth.checked_sub(1) {
+        None => quote!(args.origin()),
+        Some(around) => cursors[around].to_token_stream(),
+    };
+    let (run, start) = (format_ident!("{run}"), at(loops.len()));
+    let mut body = quote!(unsafe { body.#run(&mut units, args, #start) };);
+    for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
+        let start = at(depth);
         body = quote! {
-            let mut #p = #from;
-            for _ in 0..#l.n {
-                #inner
-                #p = #p.step(#l);
+            let mut #cursor = #start;
+            for _ in 0..#along.n {
+                #body
+                #cursor = #cursor.step(#along);
             }
         };
     }
-    if outer.is_empty() {
-        body = quote!(let at = args.origin(); #body);
-    }
-    let doc = format!("The loop nest of rank {rank}: {} around the lanes.", plural(outer.len()));
+    let doc = format!(" The loop nest of rank {rank}: {} around {what}.", plural(loops.len()));
     quote! {
         #[doc = #doc]
         ///
         /// # Safety
         /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
         #[inline(always)]
-        unsafe fn #name<B: #krate::private::IndexBody>(
-            args: &#krate::private::IndexArgs<'_>,
-        ) -> #krate::private::Verdict {
-            let [#(#outer,)* _] = args.loops::<#count>();
+        unsafe fn #name<B: __g::IndexBody>(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+            let [#(#loops,)* ..] = args.loops::<#count>();
             let mut body = B::start(args);
-            let mut units = #krate::private::Units::new();
+            let mut units = __g::Units::new();
             #body
             body.verdict()
         }
     }
 }
 
-fn copy_nest(krate: &TokenStream, rank: u8) -> TokenStream {
+fn copy_nest(rank: u8) -> TokenStream {
     let name = format_ident!("copy_nest_r{rank}");
-    let (outer, count) = (loops(rank), usize::from(rank));
-    let mut body = quote!(unsafe { body.lanes(args, at) };);
-    for d in (0..outer.len()).rev() {
-        let (l, p) = (&outer[d], format_ident!("p{d}"));
-        let from = if d == 0 {
-            quote!(args.origin())
-        } else {
-            let p = format_ident!("p{}", d - 1);
-            quote!(#p.at())
-        };
-        let inner = if d + 1 == outer.len() { quote!(let at = #p.at(); #body) } else { body };
+    let ((loops, cursors), count) = (outer(rank), Literal::u8_unsuffixed(rank));
+    let at = |depth: usize| match depth.checked_sub(1) {
+        None => quote!(args.origin()),
+        Some(around) => {
+            let cursor = &cursors[around];
+            quote!(#cursor.at())
+        }
+    };
+    let lanes = at(loops.len());
+    let mut body = quote!(unsafe { body.lanes(args, #lanes) };);
+    for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
+        let start = at(depth);
         body = quote! {
-            let mut #p = #from.enter(#l);
-            for _ in 0..#l.n {
-                #inner
-                #p = #p.step(#l);
+            let mut #cursor = #start.enter(#along);
+            for _ in 0..#along.n {
+                #body
+                #cursor = #cursor.step(#along);
             }
         };
     }
-    if outer.is_empty() {
-        body = quote!(let at = args.origin(); #body);
-    }
-    let doc = format!("The BatchToSpace nest of rank {rank}: {} around the lanes.", plural(outer.len()));
+    let doc = format!(" The BatchToSpace nest of rank {rank}: {} around the lanes.", plural(loops.len()));
     quote! {
         #[doc = #doc]
         ///
         /// # Safety
         /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
         #[inline(always)]
-        unsafe fn #name<B: #krate::private::CopyBody>(args: &#krate::private::CopyArgs<'_>) {
-            let [#(#outer,)* _] = args.loops::<#count>();
+        unsafe fn #name<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
+            let [#(#loops,)* _] = args.loops::<#count>();
             let mut body = B::start(args);
             #body
         }

@@ -1,7 +1,7 @@
 //! The kernels: one named function for each operator x unit x word x rank x level.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::emit::{LEVELS, level_attrs};
 use crate::grid::{Grid, Unit, Width};
@@ -16,31 +16,16 @@ pub(crate) struct Kernel {
 }
 
 /// Asserts the widths that elements are said to have, each where it is said.
-pub(crate) fn width_claims(krate: &TokenStream, grid: &Grid) -> TokenStream {
+pub(crate) fn width_claims(grid: &Grid) -> TokenStream {
     let claims = grid.elements.iter().filter_map(|element| {
         let Width::Bytes(bytes) = grid.units[element.unit].width else {
             return None;
         };
-        let (attrs, ty) = (&element.attrs, &element.ty);
+        let (attrs, ty, name) = (&element.attrs, &element.ty, readable(&element.ty));
         let span = element.class.as_ref().map_or_else(|| first_span(ty), Ident::span);
-        let panic = moved_to(span, &quote!(#krate::private::core::panic));
-        // The literal is a format string.
-        let name = readable(ty).replace('{', "{{").replace('}', "}}");
-        let classes = name::WIDTHS.iter().filter(|(_, other)| *other != bytes).map(|(class, other)| {
-            let message = format!("`{name}` has {}; give it the class `{class}`", name::bytes(*other));
-            let panic = quote_spanned!(span=> #panic!(#message));
-            quote!(#other => #panic,)
-        });
-        let message = format!("`{name}` does not have {}", name::bytes(bytes));
-        let panic = quote_spanned!(span=> #panic!(#message));
-        Some(quote! {
-            #attrs
-            const _: () = match #krate::private::core::mem::size_of::<#ty>() {
-                #bytes => {}
-                #(#classes)*
-                _ => #panic,
-            };
-        })
+        let bytes = Literal::usize_unsuffixed(bytes);
+        let claim = quote_spanned!(span=> __g::assert_width::<#ty>(#name, #bytes));
+        Some(quote!(#attrs const _: () = #claim;))
     });
     claims.collect()
 }
@@ -50,42 +35,31 @@ fn first_span(tokens: &TokenStream) -> Span {
     tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span())
 }
 
-/// A path that means what it meant, and stands at `span`.
-fn moved_to(span: Span, path: &TokenStream) -> TokenStream {
-    let moved = |mut token: TokenTree| {
-        token.set_span(span.resolved_at(token.span()));
-        token
-    };
-    path.clone().into_iter().map(moved).collect()
-}
-
 /// All kernels, level by level.
-pub(crate) fn kernels(krate: &TokenStream, grid: &Grid) -> TokenStream {
+pub(crate) fn kernels(grid: &Grid) -> TokenStream {
     LEVELS
         .iter()
-        .flat_map(|(level, ty)| {
-            index_kernels(krate, grid, level, ty).into_iter().chain(copy_kernels(krate, grid, level, ty))
-        })
+        .flat_map(|(level, ty)| index_kernels(grid, level, ty).into_iter().chain(copy_kernels(grid, level, ty)))
         .map(|kernel| kernel.item)
         .collect()
 }
 
 /// The kernels of the index operators of one level, ordered by operator, unit, word and rank.
-pub(crate) fn index_kernels(krate: &TokenStream, grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
+pub(crate) fn index_kernels(grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
     let level_ty = format_ident!("{level_ty}");
     let attrs = level_attrs(level);
     let mut kernels = Vec::new();
     for (op, body) in &grid.index_ops {
         let body = format_ident!("{body}");
         for unit in &grid.units {
-            let unit_ty = unit_type(krate, grid, unit);
+            let unit_ty = unit_type(grid, unit);
             for word in &grid.words {
                 let word_ty = format_ident!("{word}");
                 for &rank in &grid.ranks {
                     let name = format_ident!("{op}_{}_{word}_{}__{level}", unit.name, name::rank(rank));
-                    let nest = nest_path(krate, "index_nest", rank);
+                    let nest = nest_path("index_nest", rank);
                     let doc = format!(
-                        "`{op}` of {} through `{word}` indices, {}, {level} level.",
+                        " `{op}` of {} through `{word}` indices, {}, {level} level.",
                         unit_doc(unit),
                         rank_doc(rank)
                     );
@@ -95,13 +69,12 @@ pub(crate) fn index_kernels(krate: &TokenStream, grid: &Grid, level: &str, level
                         /// # Safety
                         /// The kernel contract.
                         #attrs
-                        #[allow(non_snake_case)]
-                        unsafe fn #name(args: &#krate::private::IndexArgs<'_>) -> #krate::private::Verdict {
+                        unsafe fn #name(args: &__g::IndexArgs<'_>) -> __g::Verdict {
                             unsafe {
-                                #nest::<#krate::private::#body<
+                                #nest::<__g::#body<
                                     #unit_ty,
-                                    #krate::private::core::primitive::#word_ty,
-                                    #krate::private::#level_ty,
+                                    __g::#word_ty,
+                                    __g::#level_ty,
                                 >>(args)
                             }
                         }
@@ -115,26 +88,25 @@ pub(crate) fn index_kernels(krate: &TokenStream, grid: &Grid, level: &str, level
 }
 
 /// The BatchToSpace kernels of one level, ordered by unit and rank.
-pub(crate) fn copy_kernels(krate: &TokenStream, grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
+pub(crate) fn copy_kernels(grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
     let level_ty = format_ident!("{level_ty}");
     let attrs = level_attrs(level);
     let mut kernels = Vec::new();
     for unit in grid.units.iter().filter(|_| grid.batch_to_space) {
-        let unit_ty = unit_type(krate, grid, unit);
+        let unit_ty = unit_type(grid, unit);
         for &rank in &grid.ranks {
             let name = format_ident!("batch_to_space_{}_{}__{level}", unit.name, name::rank(rank));
-            let nest = nest_path(krate, "copy_nest", rank);
-            let doc = format!("`batch_to_space` of {}, {}, {level} level.", unit_doc(unit), rank_doc(rank));
+            let nest = nest_path("copy_nest", rank);
+            let doc = format!(" `batch_to_space` of {}, {}, {level} level.", unit_doc(unit), rank_doc(rank));
             let item = quote! {
                 #[doc = #doc]
                 ///
                 /// # Safety
                 /// The kernel contract.
                 #attrs
-                #[allow(non_snake_case)]
-                unsafe fn #name(args: &#krate::private::CopyArgs<'_>) {
+                unsafe fn #name(args: &__g::CopyArgs<'_>) {
                     unsafe {
-                        #nest::<#krate::private::BatchToSpace<#unit_ty, #krate::private::#level_ty>>(args)
+                        #nest::<__g::BatchToSpace<#unit_ty, __g::#level_ty>>(args)
                     }
                 }
             };
@@ -145,10 +117,10 @@ pub(crate) fn copy_kernels(krate: &TokenStream, grid: &Grid, level: &str, level_
 }
 
 /// A nest of the set, or gather-core's rank-generic one.
-fn nest_path(krate: &TokenStream, family: &str, rank: u8) -> TokenStream {
+fn nest_path(family: &str, rank: u8) -> TokenStream {
     if rank == 0 {
         let name = format_ident!("{family}_any");
-        quote!(#krate::private::#name)
+        quote!(__g::#name)
     } else {
         let name = format_ident!("{family}_r{rank}");
         quote!(#name)
@@ -156,23 +128,27 @@ fn nest_path(krate: &TokenStream, family: &str, rank: u8) -> TokenStream {
 }
 
 /// The bytes of a unit as an expression; 0 for rows.
-pub(crate) fn unit_bytes(krate: &TokenStream, grid: &Grid, unit: &Unit) -> TokenStream {
+pub(crate) fn unit_bytes(grid: &Grid, unit: &Unit) -> TokenStream {
     match unit.width {
-        Width::Bytes(bytes) => quote!(#bytes),
+        Width::Bytes(bytes) => Literal::usize_unsuffixed(bytes).into_token_stream(),
         Width::SizeOf(element) => {
             let ty = &grid.elements[element].ty;
-            quote!(#krate::private::core::mem::size_of::<#ty>())
+            quote!(__g::size_of::<#ty>())
         }
         Width::Rows => quote!(0),
     }
 }
 
-fn unit_type(krate: &TokenStream, grid: &Grid, unit: &Unit) -> TokenStream {
+fn unit_type(grid: &Grid, unit: &Unit) -> TokenStream {
     match unit.width {
-        Width::Rows => quote!(#krate::private::Rows),
-        _ => {
-            let bytes = unit_bytes(krate, grid, unit);
-            quote!(#krate::private::Fixed<{ #bytes }>)
+        Width::Rows => quote!(__g::Rows),
+        Width::Bytes(_) => {
+            let bytes = unit_bytes(grid, unit);
+            quote!(__g::Fixed<#bytes>)
+        }
+        Width::SizeOf(_) => {
+            let bytes = unit_bytes(grid, unit);
+            quote!(__g::Fixed<{ #bytes }>)
         }
     }
 }

@@ -1,65 +1,69 @@
 //! The table: what the dispatcher reads.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::emit::LEVELS;
 use crate::emit::shim::{copy_kernels, index_kernels, unit_bytes};
 use crate::grid::Grid;
-use crate::parse::Call;
 
 /// The `KernelSet` of a grid.
-pub(crate) fn table(call: &Call, grid: &Grid) -> TokenStream {
-    let krate = &call.krate;
-    let name = call.name.to_string();
+pub(crate) fn table(name: &Ident, grid: &Grid) -> TokenStream {
+    let name = name.to_string();
     let elements = grid.elements.iter().map(|element| {
-        let (attrs, ty, unit) = (&element.attrs, &element.ty, element.unit);
-        quote!(#attrs #krate::private::ElementRow { dtype: <#ty as #krate::private::Element>::DTYPE, unit: #unit })
+        let (attrs, ty, unit) = (&element.attrs, &element.ty, Literal::usize_unsuffixed(element.unit));
+        quote!(#attrs __g::ElementRow { dtype: <#ty as __g::Element>::DTYPE, unit: #unit })
     });
     let indices = grid.indices.iter().map(|index| {
-        let (variant, [word64, word32]) = (format_ident!("{}", index.variant), index.word);
-        let word = if word64 == word32 {
-            quote!(#word64)
+        let (variant, [word64, word32]) =
+            (format_ident!("{}", index.variant), index.word.map(Literal::usize_unsuffixed));
+        let words = if index.word[0] == index.word[1] {
+            quote!(word: #word64)
         } else {
-            quote!(if #krate::private::core::cfg!(target_pointer_width = "64") { #word64 } else { #word32 })
+            quote! {
+                #[cfg(target_pointer_width = "64")]
+                word: #word64,
+                #[cfg(not(target_pointer_width = "64"))]
+                word: #word32,
+            }
         };
-        quote!(#krate::private::IndexRow { index: #krate::private::IndexType::#variant, word: #word })
+        quote!(__g::IndexRow { index: __g::IndexType::#variant, #words })
     });
-    let (ranks, words) = (&grid.ranks, &grid.words);
+    let (ranks, words) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.words);
     let copy_op = grid.batch_to_space.then_some("BatchToSpace");
     let ops = grid.index_ops.iter().map(|(_, op)| *op).chain(copy_op).map(|op| {
         let op = format_ident!("{op}");
-        quote!(#krate::private::Op::#op)
+        quote!(__g::Op::#op)
     });
     let units = grid.units.iter().map(|unit| {
-        let (name, bytes) = (&unit.name, unit_bytes(krate, grid, unit));
-        quote!(#krate::private::UnitRow { name: #name, bytes: #bytes })
+        let (name, bytes) = (&unit.name, unit_bytes(grid, unit));
+        quote!(__g::UnitRow { name: #name, bytes: #bytes })
     });
     let levels = LEVELS.iter().map(|(level, ty)| {
         let variant = format_ident!("{ty}");
         let cfg = if *level == "avx2" { quote!(#[cfg(target_arch = "x86_64")]) } else { quote!() };
-        let index = index_kernels(krate, grid, level, ty).into_iter().map(|kernel| {
+        let index = index_kernels(grid, level, ty).into_iter().map(|kernel| {
             let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(#krate::private::IndexEntry { name: #text, run: #name })
+            quote!(__g::IndexEntry { name: #text, run: #name })
         });
-        let copy = copy_kernels(krate, grid, level, ty).into_iter().map(|kernel| {
+        let copy = copy_kernels(grid, level, ty).into_iter().map(|kernel| {
             let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(#krate::private::CopyEntry { name: #text, run: #name })
+            quote!(__g::CopyEntry { name: #text, run: #name })
         });
         quote! {
             #cfg
-            #krate::private::LevelTable {
-                level: #krate::private::Level::#variant,
+            __g::LevelTable {
+                level: __g::Level::#variant,
                 index: &[#(#index),*],
                 copy: &[#(#copy),*],
             }
         }
     });
     quote! {
-        #krate::KernelSet::new(#krate::private::Tables {
+        __g::KernelSet::new(__g::Tables {
             name: #name,
             elements: &[#(#elements),*],
-            indices: const { &[#(#indices),*] },
+            indices: &[#(#indices),*],
             ranks: &[#(#ranks),*],
             ops: &[#(#ops),*],
             units: &[#(#units),*],

@@ -1,10 +1,10 @@
 //! The level of x86-64 machines with AVX2.
 
 use crate::index::Index;
-use crate::kernels::arch::{Tier, lookup, resolve, zip};
-use crate::kernels::args::Phased;
-use crate::kernels::block::{self, Resolve, Tuples};
+use crate::kernels::arch::{Tier, fused, lookup, resolve, zip};
+use crate::kernels::args::{Loop, Phased};
 use crate::kernels::interleave::{self, Streams};
+use crate::kernels::resolve::{self as scalar, Resolve, Tuples};
 use crate::kernels::unit::{self, Lanes};
 use crate::ops::OutOfBounds;
 
@@ -28,6 +28,12 @@ impl Tier for Avx2 {
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_fixed::<BYTES>(lanes) }
+    }
+
+    #[inline(always)]
+    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { fused_lanes::<BYTES, I>(job, lanes, outer) }
     }
 
     #[inline(always)]
@@ -68,7 +74,7 @@ unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
         }
     }
     // SAFETY: the caller's promise, for the lanes from `done` on.
-    out_of_range | unsafe { block::resolve::<I>(&job.rest(done)) }
+    out_of_range | unsafe { scalar::resolve::<I>(&job.rest(done)) }
 }
 
 /// [`Tier::resolve_tuples`] for AVX2: of 2, 3 and 4 components.
@@ -105,13 +111,25 @@ unsafe fn resolve_tuples<I: Index>(job: &Tuples<'_>) -> Option<bool> {
 #[target_feature(enable = "avx2")]
 unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
     let done = if lanes.table == 0 {
-        0
+        // SAFETY: the caller's promise.
+        unsafe { fused::resolved::<BYTES>(lanes) }
     } else {
         // SAFETY: the caller's promise.
         unsafe { lookup::lanes::<BYTES>(lanes) }
     };
     // SAFETY: the caller's promise, for the lanes from `done` on.
     unsafe { unit::move_fixed::<BYTES>(&lanes.from(done)) }
+}
+
+/// [`Tier::fused`] for AVX2.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+    // SAFETY: the caller's promise.
+    unsafe { fused::lanes::<BYTES, I>(job, lanes, outer) }
 }
 
 /// [`Tier::move_rows`] compiled for AVX2.

@@ -3,6 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
+mod fused;
+#[cfg(target_arch = "x86_64")]
 mod lookup;
 #[cfg(target_arch = "x86_64")]
 mod resolve;
@@ -17,8 +19,9 @@ pub(crate) use lookup::entries as lookup_entries;
 pub use scalar::Scalar;
 
 use crate::index::Index;
-use crate::kernels::block::{Resolve, Tuples};
+use crate::kernels::args::Loop;
 use crate::kernels::interleave::Streams;
+use crate::kernels::resolve::{Resolve, Tuples};
 use crate::kernels::unit::Lanes;
 
 /// The pieces of a kernel that depend on the level.
@@ -44,6 +47,19 @@ pub trait Tier: 'static {
     /// # Safety
     /// K1, K2, K4, K6 and K7.
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes);
+
+    /// Resolves blocks of indices of one component and moves lanes of `BYTES` bytes by them, at once: the lanes of one
+    /// coordinate of `outer` after the other, up to one with an index out of range (its units are then -1 where they are,
+    /// and its lanes hold some element). Returns how many it has done before that, or `None` when the level has no way of
+    /// its own for them.
+    ///
+    /// # Safety
+    /// K1, K2, K3, K4, K6 and K7 along `outer`; `job.out`, which are the lanes' units, has room for `job.n`, the lanes'
+    /// number.
+    #[inline(always)]
+    unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+        None
+    }
 
     /// Moves lanes of `row` bytes.
     ///

@@ -27,15 +27,15 @@ use core::arch::x86_64::{
 };
 
 use crate::index::{Index, IndexType};
-use crate::kernels::block::{Resolve, Tuples};
+use crate::kernels::resolve::{Resolve, Tuples};
 use crate::ops::{NegativeIndex, OutOfBounds};
 
 /// Indices of a vector.
-const EIGHT: usize = 8;
+pub(super) const EIGHT: usize = 8;
 
 /// Eight indices, in the order of their type's loads.
 #[derive(Clone, Copy)]
-struct Indices {
+pub(super) struct Indices {
     /// Their low 32 bits.
     low: __m256i,
     /// All ones where an index is negative and fits in 32 bits.
@@ -65,7 +65,7 @@ impl Indices {
 }
 
 /// Whether loads of a type leave the lanes in the order 0 1 4 5 2 3 6 7.
-const fn is_split<I: Index>() -> bool {
+pub(super) const fn is_split<I: Index>() -> bool {
     size_of::<I>() == 8
 }
 
@@ -75,7 +75,7 @@ const fn is_split<I: Index>() -> bool {
 /// `at` reaches eight values of `I`, at any alignment.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn load<I: Index>(at: *const I) -> Indices {
+pub(super) unsafe fn load<I: Index>(at: *const I) -> Indices {
     match I::TYPE.word() {
         // SAFETY: eight bytes, the caller's promise.
         IndexType::I8 => Indices::signed(_mm256_cvtepi8_epi32(unsafe { _mm_loadl_epi64(at.cast()) })),
@@ -110,7 +110,7 @@ unsafe fn load<I: Index>(at: *const I) -> Indices {
 
 /// What eight indices are held against.
 #[derive(Clone, Copy)]
-struct Bounds {
+pub(super) struct Bounds {
     /// What negative indices are added to: the size of the axis, or 0.
     from_end: __m256i,
     /// The last position.
@@ -125,7 +125,7 @@ impl Bounds {
     /// Bounds of lanes whose axes have the given sizes.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(dims: [i32; EIGHT], negative: NegativeIndex, out_of_bounds: OutOfBounds) -> Self {
+    pub(super) fn new(dims: [i32; EIGHT], negative: NegativeIndex, out_of_bounds: OutOfBounds) -> Self {
         let minus_one = _mm256_set1_epi32(-1);
         let dim = vector(dims);
         let last = _mm256_add_epi32(dim, minus_one);
@@ -140,7 +140,7 @@ impl Bounds {
     /// The units of eight indices, in the order of the load.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn resolve(self, indices: Indices) -> __m256i {
+    pub(super) fn resolve(self, indices: Indices) -> __m256i {
         let r = _mm256_add_epi32(indices.low, _mm256_and_si256(indices.negative, self.from_end));
         let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(r, self.last), r);
         let instead = _mm256_blendv_epi8(self.above, self.below, indices.below);
@@ -158,14 +158,14 @@ fn vector(values: [i32; EIGHT]) -> __m256i {
 /// Lanes 0 1 4 5 2 3 6 7 in order.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn in_order(split: __m256i) -> __m256i {
+pub(super) fn in_order(split: __m256i) -> __m256i {
     _mm256_permute4x64_epi64::<0b11_01_10_00>(split)
 }
 
 /// Whether a lane is negative.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn any_negative(lanes: __m256i) -> bool {
+pub(super) fn any_negative(lanes: __m256i) -> bool {
     _mm256_movemask_ps(_mm256_castsi256_ps(lanes)) != 0
 }
 

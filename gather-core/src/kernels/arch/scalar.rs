@@ -2,8 +2,8 @@
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::block::{self, Resolve};
 use crate::kernels::interleave::{self, Streams};
+use crate::kernels::resolve::{self as scalar, Resolve};
 use crate::kernels::unit::{self, Lanes};
 
 /// The scalar level.
@@ -13,7 +13,7 @@ impl Tier for Scalar {
     #[inline(never)]
     unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { block::resolve::<I>(job) }
+        unsafe { scalar::resolve::<I>(job) }
     }
 
     #[inline(never)]

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Joins the library's times with the engines' into one markdown table.
+
+    cargo run --release -p gather-benches --bin record > ours.md
+    python benches/native/measure.py --threads 1 --json one.json > /dev/null
+    python benches/native/measure.py --threads 2 --json two.json > /dev/null
+    python benches/native/table.py ours.md one.json two.json
+
+Prints, per workload: our milliseconds and the best engine's, with one thread and with two, their ratios, and how our
+one-threaded time compares with a warm copy of the output's bytes. The last line has the geometric means over all workloads
+but the one of latency.
+"""
+
+import json
+import math
+import sys
+
+LATENCY = "gather/small_32x16_8"
+
+
+def our_times(path):
+    """The rows that `record` has printed: workload -> (one thread, two threads, fresh, loop, copy) in milliseconds."""
+    rows = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            cells = [cell.strip() for cell in line.split("|")[1:-1]]
+            if cells and "/" in cells[0] and cells[0] != "loop/1":
+                try:
+                    rows[cells[0]] = tuple(float(cell) for cell in cells[1:6])
+                except ValueError:
+                    continue
+    return rows
+
+
+def best_engines(path):
+    """The fastest engine of a run of `measure.py`: workload -> (engine, milliseconds)."""
+    with open(path, encoding="utf-8") as file:
+        measured = json.load(file)
+    best = {}
+    for entry in measured["workloads"]:
+        times = {
+            engine: result["median_ms"]
+            for engine, result in entry["results"].items()
+            if result["status"] == "ok"
+        }
+        engine = min(times, key=times.get)
+        best[entry["workload"]["name"]] = (engine, times[engine])
+    return best
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: table.py OURS.md ONE_THREAD.json TWO_THREADS.json")
+    ours, engines = our_times(sys.argv[1]), [best_engines(path) for path in sys.argv[2:]]
+    print("| workload | ours, 1 | best engine, 1 | ratio | ours, 2 | best engine, 2 | ratio | ours / copy | fresh / ours |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    ratios = [[], []]
+    for workload, (one, two, fresh, _, copy) in ours.items():
+        cells = [workload]
+        for time, best, kept in zip((one, two), engines, ratios):
+            engine, theirs = best[workload]
+            cells += [f"{time:.3g}", f"{theirs:.3g} {engine}", f"{theirs / time:.2f}"]
+            if workload != LATENCY:
+                kept.append(theirs / time)
+        cells += ["-", "-"] if workload == LATENCY else [f"{one / copy:.2f}", f"{fresh / one:.2f}"]
+        print("| " + " | ".join(cells) + " |")
+    if ratios[0]:
+        print(f"\nGeometric means: {geometric_mean(ratios[0]):.2f} with one thread, {geometric_mean(ratios[1]):.2f} with two.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+//! Seeded numbers: the same on every machine.
+
+/// A generator (splitmix64).
+pub struct Random(u64);
+
+impl Random {
+    /// The generator of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+}

@@ -1,0 +1,248 @@
+//! Data types of one's own: particles of 16 bytes and points of 12, gathered like numbers.
+//!
+//! ```text
+//! cargo run --release -p gather-core --example custom_dtype
+//! cargo run --release -p gather-core --example custom_dtype -- --side 2048
+//! ```
+//!
+//! Every operator is checked against a plain loop, then timed against it, in turn. Typed calls run on the built-in kernels:
+//! those of 16 bytes for particles, those of rows for points. The last line goes through a registry, where points have
+//! kernels of their own size.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use gather_core::{
+    BatchToSpace, DType, DynView, Element, Gather, GatherNd, IndexType, KernelKey, Level, Op, Par, Registry, Tensor,
+    View,
+};
+use lexopt::{Arg, ValueExt};
+
+const USAGE: &str = "usage: custom_dtype [--side N]
+  --side N   elements along each side of a grid of N x N, a multiple of 4 (default 1024)";
+
+/// Rounds of timing, of which the median counts.
+const ROUNDS: usize = 11;
+/// The block of BatchToSpace along both sides.
+const BLOCK: usize = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Particle {
+    position: [f32; 3],
+    id: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Point {
+    x: f32,
+    y: f32,
+    z: f32,
+}
+
+gather_core::kernels! {
+    /// Kernels for particles and points.
+    static CLOUD;
+    elements: [Particle as x128, Point];
+    indices: [u32];
+    ranks: 1..=2, any;
+    ops: [gather, gather_nd, batch_to_space];
+}
+
+/// A line of the table.
+struct Line {
+    operator: Op,
+    dtype: DType,
+    call: &'static str,
+    kernel: &'static str,
+    /// Medians in milliseconds.
+    times: [f64; 2],
+}
+
+fn main() -> ExitCode {
+    let fail = |message: String, status| {
+        eprintln!("custom_dtype: {message}");
+        ExitCode::from(status)
+    };
+    match options() {
+        Ok(Some(side)) => run(side).map_or_else(|error| fail(error.to_string(), 1), |()| ExitCode::SUCCESS),
+        Ok(None) => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(format!("{error}\n{USAGE}"), 2),
+    }
+}
+
+/// The side of the grid; `None` where help is asked for.
+fn options() -> Result<Option<usize>, lexopt::Error> {
+    let mut size = 1024;
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("side") => size = parser.value()?.parse_with(side)?,
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(size))
+}
+
+fn side(word: &str) -> Result<usize, &'static str> {
+    let fits = |side: &usize| *side > 0 && side.is_multiple_of(BLOCK) && *side <= 1 << 14;
+    word.parse().ok().filter(fits).ok_or("expected a multiple of 4 up to 16384")
+}
+
+fn run(side: usize) -> Result<(), Box<dyn Error>> {
+    let len = side * side;
+    let points: Vec<Point> = (0..len).map(|n| n as f32).map(|n| Point { x: n, y: n / 2.0, z: -n }).collect();
+    let particles: Vec<Particle> =
+        points.iter().zip(0..).map(|(point, id)| Particle { position: [point.x, point.y, point.z], id }).collect();
+    let ids = numbers(len, len);
+    let pairs = numbers(2 * len, side);
+
+    println!("{side} x {side} elements and as many indices; one thread; medians of {ROUNDS} rounds in turn\n");
+    println!(
+        "{:<15} {:<9} {:<16} {:<28} {:>8} {:>8} {:>6}",
+        "operator", "data", "call", "kernel", "ms", "loop ms", "ratio"
+    );
+    print(&gather(&particles, &ids)?);
+    print(&gather(&points, &ids)?);
+    print(&gather_nd(side, &particles, &pairs)?);
+    print(&gather_nd(side, &points, &pairs)?);
+    print(&batch_to_space(side, &particles)?);
+    print(&batch_to_space(side, &points)?);
+    print(&registered(&points, &ids)?);
+    Ok(())
+}
+
+/// Elements by number.
+fn gather<T: Element + PartialEq>(data: &[T], ids: &[u32]) -> Result<Line, Box<dyn Error>> {
+    let (view, indices) = (View::new(data, &[data.len()])?, View::new(ids, &[ids.len()])?);
+    let plan = Gather::new(0).par(Par::Seq).plan(view.layout(), indices.layout())?;
+    let times = compare(
+        plan.output_shape(),
+        |out| plan.run_into(black_box(&view), black_box(&indices), &mut out.view_mut()),
+        |out| {
+            for (out, &id) in out.as_mut_slice().iter_mut().zip(black_box(ids)) {
+                *out = data[id as usize];
+            }
+        },
+    )?;
+    Ok(Line { operator: Op::Gather, dtype: T::DTYPE, call: "plan", kernel: plan.explain().kernel(), times })
+}
+
+/// Elements of the grid by row and column.
+fn gather_nd<T: Element + PartialEq>(side: usize, data: &[T], pairs: &[u32]) -> Result<Line, Box<dyn Error>> {
+    let (view, indices) = (View::new(data, &[side, side])?, View::new(pairs, &[pairs.len() / 2, 2])?);
+    let plan = GatherNd::new().par(Par::Seq).plan(view.layout(), indices.layout())?;
+    let times = compare(
+        plan.output_shape(),
+        |out| plan.run_into(black_box(&view), black_box(&indices), &mut out.view_mut()),
+        |out| {
+            for (out, pair) in out.as_mut_slice().iter_mut().zip(black_box(pairs).chunks_exact(2)) {
+                *out = data[pair[0] as usize * side + pair[1] as usize];
+            }
+        },
+    )?;
+    Ok(Line { operator: Op::GatherNd, dtype: T::DTYPE, call: "plan", kernel: plan.explain().kernel(), times })
+}
+
+/// A batch of tiles, put together to one grid.
+fn batch_to_space<T: Element + PartialEq>(side: usize, data: &[T]) -> Result<Line, Box<dyn Error>> {
+    let (tile, block) = (side / BLOCK, BLOCK as i64);
+    let view = View::new(data, &[BLOCK * BLOCK, tile, tile])?;
+    let operator = BatchToSpace::new(&[1, block, block], &[0; 3], &[0; 3]).par(Par::Seq);
+    let plan = operator.plan(view.layout())?;
+    let times = compare(
+        plan.output_shape(),
+        |out| plan.run_into(black_box(&view), &mut out.view_mut()),
+        |out| {
+            let data = black_box(data);
+            for (y, row) in out.as_mut_slice().chunks_exact_mut(side).enumerate() {
+                for (x, out) in row.iter_mut().enumerate() {
+                    let phase = y % BLOCK * BLOCK + x % BLOCK;
+                    *out = data[(phase * tile + y / BLOCK) * tile + x / BLOCK];
+                }
+            }
+        },
+    )?;
+    Ok(Line { operator: Op::BatchToSpace, dtype: T::DTYPE, call: "plan", kernel: plan.explain().kernel(), times })
+}
+
+/// Points by number, through a registry that knows them, into fresh memory.
+fn registered(data: &[Point], ids: &[u32]) -> Result<Line, Box<dyn Error>> {
+    let registry = Registry::builtin().with(&CLOUD);
+    let (view, indices) = (View::new(data, &[data.len()])?, View::new(ids, &[ids.len()])?);
+    let (view, indices) = (DynView::from(&view), DynView::from(&indices));
+    let gather = Gather::new(0).par(Par::Seq);
+    let times = compare(
+        &[ids.len()],
+        |out| {
+            *out = gather.run_dyn(&registry, black_box(&view), black_box(&indices))?.downcast()?;
+            Ok(())
+        },
+        |out| {
+            let found = black_box(ids).iter().map(|&id| data[id as usize]).collect();
+            *out = Tensor::new(found, &[ids.len()]).expect("one point for each index");
+        },
+    )?;
+    let key = KernelKey {
+        op: Op::Gather,
+        dtype: Point::DTYPE,
+        index: Some(IndexType::U32),
+        rank: 1,
+        level: Level::preferred(),
+    };
+    let kernel = registry.select(&key).map_or("none", |row| row.name);
+    Ok(Line { operator: Op::Gather, dtype: Point::DTYPE, call: "registry, fresh", kernel, times })
+}
+
+/// Checks a call against a loop, then times both in turn: medians in milliseconds.
+fn compare<T: Element + PartialEq>(
+    shape: &[usize],
+    mut call: impl FnMut(&mut Tensor<T>) -> Result<(), gather_core::Error>,
+    mut looped: impl FnMut(&mut Tensor<T>),
+) -> Result<[f64; 2], Box<dyn Error>> {
+    let (mut out, mut expected) = (Tensor::filled(shape, T::ZERO)?, Tensor::filled(shape, T::ZERO)?);
+    call(&mut out)?;
+    looped(&mut expected);
+    if out != expected {
+        return Err("the operator and the plain loop disagree".into());
+    }
+    let mut times = [Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS)];
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        call(black_box(&mut out))?;
+        let between = Instant::now();
+        looped(black_box(&mut expected));
+        times[0].push((between - start).as_secs_f64() * 1e3);
+        times[1].push(between.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[ROUNDS / 2]
+    }))
+}
+
+fn print(line: &Line) {
+    let Line { operator, dtype, call, kernel, times: [ours, looped] } = line;
+    println!("{operator:<15} {dtype:<9} {call:<16} {kernel:<28} {ours:>8.3} {looped:>8.3} {:>6.2}", looped / ours);
+}
+
+/// Numbers below `bound` in no order.
+fn numbers(count: usize, bound: usize) -> Vec<u32> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let next = |_| {
+        // xorshift64*
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        let high = state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+        ((high * bound as u64) >> 32) as u32
+    };
+    (0..count).map(next).collect()
+}

@@ -1,0 +1,98 @@
+// gather_core::kernels! {
+//     /// One data type, one index type, one rank.
+//     pub static ONE;
+//     elements: [f32];
+//     indices: [i32];
+//     ranks: 1;
+//     ops: [gather];
+// }
+
+/// One data type, one index type, one rank.
+#[allow(non_snake_case, unused_qualifications)]
+pub static ONE: ::gather_core::KernelSet = {
+    use ::gather_core::private as __g;
+    const _: () = __g::assert_width::<f32>("f32", 4);
+
+    /// The loop nest of rank 1: no loop around the lanes.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    #[inline(always)]
+    unsafe fn index_nest_r1<B: __g::IndexBody>(
+        args: &__g::IndexArgs<'_>,
+    ) -> __g::Verdict {
+        let [..] = args.loops::<1>();
+        let mut body = B::start(args);
+        let mut units = __g::Units::new();
+        unsafe { body.lanes(&mut units, args, args.origin()) };
+        body.verdict()
+    }
+
+    /// `gather` of 32-bit units through `i32` indices, nest rank 1, scalar level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    unsafe fn gather_x32_i32_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+        unsafe {
+            index_nest_r1::<__g::Gather<__g::Fixed<4>, __g::i32, __g::Scalar>>(args)
+        }
+    }
+
+    /// `gather` of 32-bit units through `i32` indices, nest rank 1, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x32_i32_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+        unsafe { index_nest_r1::<__g::Gather<__g::Fixed<4>, __g::i32, __g::Avx2>>(args) }
+    }
+
+    __g::KernelSet::new(__g::Tables {
+        name: "ONE",
+        elements: &[
+            __g::ElementRow {
+                dtype: <f32 as __g::Element>::DTYPE,
+                unit: 0,
+            },
+        ],
+        indices: &[
+            __g::IndexRow {
+                index: __g::IndexType::I32,
+                word: 0,
+            },
+        ],
+        ranks: &[1],
+        ops: &[__g::Op::Gather],
+        units: &[
+            __g::UnitRow {
+                name: "x32",
+                bytes: 4,
+            },
+        ],
+        words: &["i32"],
+        levels: &[
+            __g::LevelTable {
+                level: __g::Level::Scalar,
+                index: &[
+                    __g::IndexEntry {
+                        name: "gather_x32_i32_r1__scalar",
+                        run: gather_x32_i32_r1__scalar,
+                    },
+                ],
+                copy: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            __g::LevelTable {
+                level: __g::Level::Avx2,
+                index: &[
+                    __g::IndexEntry {
+                        name: "gather_x32_i32_r1__avx2",
+                        run: gather_x32_i32_r1__avx2,
+                    },
+                ],
+                copy: &[],
+            },
+        ],
+    })
+};

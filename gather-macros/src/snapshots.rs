@@ -1,0 +1,273 @@
+//! What the macros emit, as files to be read: `snapshots/*.rs` hold a call each and what becomes of it.
+//!
+//! `GATHER_BLESS=1 cargo test -p gather-macros snapshots` writes them down again.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::TokenStream;
+
+/// A call and the name of its file.
+struct Case {
+    name: &'static str,
+    /// Which macro it calls.
+    expand: fn(TokenStream) -> TokenStream,
+    call: &'static str,
+}
+
+const CASES: [Case; 11] = [
+    Case {
+        name: "kernels_one",
+        expand: kernels,
+        call: "
+            /// One data type, one index type, one rank.
+            pub static ONE;
+            elements: [f32];
+            indices: [i32];
+            ranks: 1;
+            ops: [gather];
+        ",
+    },
+    Case {
+        name: "kernels_units",
+        expand: kernels,
+        call: "
+            static UNITS;
+            elements: [f32, f64, Colour as x32];
+            indices: [i64];
+            ranks: 2;
+            ops: [gather];
+        ",
+    },
+    Case {
+        name: "kernels_words",
+        expand: kernels,
+        call: "
+            static WORDS;
+            elements: [u8];
+            indices: [i32, i64, isize];
+            ranks: 1;
+            ops: [gather];
+        ",
+    },
+    Case {
+        name: "kernels_own_size",
+        expand: kernels,
+        call: "
+            /// Points of 12 bytes.
+            static POINTS;
+            elements: [Point];
+            indices: [u32];
+            ranks: 1;
+            ops: [gather_elements];
+        ",
+    },
+    Case {
+        name: "kernels_rows",
+        expand: kernels,
+        call: "
+            static ROWS;
+            elements: [u8];
+            indices: [i64];
+            ranks: 1;
+            ops: [gather];
+            units: [rows];
+        ",
+    },
+    Case {
+        name: "kernels_any_rank",
+        expand: kernels,
+        call: "
+            static ANY;
+            elements: [u16];
+            indices: [i32];
+            ranks: 3, any;
+            ops: [gather_nd];
+        ",
+    },
+    Case {
+        name: "kernels_batch_to_space",
+        expand: kernels,
+        call: "
+            static BLOCKS;
+            elements: [f32];
+            indices: [i32];
+            ranks: 2..=3;
+            ops: [batch_to_space];
+        ",
+    },
+    Case {
+        name: "kernels_attributes",
+        expand: kernels,
+        call: "
+            /// Kernels for what is configured.
+            #[cfg(not(target_os = \"none\"))]
+            pub(crate) static SOME;
+            elements: [
+                #[cfg(feature = \"half\")] half::f16 as x16,
+                #[cfg(feature = \"pixels\")] Rgba as x32,
+            ];
+            indices: [i32];
+            ranks: any;
+            ops: [gather];
+        ",
+    },
+    Case {
+        name: "element_struct",
+        expand: crate::element::expand,
+        call: "
+            #[derive(Clone, Copy, Element)]
+            #[repr(C)]
+            struct Particle {
+                position: [f32; 3],
+                id: u32,
+            }
+        ",
+    },
+    Case {
+        name: "element_transparent",
+        expand: crate::element::expand,
+        call: "
+            #[derive(Clone, Copy, Element)]
+            #[repr(transparent)]
+            #[element(crate = tensors)]
+            struct Metres<T: Copy>(T);
+        ",
+    },
+    Case {
+        name: "element_enum",
+        expand: crate::element::expand,
+        call: "
+            #[derive(Clone, Copy, Element)]
+            #[repr(u8)]
+            #[element(zero = Unknown)]
+            enum Base {
+                Adenine = b'A',
+                Cytosine = b'C',
+                Unknown = b'N',
+            }
+        ",
+    },
+];
+
+/// `kernels!` as `gather_core::kernels!` forwards to it.
+fn kernels(call: TokenStream) -> TokenStream {
+    crate::expand_kernels(quote::quote!(crate = ::gather_core; #call))
+}
+
+/// A call, as comments, and what it expands to.
+fn rendered(case: &Case) -> String {
+    let mut text = String::new();
+    let is_set = case.name.starts_with("kernels");
+    let indent = if is_set { "    " } else { "" };
+    let lines = case.call.trim_matches([' ', '\n']).lines();
+    let lines = lines.map(|line| line.strip_prefix(&" ".repeat(12)).unwrap_or(line));
+    let lines: Vec<String> = lines.map(|line| format!("// {indent}{line}\n")).collect();
+    let (open, close) = if is_set { ("// gather_core::kernels! {\n", "// }\n") } else { ("", "") };
+    writeln!(text, "{open}{}{close}", lines.concat()).expect("text");
+    let tokens = case.call.parse().expect("tokens");
+    let file = syn::parse2((case.expand)(tokens)).expect("items");
+    let mut around = "///";
+    for line in prettyplease::unparse(&file).lines() {
+        let begins = |start: &str| line.trim_start().starts_with(start);
+        if begins("///") && !around.trim_start().starts_with("///") || begins("__g::KernelSet") {
+            text.push('\n');
+        }
+        writeln!(text, "{line}").expect("text");
+        around = line;
+    }
+    text
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots")
+}
+
+#[test]
+fn expansions_are_as_written_down() {
+    let bless = std::env::var_os("GATHER_BLESS").is_some_and(|value| value == "1");
+    let mut changed = String::new();
+    for case in &CASES {
+        let path = folder().join(case.name).with_extension("rs");
+        let now = rendered(case);
+        if bless {
+            fs::write(&path, &now).expect("a folder to write to");
+        }
+        let before = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        if before != now {
+            write!(changed, "\nsnapshots/{}.rs:\n{}", case.name, difference(&before, &now)).expect("text");
+        }
+    }
+    assert!(changed.is_empty(), "expansions have changed (GATHER_BLESS=1 writes them down again):\n{changed}");
+}
+
+#[test]
+fn every_file_is_an_expansion() {
+    let files = fs::read_dir(folder()).expect("the folder of snapshots");
+    let files = files.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let cases = CASES.iter().map(|case| format!("{}.rs", case.name));
+    assert_eq!(files.collect::<BTreeSet<_>>(), cases.collect());
+}
+
+#[test]
+fn expansions_are_short() {
+    for case in &CASES {
+        let lines = rendered(case).lines().count();
+        assert!(lines < 150, "{} takes {lines} lines", case.name);
+    }
+}
+
+/// The lines that two texts do not share, in order, with those around them.
+fn difference(before: &str, now: &str) -> String {
+    const AROUND: usize = 2;
+    let lines = edits(&before.lines().collect::<Vec<_>>(), &now.lines().collect::<Vec<_>>());
+    let near = |at: usize| {
+        let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
+        lines[around].iter().any(|(sign, _)| *sign != ' ')
+    };
+    let mut text = String::new();
+    let mut last = 0;
+    for (at, (sign, line)) in lines.iter().enumerate().filter(|(at, _)| near(*at)) {
+        if at > last + 1 {
+            text.push_str("  ..\n");
+        }
+        writeln!(text, "{sign} {line}").expect("text");
+        last = at;
+    }
+    text
+}
+
+/// The lines of both texts: those of a longest common part once, the others with `-` or `+`.
+fn edits<'a>(before: &[&'a str], now: &[&'a str]) -> Vec<(char, &'a str)> {
+    // common[i][j]: the length of the longest common part of `before[i..]` and `now[j..]`.
+    let mut common = vec![vec![0; now.len() + 1]; before.len() + 1];
+    for i in (0..before.len()).rev() {
+        for j in (0..now.len()).rev() {
+            common[i][j] =
+                if before[i] == now[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+        }
+    }
+    let (mut i, mut j, mut lines) = (0, 0, Vec::new());
+    while i < before.len() || j < now.len() {
+        if i < before.len() && j < now.len() && before[i] == now[j] {
+            lines.push((' ', now[j]));
+            (i, j) = (i + 1, j + 1);
+        } else if j == now.len() || i < before.len() && common[i + 1][j] >= common[i][j + 1] {
+            lines.push(('-', before[i]));
+            i += 1;
+        } else {
+            lines.push(('+', now[j]));
+            j += 1;
+        }
+    }
+    lines
+}
+
+#[test]
+fn differences_are_shown_with_what_is_around_them() {
+    let (before, now) = ("a\nb\nc\nd\ne\nf\ng\nh\n", "a\nB\nc\nd\ne\nf\ng\nh\ni\n");
+    assert_eq!(difference(before, now), "  a\n- b\n+ B\n  c\n  d\n  ..\n  g\n  h\n+ i\n");
+    assert_eq!(difference(before, before), "");
+}
