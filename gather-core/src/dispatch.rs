@@ -2,7 +2,7 @@
 
 use crate::error::Op;
 use crate::index::IndexType;
-use crate::kernels::{BUILTIN, CopyEntry, IndexEntry, KernelSet};
+use crate::kernels::{self, BUILTIN, CopyEntry, IndexEntry, KernelSet, MapNest};
 use crate::level::Level;
 
 /// The kernel of an index operator for lanes of `row` bytes: that of a unit of these bytes in `set`, else the built-in
@@ -32,6 +32,11 @@ pub(crate) fn copy_kernel(
     level: Level,
 ) -> Option<&'static CopyEntry> {
     candidates(set, row).into_iter().find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
+}
+
+/// The nest of a map.
+pub(crate) fn map_nest(index: IndexType, level: Level) -> MapNest {
+    kernels::map_nest(index, level)
 }
 
 /// Where to look for a kernel, in order: (set, bytes of the unit), 0 bytes standing for rows.

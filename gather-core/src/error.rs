@@ -283,6 +283,21 @@ pub enum Error {
         /// Position of the first byte that cannot be; `None` when it is not known which bytes can.
         position: Option<usize>,
     },
+    /// A parameter of a map is given per row of the table, but not for each.
+    MapParameterLength {
+        /// The operator.
+        op: Op,
+        /// The map's name.
+        map: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The number of values given.
+        len: usize,
+        /// The axis of data that is gathered along.
+        axis: usize,
+        /// The size of that axis.
+        dim: usize,
+    },
     /// The registry has no kernels for a data type.
     UnknownDType {
         /// The operator.
@@ -415,6 +430,12 @@ impl fmt::Display for Error {
             }
             Error::InvalidBytes { dtype, position: None } => {
                 write!(f, "bytes cannot be checked to be values of {dtype}")
+            }
+            Error::MapParameterLength { op, map, parameter, len, axis, dim } => {
+                write!(
+                    f,
+                    "{op}: parameter {parameter} of {map} has {len} values; per row it takes {dim}, the size of axis {axis}"
+                )
             }
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}")

@@ -21,12 +21,13 @@
 //!   writes to a [`ViewMut`] of yours, `run_uninit` to memory that holds no values yet.
 //! - A [`Plan`] does once what depends on shapes; [`Plan::explain`] says what it will do.
 //! - Types known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - [`Gather::run_map`] converts while it gathers, by a [`Map`]: one of [`maps`], or yours, made by [`map_kernels!`].
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types) and on [plans](guide::plans).
 //!
-//! Bits are moved, never converted: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with numbers, never
-//! a panic.
+//! Bits are moved, never converted unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with
+//! numbers, never a panic.
 //!
 //! # Features
 //!
@@ -54,6 +55,8 @@ pub mod guide;
 mod index;
 mod kernels;
 mod level;
+mod map;
+pub mod maps;
 mod ops;
 mod pages;
 mod plan;
@@ -112,6 +115,7 @@ pub use crate::error::{Argument, Error, Op};
 pub use crate::index::{Index, IndexType};
 pub use crate::kernels::KernelSet;
 pub use crate::level::Level;
+pub use crate::map::{Map, Param, Params};
 pub use crate::ops::{
     BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par, batch_to_space, gather,
     gather_elements, gather_nd,
@@ -190,5 +194,40 @@ pub use crate::view::{View, ViewMut};
 macro_rules! kernels {
     ($($tokens:tt)*) => {
         $crate::private::kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits maps: conversions that [`Gather::run_map`] applies to each element on its way, in one pass over the bytes.
+///
+/// ```
+/// use gather_core::{Gather, Param, View};
+///
+/// gather_core::map_kernels! {
+///     /// Brightness, from 0 to `full`.
+///     pub static BRIGHTNESS = |pixel: [u8; 3], full: f32| -> f32 {
+///         let sum: u32 = pixel.iter().map(|&part| u32::from(part)).sum();
+///         sum as f32 * full / 765.0
+///     };
+/// }
+///
+/// let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
+/// let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
+/// let grey = Gather::new(0).run_map(&BRIGHTNESS, &palette, &image, (Param::Value(15.0),))?;
+/// assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
+/// # Ok::<(), gather_core::Error>(())
+/// ```
+///
+/// A call names any number of maps, each ended by a `;`. One is written as a static whose value is a closure:
+///
+/// - first the element that is read, then up to four parameters, each a name and a type; the types of the first and of the
+///   result are [`Element`]s, those of parameters `Copy + Send + Sync + 'static`;
+/// - the body sees nothing but them and what is global. It should be short and without branches for the compiler to
+///   vectorise it, which it does for each [`Level`].
+///
+/// The static is a [`Map`] of these types, under the documentation and attributes that stand before it.
+#[macro_export]
+macro_rules! map_kernels {
+    ($($tokens:tt)*) => {
+        $crate::private::map_kernels_impl! { crate = $crate; $($tokens)* }
     };
 }

@@ -4,7 +4,7 @@ pub use ::core;
 pub use ::core::mem::{offset_of, size_of};
 // A caller may have given these names to other types.
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
-pub use gather_macros::kernels as kernels_impl;
+pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl};
 
 pub use crate::asserts::{assert_has_bytes, assert_no_padding, assert_width};
 pub use crate::element::{DType, Element};
@@ -18,3 +18,4 @@ pub use crate::kernels::{
     Phased, Rows, Scalar, Tables, UnitRow, Units, Verdict, Walk, copy_nest_any, index_nest_any,
 };
 pub use crate::level::Level;
+pub use crate::map::Convert;

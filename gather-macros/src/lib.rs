@@ -1,4 +1,5 @@
-//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, and `#[derive(Element)]`.
+//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits conversions,
+//! and `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports both. The way of a call of `kernels!`:
 //!
@@ -12,6 +13,7 @@ mod ctxt;
 mod element;
 mod emit;
 mod grid;
+mod map;
 mod name;
 mod parse;
 #[cfg(test)]
@@ -23,6 +25,12 @@ use proc_macro::TokenStream;
 #[proc_macro]
 pub fn kernels(input: TokenStream) -> TokenStream {
     expand_kernels(input.into()).into()
+}
+
+/// Emits maps; see `gather_core::map_kernels!`, which forwards to it with the path of the crate.
+#[proc_macro]
+pub fn map_kernels(input: TokenStream) -> TokenStream {
+    map::expand(input.into()).into()
 }
 
 /// The derive of gather-core, which re-exports and documents it.

@@ -131,7 +131,7 @@ fn value(cx: &mut Ctxt, input: ParseStream<'_>, key: &Ident) -> Option<TokenStre
 }
 
 /// Takes at least one token, and all before the one where `end` holds.
-fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) -> TokenStream {
+pub(crate) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) -> TokenStream {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && (tokens.is_empty() || !end(input)) {
         tokens.extend(input.parse::<TokenTree>());

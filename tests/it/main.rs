@@ -4,6 +4,8 @@ mod cloned;
 mod conformance;
 mod exhaustive;
 mod interleave;
+mod maps;
+mod own_maps;
 mod plans;
 mod properties;
 mod rows;

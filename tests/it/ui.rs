@@ -11,7 +11,7 @@ use std::process::Command;
 use trybuild::TestCases;
 
 /// Kinds of mistakes that the macros word themselves: the same with every compiler.
-const WORDED_HERE: [&str; 27] = [
+const WORDED_HERE: [&str; 28] = [
     "bad_index_type",
     "bad_list",
     "bad_ranks",
@@ -31,6 +31,7 @@ const WORDED_HERE: [&str; 27] = [
     "empty_list",
     "header",
     "many_mistakes",
+    "map_grammar",
     "missing_key",
     "misspelt_key",
     "punctuation",
@@ -42,12 +43,13 @@ const WORDED_HERE: [&str; 27] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 8] = [
+const WORDED_BY_COMPILER: [&str; 9] = [
     "derive_empty_array",
     "derive_field",
     "derive_not_copy",
     "derive_padding",
     "derive_wrong_zero",
+    "map_types",
     "not_an_element",
     "width_claim",
     "wrong_crate",
@@ -57,7 +59,7 @@ const WORDED_BY_COMPILER: [&str; 8] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 67] = [
+const MESSAGES: [&str; 85] = [
     "a set of kernels cannot be `mut`",
     "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",
     "expected the name of the set, as in `pub static KERNELS;`",
@@ -125,6 +127,24 @@ const MESSAGES: [&str; 67] = [
     "an enum with fields cannot be an element: its variants leave bytes uninitialised",
     "an enum has no zero of its own; say what `OutOfBounds::Zero` writes: `#[element(zero = Adenine)]`",
     "`char` is not an element",
+    "there is no map; write one, such as `pub static SCALE = ",
+    "expected `static`: a map is written `pub static SCALE = ",
+    "a map cannot be `mut`",
+    "expected the name of the map, such as `SCALE`",
+    "expected `=` after `D`",
+    "a map captures nothing and waits for nothing; leave `move` out",
+    "expected a closure, such as `|value: u8, scale: f32| -> f32 { .. }`",
+    "`G` has no input; name what is read, such as `|value: u8|`",
+    "expected a name and a type, such as `scale: f32`",
+    "`value` needs a type, such as `value: f32`",
+    "`scale` is named twice",
+    "`J` has more than 4 parameters; make several one tuple or array",
+    "expected `,` or `|`",
+    "expected `|` after the inputs of `O`",
+    "expected the type of the result after the inputs of `K`, such as `-> f32`",
+    "expected the body of `M` in braces, such as `{ f32::from(value) }`",
+    "expected `;` after the body of `N`",
+    "`GOOD` is the name of two maps",
 ];
 
 #[test]

@@ -46,22 +46,56 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<()
         Route::Wide => wide(plan.index),
     };
     let index = if plan.axes.is_empty() { (&raw const NO_INDEX).cast() } else { operands.index };
-    let origin = Cursor { out: operands.out, data: operands.data, index };
-    let nest = Nest { origin, loops: &plan.loops, unit: plan.unit, ahead: plan.ahead };
-    let task = Task { plan, kernel, fill: operands.fill, nest };
-    let verdict = match (&plan.chosen, plan.tasks()) {
+    let verdict = match &plan.chosen {
         // SAFETY: the promise about the operands; the plan has panels, and so has picked the kernel.
-        (Chosen::Panels(panels), _) => unsafe { panels::run(plan, kernel, panels, operands) }?,
-        // SAFETY: the promise about the operands is the task's.
-        (_, 1) => unsafe { task.run() },
-        // SAFETY: as above.
-        (_, tasks) => unsafe { task.run_split(tasks) },
+        Chosen::Panels(panels) => unsafe { panels::run(plan, kernel, panels, operands) }?,
+        // SAFETY: the promise about the operands; the plan has picked the kernel.
+        _ => unsafe { run_nest(plan, kernel, index, operands) },
     };
     if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
         // SAFETY: the indices may be read along their layout.
         return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
     }
     Ok(())
+}
+
+/// Runs the whole nest of a plan, in as many tasks as the plan says.
+///
+/// # Safety
+/// The promise of [`run`]; the kernel is the plan's, and `index` what it reads indices from.
+#[inline]
+pub(super) unsafe fn run_nest<K, C: Kernel>(
+    plan: &IndexPlan<K>,
+    kernel: C,
+    index: *const u8,
+    operands: &Operands<'_>,
+) -> Verdict {
+    let origin = Cursor { out: operands.out, data: operands.data, index };
+    let nest = Nest { origin, loops: &plan.loops, unit: plan.unit, ahead: plan.ahead };
+    let task = Task { plan, kernel, fill: operands.fill, nest };
+    match plan.tasks() {
+        // SAFETY: the promise about the operands is the task's.
+        1 => unsafe { task.run() },
+        // SAFETY: as above.
+        tasks => unsafe { task.run_split(tasks) },
+    }
+}
+
+/// What a nest is run by.
+pub(super) trait Kernel: Copy {
+    /// Runs a nest.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`, and what else the kernel asks for.
+    unsafe fn call(self, args: &IndexArgs<'_>) -> Verdict;
+}
+
+impl Kernel for IndexKernel {
+    #[inline(always)]
+    unsafe fn call(self, args: &IndexArgs<'_>) -> Verdict {
+        // SAFETY: the caller's promise.
+        unsafe { self(args) }
+    }
 }
 
 /// The kernel for axes and offsets beyond `i32`.
@@ -80,13 +114,20 @@ fn wide(index: IndexType) -> IndexKernel {
 }
 
 /// A part of a nest: the same kernel over fewer iterations from a later origin.
-#[derive(Clone, Copy)]
-struct Task<'a> {
-    plan: &'a IndexPlan,
-    kernel: IndexKernel,
+struct Task<'a, K, C> {
+    plan: &'a IndexPlan<K>,
+    kernel: C,
     fill: &'a [u8],
     nest: Nest<'a>,
 }
+
+impl<K, C: Copy> Clone for Task<'_, K, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, C: Copy> Copy for Task<'_, K, C> {}
 
 /// What a kernel is called on.
 #[derive(Clone, Copy)]
@@ -105,7 +146,7 @@ impl Nest<'_> {
     /// # Safety
     /// The kernel contract for the nest.
     #[inline]
-    pub(crate) unsafe fn call(self, plan: &IndexPlan, kernel: IndexKernel, fill: &[u8]) -> Verdict {
+    pub(super) unsafe fn call<K>(self, plan: &IndexPlan<K>, kernel: impl Kernel, fill: &[u8]) -> Verdict {
         let args = IndexArgs {
             origin: self.origin,
             loops: self.loops,
@@ -121,15 +162,15 @@ impl Nest<'_> {
             fill_len: fill.len(),
         };
         // SAFETY: the caller's promise.
-        unsafe { kernel(&args) }
+        unsafe { kernel.call(&args) }
     }
 }
 
 // SAFETY: a task reads shared memory and writes its own part of the output (K1: no two coordinates share a byte); the
-// operands' element types are `Send + Sync`.
-unsafe impl Send for Task<'_> {}
+// operands' element types, and what a kernel of a map reads beside them, are `Send + Sync`.
+unsafe impl<K, C> Send for Task<'_, K, C> {}
 
-impl Task<'_> {
+impl<K, C: Kernel> Task<'_, K, C> {
     /// Runs the part.
     ///
     /// # Safety

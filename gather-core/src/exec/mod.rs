@@ -6,7 +6,9 @@
 mod copy;
 pub(crate) mod culprit;
 mod index;
+mod map;
 mod panels;
 
 pub(crate) use copy::run as run_copy;
 pub(crate) use index::{Operands, run as run_index};
+pub(crate) use map::{Conversion, run as run_map};

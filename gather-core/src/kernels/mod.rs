@@ -41,6 +41,10 @@
 //! - **K6** A kernel of a fixed unit is given `row` equal to the unit's bytes. `fill` has `fill_len` readable bytes,
 //!   and `fill_len` divides `row`.
 //! - **K7** A kernel of a level runs on a machine that has the level.
+//! - **K8** A kernel of a map converts `elements` elements a lane: `row` is what they take in the output, and K2 holds for
+//!   what they take in data. Data and output are aligned for the types of the map, and data holds values of its input.
+//!   There is one component, of scale 1, so that a unit is a position along the axis. `params` points to the lookups of the
+//!   map's parameters, each of which has a value for every position `0..dim`.
 
 mod arch;
 mod args;
@@ -48,6 +52,7 @@ mod block;
 mod bodies;
 mod builtin;
 mod interleave;
+mod map;
 mod nest;
 mod resolve;
 mod table;
@@ -66,6 +71,10 @@ pub use block::Units;
 pub use bodies::{CopyBody, Gather, GatherElements, GatherNd, IndexBody};
 pub(crate) use builtin::BUILTIN;
 pub use interleave::BatchToSpace;
+pub(crate) use map::MapMover;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use map::mapped_avx2;
+pub(crate) use map::{MapArgs, MapNest, map_nest, mapped_scalar, wide_map_nest};
 pub use nest::{copy_nest_any, index_nest_any};
 pub use table::{
     CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Tables, UnitRow,

@@ -35,7 +35,7 @@ pub unsafe fn copy_nest_any<B: CopyBody>(args: &CopyArgs<'_>) {
 }
 
 /// Calls `lanes` at the cursor of every outer coordinate.
-fn index_odometer(args: &IndexArgs<'_>, lanes: &mut dyn FnMut(Cursor)) {
+pub(crate) fn index_odometer(args: &IndexArgs<'_>, lanes: &mut dyn FnMut(Cursor)) {
     let outer = &args.loops[..args.loops.len() - 1];
     // The cursor of each loop's current iteration, and how many it has left, this one included.
     let mut turns: SmallVec<[(Cursor, usize); INLINE]> = outer.iter().map(|along| (args.origin, along.n)).collect();

@@ -6,6 +6,7 @@ pub(crate) mod face;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod map;
 mod policy;
 
 pub use batch_to_space::{BatchToSpace, batch_to_space};

@@ -70,24 +70,24 @@ impl IndexLowered {
     }
 }
 
-/// How a planned call runs.
+/// How a planned call runs; `K` is what names a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Route {
+pub(crate) enum Route<K = &'static IndexEntry> {
     /// There is nothing to write and nothing to check.
     Nothing,
     /// Every index is to be checked, nothing can be written.
     Check,
     /// Every index is out of range and yields the fill.
     Fill,
-    /// A kernel of the table.
-    Kernel(&'static IndexEntry),
+    /// A kernel, one of the table unless the plan is a map's.
+    Kernel(K),
     /// The 64-bit kernel.
     Wide,
 }
 
 /// The plan of an index operator.
 #[derive(Clone, Debug)]
-pub(crate) struct IndexPlan {
+pub(crate) struct IndexPlan<K = &'static IndexEntry> {
     pub(crate) op: Op,
     pub(crate) output: Shape,
     pub(crate) axes: SmallVec<[Axis; 3]>,
@@ -95,13 +95,14 @@ pub(crate) struct IndexPlan {
     pub(crate) loops: SmallVec<[Loop; 6]>,
     pub(crate) components: SmallVec<[Component; 3]>,
     pub(crate) unit: isize,
+    /// Bytes that a lane writes.
     pub(crate) row: usize,
     pub(crate) ahead: usize,
     pub(crate) span: usize,
     pub(crate) chosen: Chosen,
     /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
     pub(crate) blocked: bool,
-    pub(crate) route: Route,
+    pub(crate) route: Route<K>,
     pub(crate) index: IndexType,
     pub(crate) level: Level,
     pub(crate) rules: IndexRules,
@@ -109,7 +110,7 @@ pub(crate) struct IndexPlan {
     /// Bytes that a call writes.
     pub(crate) bytes: usize,
     /// Lanes that it moves.
-    lanes: usize,
+    pub(super) lanes: usize,
 }
 
 /// Rows of data that are fetched ahead when the table exceeds the second-level cache.
@@ -173,9 +174,7 @@ impl IndexPlan {
         } else {
             Route::Wide
         };
-        let reached: usize =
-            axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
-        let ahead = if row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM { ROWS_AHEAD } else { 0 };
+        let ahead = if is_far(axes, size, row) { ROWS_AHEAD } else { 0 };
         let span = match (chosen, loops.as_slice()) {
             (Chosen::Direct, [.., outer, lane]) if outer.data != 0 && unit > 0 => {
                 let span = axes.iter().fold(unit as usize, |span, axis| span.saturating_mul(axis.dim));
@@ -205,7 +204,9 @@ impl IndexPlan {
             lanes: bytes / row.max(1),
         })
     }
+}
 
+impl<K> IndexPlan<K> {
     /// What indices are held against.
     pub(crate) fn blame(&self) -> Blame<'_> {
         Blame { op: self.op, axes: &self.axes, rules: self.rules, index: self.index }
@@ -218,8 +219,14 @@ impl IndexPlan {
     }
 }
 
+/// Whether rows of `row` bytes of data are worth fetching ahead: the axes reach beyond the second-level cache.
+pub(super) fn is_far(axes: &[Axis], size: usize, row: usize) -> bool {
+    let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
+    row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM
+}
+
 /// The element stride of the output along every lowered dimension.
-fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
+pub(super) fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
     if merged <= 1 {
         return SmallVec::from_slice(out.strides());
     }
@@ -233,7 +240,7 @@ fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]
 
 /// The components of an index in units of data, and the bytes of a unit: the greatest length that divides the stride of
 /// every axis. Without axes, one component that reads index 0.
-fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
+pub(super) fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Component; 3]>, isize) {
     match axes {
         [] => (SmallVec::from_slice(&[Component { dim: 1, scale: 0, index: 0 }]), 0),
         [axis] => {
@@ -253,7 +260,7 @@ fn components(axes: &[Axis], size: isize, index_size: isize) -> (SmallVec<[Compo
 }
 
 /// Whether every axis, every scale and every sum of units fits in `i32`, as the blocked kernels need (K2).
-fn fits_i32(components: &[Component]) -> bool {
+pub(super) fn fits_i32(components: &[Component]) -> bool {
     let mut reach = 0i64;
     for component in components {
         let span = (component.dim - 1).checked_mul(component.scale.unsigned_abs().try_into().unwrap_or(i64::MAX));

@@ -8,12 +8,14 @@ pub(crate) mod copy;
 mod explain;
 pub(crate) mod fold;
 pub(crate) mod index;
+mod map;
 mod strategy;
 mod typed;
 
 pub(crate) use copy::{CopyLowered, CopyPlan as RawCopyPlan, PhasedDim};
 pub use explain::Explain;
 pub(crate) use index::{Axis, IndexLowered, IndexPlan, Route};
+pub(crate) use map::{MapPlan, Sizes};
 pub use strategy::Strategy;
 pub(crate) use strategy::{Chosen, Panels};
 pub use typed::{CopyPlan, Plan};

@@ -1,0 +1,266 @@
+//! `map_kernels!`: statics whose values are closures become maps.
+//!
+//! As in `kernels!`, a mistake does not hide the next: the parser reports it and goes on behind it, at the next map.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Ident, Result, Token, Type, Visibility, token};
+
+use crate::ctxt::Ctxt;
+use crate::name::readable;
+use crate::parse::skip_until;
+
+/// The most parameters that a map has.
+const MOST: usize = 4;
+
+/// A map as it should stand.
+const EXAMPLE: &str = "pub static SCALE = |value: u8, scale: f32| -> f32 { f32::from(value) * scale };";
+
+/// A map.
+struct Map {
+    attrs: Vec<Attribute>,
+    vis: Visibility,
+    name: Ident,
+    /// What is read, then the parameters.
+    inputs: Vec<Input>,
+    output: Type,
+    body: TokenTree,
+}
+
+/// `name: Type`, or `mut name: Type`.
+struct Input {
+    mutable: Option<Token![mut]>,
+    name: Ident,
+    ty: Type,
+}
+
+/// The statics of a call, and its errors.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let mut cx = Ctxt::default();
+    let call = |input: ParseStream<'_>| call(&mut cx, input);
+    let call = call.parse2(input);
+    let Some((krate, maps)) = cx.take(call) else {
+        return cx.into_errors();
+    };
+    let mut names = HashSet::new();
+    let (first, again): (Vec<Map>, Vec<Map>) = maps.into_iter().partition(|map| names.insert(map.name.to_string()));
+    for map in again {
+        cx.error_on(&map.name, format!("`{}` is the name of two maps", map.name));
+    }
+    let statics = first.iter().map(|map| emit(&krate, map));
+    let statics: TokenStream = statics.collect();
+    let errors = cx.into_errors();
+    quote!(#errors #statics)
+}
+
+/// `crate = PATH; maps..`
+fn call(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Map>)> {
+    input.parse::<Token![crate]>()?;
+    input.parse::<Token![=]>()?;
+    let krate = skip_until(input, |input| input.peek(Token![;]));
+    input.parse::<Token![;]>()?;
+    if input.is_empty() {
+        return Err(Error::new(Span::call_site(), format!("there is no map; write one, such as `{EXAMPLE}`")));
+    }
+    let mut maps = Vec::new();
+    while !input.is_empty() {
+        match map(cx, input) {
+            Ok(map) => maps.extend(map),
+            Err(error) => {
+                cx.push(error);
+                // At least one token is taken, so that this comes to an end.
+                if !input.peek(Token![;]) {
+                    skip_until(input, |input| input.peek(Token![;]));
+                }
+                let _ = input.parse::<Option<Token![;]>>();
+            }
+        }
+    }
+    Ok((krate, maps))
+}
+
+/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an input that is
+/// not one.
+fn map(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Map>> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let vis: Visibility = input.parse()?;
+    let word =
+        expect::<Token![static]>(input, attrs.last(), || format!("expected `static`: a map is written `{EXAMPLE}`"))?;
+    if let Some(word) = input.parse::<Option<Token![mut]>>()? {
+        cx.error_on(word, "a map cannot be `mut`");
+    }
+    let name: Ident = expect(input, Some(word), || "expected the name of the map, such as `SCALE`".into())?;
+    if input.peek(Token![:]) {
+        let ty = skip_until(input, |input| input.peek(Token![=]) || input.peek(Token![;]));
+        cx.error_on(ty, "the macro writes the type of the static; leave it out");
+    }
+    let _: Token![=] = expect(input, Some(&name), || format!("expected `=` after `{name}`"))?;
+    for word in ["move", "async", "const", "static"] {
+        let ahead = input.fork();
+        if let Ok(TokenTree::Ident(found)) = ahead.parse::<TokenTree>()
+            && found == word
+        {
+            let _ = input.parse::<TokenTree>()?;
+            cx.error_on(found, format!("a map captures nothing and waits for nothing; leave `{word}` out"));
+        }
+    }
+    let inputs = inputs(cx, input, &name)?;
+    let message = || format!("expected the type of the result after the inputs of `{name}`, such as `-> f32`");
+    let _: Token![->] = expect(input, Some(&name), message)?;
+    let output = ty(input, &name, message)?;
+    if !input.peek(token::Brace) {
+        let message = format!("expected the body of `{name}` in braces, such as `{{ f32::from(value) }}`");
+        return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
+    }
+    let body: TokenTree = input.parse()?;
+    if input.parse::<Option<Token![;]>>()?.is_none() {
+        let end = if let TokenTree::Group(group) = &body { group.span_close() } else { body.span() };
+        cx.push(Error::new(end, format!("expected `;` after the body of `{name}`")));
+    }
+    Ok(inputs.map(|inputs| Map { attrs, vis, name, inputs, output, body }))
+}
+
+/// `|value: T, parameter: P, ..|`; `None` after reporting an input that is not one.
+fn inputs(cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<Vec<Input>>> {
+    let none = || format!("`{name}` has no input; name what is read, such as `|value: u8|`");
+    if let Some(bars) = input.parse::<Option<Token![||]>>()? {
+        cx.error_on(bars, none());
+        return Ok(None);
+    }
+    let message = || "expected a closure, such as `|value: u8, scale: f32| -> f32 { .. }`".into();
+    let bar: Token![|] = expect(input, Some(name), message)?;
+    let mut inputs: Vec<Input> = Vec::new();
+    let mut all_good = true;
+    let mut count = 0;
+    while !input.peek(Token![|]) {
+        if input.is_empty() {
+            return Err(Error::new_spanned(bar, format!("expected `|` after the inputs of `{name}`")));
+        }
+        count += 1;
+        match one_input(input, name) {
+            Ok(input) => {
+                let twice = inputs.iter().any(|other| other.name == input.name);
+                if twice {
+                    cx.error_on(&input.name, format!("`{}` is named twice", input.name));
+                } else if count == MOST + 2 {
+                    let message = format!("`{name}` has more than {MOST} parameters; make several one tuple or array");
+                    cx.error_on(&input.name, message);
+                }
+                all_good &= !twice && count < MOST + 2;
+                inputs.push(input);
+            }
+            Err(error) => {
+                cx.push(error);
+                all_good = false;
+                while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![|]) {
+                    input.parse::<TokenTree>()?;
+                }
+            }
+        }
+        if input.parse::<Option<Token![,]>>()?.is_none() && !input.is_empty() && !input.peek(Token![|]) {
+            return Err(input.error("expected `,` or `|`"));
+        }
+    }
+    let bar: Token![|] = input.parse()?;
+    if count == 0 {
+        cx.error_on(bar, none());
+    }
+    Ok((all_good && count > 0).then_some(inputs))
+}
+
+fn one_input(input: ParseStream<'_>, map: &Ident) -> Result<Input> {
+    let mutable = input.parse()?;
+    let message = || "expected a name and a type, such as `scale: f32`".into();
+    if input.peek(Token![_]) {
+        return Err(input.error(message()));
+    }
+    let name: Ident = expect(input, Some(map), message)?;
+    let message = || format!("`{name}` needs a type, such as `{name}: f32`");
+    if !input.peek(Token![:]) {
+        return Err(Error::new_spanned(&name, message()));
+    }
+    let _ = input.parse::<Token![:]>()?;
+    let ty = ty(input, &name, message)?;
+    Ok(Input { mutable, name, ty })
+}
+
+/// A type, out of the invisible group that it stands in when another macro hands it over.
+fn ty(input: ParseStream<'_>, owner: &Ident, message: impl Fn() -> String) -> Result<Type> {
+    let start = input.fork();
+    let mut ty = input
+        .parse()
+        .map_err(|_| if start.is_empty() { Error::new_spanned(owner, message()) } else { start.error(message()) })?;
+    while let Type::Group(group) = ty {
+        ty = *group.elem;
+    }
+    if matches!(ty, Type::Infer(_)) { Err(Error::new_spanned(ty, message())) } else { Ok(ty) }
+}
+
+/// The next token, where it is the wanted one; at the end of the input the error stands on `before`.
+fn expect<T: syn::parse::Parse>(
+    input: ParseStream<'_>,
+    before: Option<impl quote::ToTokens>,
+    message: impl Fn() -> String,
+) -> Result<T> {
+    let ahead = input.fork();
+    if let Ok(token) = ahead.parse() {
+        syn::parse::discouraged::Speculative::advance_to(input, &ahead);
+        return Ok(token);
+    }
+    Err(match before {
+        Some(before) if input.is_empty() => Error::new_spanned(before, message()),
+        _ => input.error(message()),
+    })
+}
+
+/// The static of a map, whose initialiser holds everything else.
+fn emit(krate: &TokenStream, map: &Map) -> TokenStream {
+    let Map { attrs, vis, name, inputs, output, body } = map;
+    let [value, params @ ..] = inputs.as_slice() else {
+        return TokenStream::new();
+    };
+    let (value_mut, value_name, value_ty) = (&value.mutable, &value.name, &value.ty);
+    let (param_muts, param_names): (Vec<_>, Vec<_>) = params.iter().map(|param| (param.mutable, &param.name)).unzip();
+    let param_tys: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
+    let texts: Vec<String> = param_names.iter().map(ToString::to_string).collect();
+    let doc = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| {
+        let params: Vec<String> =
+            params.iter().map(|param| format!("`{}: {}`", param.name, readable(&param.ty))).collect();
+        let params = match params.as_slice() {
+            [] => "without parameters".to_owned(),
+            [one] => format!("with the parameter {one}"),
+            [all @ .., last] => format!("with the parameters {} and {last}", all.join(", ")),
+        };
+        let text = format!("\n\nReads `{}` and writes `{}`, {params}.", readable(value_ty), readable(output));
+        quote!(#[doc = #text])
+    });
+    // A type that cannot be a parameter is reported where the parameters stand.
+    let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());
+    let params = quote_spanned!(span=> (#(#param_tys,)*));
+    let (text, conversion) = (name.to_string(), format_ident!("__{}", name));
+    quote! {
+        #(#attrs)*
+        #doc
+        #vis static #name: #krate::Map<#value_ty, #output, #params> = {
+            #[allow(non_camel_case_types)]
+            enum #conversion {}
+            impl #krate::private::Convert for #conversion {
+                type In = #value_ty;
+                type Out = #output;
+                type Params = #params;
+                const NAME: &'static #krate::private::core::primitive::str = #text;
+                const PARAMS: &'static [&'static #krate::private::core::primitive::str] = &[#(#texts),*];
+                #[inline(always)]
+                fn convert(
+                    #value_mut #value_name: #value_ty,
+                    (#(#param_muts #param_names,)*): Self::Params,
+                ) -> #output #body
+            }
+            #krate::Map::new::<#conversion>()
+        };
+    }
+}

@@ -1,0 +1,304 @@
+//! Ready-made maps: gathering with a conversion gives, to the bit, what gathering and then converting gives.
+
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
+
+use gather_core::{
+    Element, Error, Gather, Index, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut,
+    maps,
+};
+use gather_tests::oracle::{self, Dense};
+use gather_tests::values::bytes;
+use half::{bf16, f16};
+
+use crate::support::{RULES, Spread, narrow, view};
+
+pub(crate) fn levels() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// What two steps give: gather, then convert each element by its position along the axis.
+fn two_steps<T: Element, U: Element, I: Index>(
+    op: &Gather,
+    axis: usize,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    convert: impl Fn(T, usize) -> U,
+) -> Result<Tensor<U>, Error> {
+    // The position along the axis, from 1, at every coordinate: what is out of range comes out as 0.
+    let positions: Vec<u64> = (1..=data.shape()[axis] as u64).collect();
+    let mut strides = vec![0; data.rank()];
+    strides[axis] = 1;
+    let positions = View::strided(&positions, data.shape(), &strides, 0)?;
+    let (values, positions) = (op.run(data, indices)?, op.run(&positions, indices)?);
+    let pairs = values.as_slice().iter().zip(positions.as_slice());
+    let converted = pairs.map(|(&value, &at)| if at == 0 { U::ZERO } else { convert(value, at as usize - 1) });
+    Tensor::new(converted.collect(), values.shape())
+}
+
+/// Holds every face of a map against two steps.
+pub(crate) fn holds<T: Element, U: Element, P: Params, I: Index>(
+    map: &Map<T, U, P>,
+    op: &Gather,
+    (axis, data, indices): (usize, &View<'_, T>, &View<'_, I>),
+    given: P::Given<'_>,
+    convert: impl Fn(T, usize) -> U,
+) {
+    let what = || format!("{} {op:?} {:?} {:?} {}", map.name(), data.shape(), indices.shape(), I::TYPE);
+    let expected = two_steps(op, axis, data, indices, convert);
+    let got = op.run_map(map, data, indices, given);
+    let expected = match (expected, got) {
+        (Err(expected), Err(got)) => return assert_eq!(expected, got, "{}", what()),
+        (Ok(expected), Ok(got)) => {
+            assert_eq!(expected.shape(), got.shape(), "{}", what());
+            assert_eq!(bytes(expected.as_slice()), bytes(got.as_slice()), "{}", what());
+            expected
+        }
+        (expected, got) => panic!("{}: {:?}, {:?}", what(), expected.err(), got.err()),
+    };
+
+    // Spread out, the last dimension backwards.
+    let shape = expected.shape();
+    let mut strides = vec![0isize; shape.len()];
+    let mut step = 2isize;
+    for (stride, &dim) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step * dim.max(1) as isize + 1;
+    }
+    let mut offset = 1;
+    if let (Some(stride), Some(&dim)) = (strides.last_mut(), shape.last()) {
+        offset += *stride as usize * dim.saturating_sub(1);
+        *stride = -*stride;
+    }
+    let mut memory = vec![U::ZERO; step as usize + 2];
+    let mut out = ViewMut::strided(&mut memory, shape, &strides, offset).unwrap();
+    op.run_map_into(map, data, indices, given, &mut out).unwrap();
+    let written = View::strided(&memory, shape, &strides, offset).unwrap();
+    for (coords, value) in oracle::coords(shape).zip(expected.as_slice()) {
+        assert_eq!(bytes(&[*written.get(&coords).unwrap()]), bytes(&[*value]), "{} at {coords:?}", what());
+    }
+
+    let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
+    op.run_map_uninit(map, data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_map_uninit` has succeeded.
+    let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
+    assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}", what());
+}
+
+fn scales(dim: usize) -> Vec<f32> {
+    (0..dim).map(|at| 1.0 / (at as f32 + 3.0)).collect()
+}
+
+/// Holds all ready-made maps on tables of a shape.
+fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &View<'_, I>) {
+    let dim = shape[axis];
+    let scales = scales(dim);
+    let zeros: Vec<u8> = (0..dim).map(|at| (at * 37 + 5) as u8).collect();
+    let signed: Vec<i8> = zeros.iter().map(|&zero| zero as i8).collect();
+    let codes = Dense::from_fn(shape, |at| (at * 31 + 7) as u8);
+    let signed_codes = Dense { shape: shape.to_vec(), values: codes.values.iter().map(|&code| code as i8).collect() };
+    // Every third is special: subnormal, infinite, or no number.
+    let bits = |at: usize| {
+        ((at * 2551 + 1) as u32).wrapping_mul(0x9e37_79b9) | if at.is_multiple_of(3) { 0x7f80_0000 } else { 0 }
+    };
+    let single = Dense::from_fn(shape, |at| f32::from_bits(bits(at)));
+    let half = Dense::from_fn(shape, |at| f16::from_bits(bits(at) as u16 | if at % 3 == 1 { 0x7c00 } else { 0 }));
+    let brain = Dense::from_fn(shape, |at| bf16::from_bits((bits(at) >> 15) as u16));
+
+    for spread in [false, true] {
+        let (a, b, c) = (Spread::new(&codes), Spread::new(&signed_codes), Spread::new(&single));
+        let (d, e) = (Spread::new(&half), Spread::new(&brain));
+        let codes = if spread { a.view() } else { view(&codes) };
+        let signed_codes = if spread { b.view() } else { view(&signed_codes) };
+        let single = if spread { c.view() } else { view(&single) };
+        let half = if spread { d.view() } else { view(&half) };
+        let brain = if spread { e.view() } else { view(&brain) };
+
+        let byte = |value: u8, scale: f32, zero: u8| (f32::from(value) - f32::from(zero)) * scale;
+        let signed_byte = |value: i8, scale: f32, zero: i8| (f32::from(value) - f32::from(zero)) * scale;
+        let on = (axis, &codes, indices);
+        let given = (Param::PerRow(&scales[..]), Param::PerRow(&zeros[..]));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, scales[at], zeros[at]));
+        let given = (Param::Value(0.3), Param::PerRow(&zeros[..]));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, 0.3, zeros[at]));
+        let given = (Param::Value(-7.1), Param::Value(128));
+        holds(&maps::DEQUANTIZE_U8, op, on, given, |value, _| byte(value, -7.1, 128));
+        let on = (axis, &signed_codes, indices);
+        let given = (Param::PerRow(&scales[..]), Param::PerRow(&signed[..]));
+        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], signed[at]));
+        let given = (Param::PerRow(&scales[..]), Param::Value(-3));
+        holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], -3));
+        holds(&maps::F16_TO_F32, op, (axis, &half, indices), (), |value, _| value.to_f32());
+        holds(&maps::BF16_TO_F32, op, (axis, &brain, indices), (), |value, _| value.to_f32());
+        holds(&maps::F32_TO_F16, op, (axis, &single, indices), (), |value, _| f16::from_f32(value));
+        holds(&maps::F32_TO_BF16, op, (axis, &single, indices), (), |value, _| bf16::from_f32(value));
+    }
+}
+
+#[test]
+fn rows_of_every_length_are_converted() {
+    let list = [4i64, 0, -1, 8, 7, 2, -9, 9, 2];
+    let list = View::new(&list, &[3, 3]).unwrap();
+    for level in levels() {
+        for len in 0..=70 {
+            ready_made(&Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level), 0, &[9, len], &list);
+        }
+    }
+}
+
+#[test]
+fn every_axis_batch_and_policy() {
+    let shape = [3, 4, 5];
+    for level in levels() {
+        for axis in 0..3 {
+            for batch in 0..=axis {
+                for (seed, (negative, out, _)) in RULES.into_iter().enumerate() {
+                    for tame in [false, true] {
+                        let index_shape = [&shape[..batch], &[2, 2]].concat();
+                        let n = shape[axis] as i128;
+                        let (low, count) = if tame { (0, n) } else { (-n - 1, 2 * n + 3) };
+                        let indices =
+                            Dense::from_fn(&index_shape, |at| low + ((at * 7 + seed) as i128).rem_euclid(count));
+                        let op = Gather::new(axis as i64).batch_dims(batch as i64).level(level);
+                        let op = op.negative_index(negative).out_of_bounds(out);
+                        ready_made(&op, axis, &shape, &Spread::new(&narrow::<i32>(&indices)).view());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_index_type_at_its_own_width() {
+    fn with<I: Index + TryFrom<i128>>(low: i128) {
+        let indices = Dense::from_fn(&[17], |at| low.max(-7) + at as i128 % 15);
+        for level in levels() {
+            let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
+            ready_made(&op, 1, &[2, 6, 3], &view(&narrow::<I>(&indices)));
+            ready_made(&op, 1, &[2, 6], &Spread::new(&narrow::<I>(&indices)).view());
+        }
+    }
+    with::<i8>(-7);
+    with::<i16>(-7);
+    with::<i32>(-7);
+    with::<i64>(-7);
+    with::<isize>(-7);
+    with::<u8>(0);
+    with::<u16>(0);
+    with::<u32>(0);
+    with::<u64>(0);
+    with::<usize>(0);
+}
+
+#[test]
+fn lanes_of_every_length_around_a_block() {
+    let table = Dense::from_fn(&[2, 40], |at| at as u8);
+    let scales = scales(40);
+    for lanes in (1..=20).chain(505..=520).chain(1020..=1030) {
+        let list = Dense::from_fn(&[lanes], |at| (at * 11 % 42) as i128);
+        let list = narrow::<u16>(&list);
+        for level in levels() {
+            let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
+            let given = (Param::PerRow(&scales[..]), Param::Value(3));
+            let convert = |value, at: usize| (f32::from(value) - 3.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+        }
+    }
+}
+
+#[test]
+fn rows_of_large_tables_which_are_fetched_ahead() {
+    for len in [32, 100, 255, 256, 257, 700, 1025] {
+        let rows = (1 << 20) / len + 3;
+        let table = Dense::from_fn(&[rows, len], |at| (at * 31 % 253) as u8);
+        let wide = Dense::from_fn(&[rows, len], |at| (at * 31 % 4093) as f32 / 64.0);
+        let scales = scales(rows);
+        let list = Dense::from_fn(&[530], |at| (at * 7919 % (rows + 1)) as i128 - 1);
+        let list = narrow::<i32>(&list);
+        for level in levels() {
+            let op = Gather::new(0).negative_index(NegativeIndex::Reject).out_of_bounds(OutOfBounds::Zero).level(level);
+            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (0, &view(&table), &view(&list)), given, convert);
+            holds(&maps::F32_TO_F16, &op, (0, &view(&wide), &view(&list)), (), |value, _| f16::from_f32(value));
+        }
+    }
+}
+
+#[test]
+fn every_number_of_threads_gives_the_same() {
+    let table = Dense::from_fn(&[3, 50, 70], |at| (at % 251) as u8);
+    let scales = scales(50);
+    let list = Dense::from_fn(&[700], |at| (at * 37 % 103) as i128 - 51);
+    let list = narrow::<i64>(&list);
+    for par in [Par::Seq, Par::Auto, Par::Threads(1), Par::Threads(2), Par::Threads(3), Par::Threads(64)] {
+        for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Wrap] {
+            let op = Gather::new(1).out_of_bounds(out).par(par);
+            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
+            holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
+        }
+    }
+}
+
+/// Holds a map of plain numbers on every value of a list, whose results are to be the same bits.
+fn on_all<T: Element + Debug, U: Element>(map: &Map<T, U>, values: &[T], convert: impl Fn(T) -> U) {
+    for level in levels() {
+        let data = View::new(values, &[1, values.len()]).unwrap();
+        let got = Gather::new(0).level(level).run_map(map, &data, &View::new(&[0u8], &[1]).unwrap(), ()).unwrap();
+        for (got, &value) in got.as_slice().iter().zip(values) {
+            assert_eq!(bytes(&[*got]), bytes(&[convert(value)]), "{} of {value:?}", map.name());
+        }
+    }
+}
+
+#[test]
+fn half_types_are_converted_as_the_crate_half_does() {
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let halves: Vec<f16> = all.iter().map(|&bits| f16::from_bits(bits)).collect();
+    on_all(&maps::F16_TO_F32, &halves, f16::to_f32);
+    let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
+    on_all(&maps::BF16_TO_F32, &brains, bf16::to_f32);
+
+    // Around every value of both types and every point in the middle of two, and a sample of the rest.
+    let mut singles: Vec<f32> = Vec::new();
+    for (half, brain) in halves.iter().zip(&brains) {
+        for middle in [half.to_f32().to_bits(), half.to_f32().to_bits() + 0x1000, brain.to_f32().to_bits()] {
+            singles.extend([-1, 0, 1].map(|off| f32::from_bits(middle.wrapping_add_signed(off))));
+        }
+        singles
+            .extend([-1, 0, 1].map(|off| f32::from_bits((brain.to_f32().to_bits() + 0x8000).wrapping_add_signed(off))));
+    }
+    // The numbers below the least normal one of 16 bits, and halves between them.
+    singles.extend((0..=4096).flat_map(|at| [-1, 0, 1].map(|off| (at as f32 / (1 << 26) as f32, off))).map(nudge));
+    singles.extend((0..1 << 20).map(|at: u32| f32::from_bits(at.wrapping_mul(0x9e37_79b1))));
+    on_all(&maps::F32_TO_F16, &singles, f16::from_f32);
+    on_all(&maps::F32_TO_BF16, &singles, bf16::from_f32);
+}
+
+fn nudge((value, off): (f32, i32)) -> f32 {
+    f32::from_bits(value.to_bits().saturating_add_signed(off))
+}
+
+#[test]
+fn tensors_without_elements_and_of_rank_0() {
+    let list: [i32; 0] = [];
+    let empty = View::new(&list, &[0]).unwrap();
+    let scalar = View::scalar(&2i64);
+    let scales = scales(3);
+    let given = (Param::PerRow(&scales[..]), Param::Value(0));
+    let table = Dense::from_fn(&[3, 2], |at| at as u8 + 1);
+    for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        let op = Gather::new(0).out_of_bounds(out);
+        ready_made(&op, 0, &[3, 2], &empty);
+        ready_made(&op, 0, &[3, 2], &scalar);
+        ready_made(&op, 0, &[3], &scalar);
+        // An axis without elements: zeros, or an error.
+        ready_made(&op, 0, &[0, 2], &scalar);
+        ready_made(&op, 0, &[3, 0], &scalar);
+        ready_made(&op, 0, &[0, 2], &empty);
+    }
+    let got = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &view(&table), &scalar, given).unwrap();
+    assert_eq!((got.shape(), got.as_slice()), (&[2][..], &[1.0, 1.2][..]));
+}

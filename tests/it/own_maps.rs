@@ -1,0 +1,137 @@
+//! Maps of one's own, by `map_kernels!`, and what calls with maps say when something is wrong.
+
+use gather_core::{Element, Error, Gather, Layout, OutOfBounds, Param, Strategy, View, ViewMut, maps};
+use gather_tests::oracle::Dense;
+
+use crate::maps::{holds, levels};
+use crate::support::view;
+
+gather_core::map_kernels! {
+    /// Without parameters.
+    static BROADEN = |value: u16| -> u64 { u64::from(value) << 7 };
+
+    /// With the most parameters there may be, of types that are no elements, one without bytes.
+    static MIXED = |value: i16, tuple: (i32, bool), nothing: (), mut sum: i64, word: &'static str| -> i64 {
+        let () = nothing;
+        sum += i64::from(tuple.0) * i64::from(value);
+        if tuple.1 { -sum } else { sum + word.len() as i64 }
+    };
+
+    /// To a type whose zero is not all zero bytes.
+    static TO_CELL = |value: u8, base: i32| -> Cell { Cell { value: base + i32::from(value), kind: Kind::Full } };
+
+    /// From a type of 8 bytes to one of 3.
+    static FROM_CELL = |cell: Cell| -> [u8; 3] { [cell.value as u8, cell.kind as u8, 7] };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+#[element(zero = Cell { value: -1, kind: Kind::Empty })]
+struct Cell {
+    value: i32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(u32)]
+#[element(zero = Empty)]
+enum Kind {
+    Empty = 5,
+    Full = 6,
+}
+
+#[test]
+fn maps_of_ones_own() {
+    let words = Dense::from_fn(&[4, 9], |at| (at * 1009) as u16);
+    let list = [3i8, -1, 0, 1];
+    let list = View::new(&list, &[4]).unwrap();
+    for level in levels() {
+        let op = Gather::new(0).level(level);
+        holds(&BROADEN, &op, (0, &view(&words), &list), (), |value, _| u64::from(value) << 7);
+
+        let numbers = Dense::from_fn(&[4, 9], |at| at as i16 - 18);
+        let (tuples, sums) = ([(1, true), (2, false), (-3, true), (4, false)], [10i64, 20, 30, 40]);
+        let given =
+            (Param::PerRow(&tuples[..]), Param::PerRow(&[(); 4][..]), Param::PerRow(&sums[..]), Param::Value("four"));
+        let convert = |value: i16, at: usize| {
+            let sum = sums[at] + i64::from(tuples[at].0) * i64::from(value);
+            if tuples[at].1 { -sum } else { sum + 4 }
+        };
+        holds(&MIXED, &op, (0, &view(&numbers), &list), given, convert);
+
+        // Out of range: the zero of the output's type, not the map of a zero.
+        let codes = [1u8, 2, 3];
+        let codes = View::new(&codes, &[3]).unwrap();
+        let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
+        let cell = |value| Cell { value, kind: Kind::Full };
+        holds(&TO_CELL, &op, (0, &codes, &list), (Param::Value(100),), |value, _| cell(100 + i32::from(value)));
+        let cells = op.run_map(&TO_CELL, &codes, &list, (Param::Value(100),)).unwrap();
+        assert_eq!(cells.as_slice(), [Cell::ZERO, cell(103), cell(101), cell(102)]);
+        let back = op.run_map(&FROM_CELL, &cells.view(), &list, ()).unwrap();
+        assert_eq!(back.as_slice(), [[102, 6, 7], [102, 6, 7], [255, 5, 7], [103, 6, 7]]);
+    }
+    assert_eq!((MIXED.name(), MIXED.params()), ("MIXED", &["tuple", "nothing", "sum", "word"][..]));
+    assert_eq!(format!("{TO_CELL:?}"), r#"Map { name: "TO_CELL", params: ["base"] }"#);
+
+    // One element of a tensor of rank 0.
+    let got = Gather::torch(0).run_map(&BROADEN, &View::scalar(&3), &View::scalar(&0u8), ()).unwrap();
+    assert_eq!((got.shape(), got.as_slice()), (&[][..], &[384][..]));
+}
+
+#[test]
+fn axes_beyond_32_bits_are_converted() {
+    // Billions of repeated rows, with as many values that take no memory.
+    let (rows, nothing) = (1usize << 33, [(); 1 << 33]);
+    let data = View::strided(&[7i16, 8, 9], &[rows, 3], &[0, 1], 0).unwrap();
+    let indices = [0i64, -1, (1 << 33) - 1, 1 << 33];
+    let indices = View::new(&indices, &[4]).unwrap();
+    let given = (Param::Value((2, false)), Param::PerRow(&nothing[..]), Param::Value(100), Param::Value(""));
+    for level in levels() {
+        let op = Gather::new(0).level(level).out_of_bounds(OutOfBounds::Zero);
+        let got = op.run_map(&MIXED, &data, &indices, given).unwrap();
+        assert_eq!(got.as_slice(), [[114, 116, 118].repeat(3), vec![0; 3]].concat());
+        let error = Gather::new(0).level(level).run_map(&MIXED, &data, &indices, given).unwrap_err();
+        let text = "gather: index 8589934592 at position 3 is out of range for axis 0 of size 8589934592";
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let table = Dense::from_fn(&[4, 2], |at| at as u8);
+    let (table, list) = (view(&table), [3i32, 1, 4]);
+    let list = View::new(&list, &[3]).unwrap();
+    let map = &maps::DEQUANTIZE_U8;
+    let given = (Param::Value(1.0), Param::Value(0));
+    let text = |op: Gather, given| op.run_map(map, &table, &list, given).unwrap_err().to_string();
+
+    let scales = [0.5f32, 0.25, 2.0];
+    let few = (Param::PerRow(&scales[..]), Param::Value(0));
+    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 4, the size of axis 0";
+    assert_eq!(text(Gather::new(0), few), error);
+    let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 2, the size of axis 1";
+    assert_eq!(text(Gather::new(-1), few), error);
+    let zeros = [0; 5];
+    let error = "gather: parameter zero_point of DEQUANTIZE_U8 has 5 values; per row it takes 4, the size of axis 0";
+    assert_eq!(text(Gather::new(0), (Param::Value(1.0), Param::PerRow(&zeros[..]))), error);
+
+    // Errors of attributes come first.
+    assert_eq!(text(Gather::new(2), few), "gather: axis 2 is out of range; data of rank 2 allows -2..=1");
+    let error = "gather: index 4 at position 2 is out of range for axis 0 of size 4";
+    assert_eq!(text(Gather::new(0), given), error);
+    let error = "gather: the strategy table does not take these shapes and types at this level";
+    assert_eq!(text(Gather::new(0).strategy(Strategy::Table), given), error);
+    assert!(Gather::new(0).strategy(Strategy::Direct).run_map(map, &table, &View::scalar(&0u8), given).is_ok());
+
+    // A wrong output is not touched, and more bytes than there can be are refused.
+    let mut memory = [7.0f32; 6];
+    let mut out = ViewMut::new(&mut memory, &[2, 3]).unwrap();
+    let error = Gather::new(0).run_map_into(map, &table, &list, given, &mut out).unwrap_err();
+    assert_eq!(error.to_string(), "gather: the output has shape [2, 3]; the result has [3, 2]");
+    assert_eq!(memory, [7.0; 6]);
+    let rows = usize::MAX >> 2;
+    let indices = View::strided(&[0u8], &[rows], &[0], 0).unwrap();
+    let error = Gather::new(0).run_map(map, &View::new(&[1u8, 2], &[2]).unwrap(), &indices, given).unwrap_err();
+    assert_eq!(error, Error::TooManyBytes { shape: [rows].into(), element: 4 });
+    assert!(Layout::contiguous(&[rows]).is_ok());
+}
