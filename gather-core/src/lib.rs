@@ -31,8 +31,9 @@
 //!
 //! # Features
 //!
-//! `std` (default): run-time detection of instruction sets. `rayon` (default): threads from the caller's pool. `half`:
-//! `f16` and `bf16`. `num-complex`: `Complex<f32>` and `Complex<f64>`. Without `std` the crate needs `alloc`.
+//! `std` (default): run-time detection of instruction sets. `rayon` (default): threads from the caller's pool.
+//! `huge-pages` (default): on Linux, huge pages for fresh outputs of 4 MiB and more. `half`: `f16` and `bf16`.
+//! `num-complex`: `Complex<f32>` and `Complex<f64>`. Without `std` the crate needs `alloc`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -235,8 +235,8 @@ fn emit(krate: &TokenStream, map: &Map) -> TokenStream {
             [one] => format!("with the parameter {one}"),
             [all @ .., last] => format!("with the parameters {} and {last}", all.join(", ")),
         };
-        let text = format!("\n\nReads `{}` and writes `{}`, {params}.", readable(value_ty), readable(output));
-        quote!(#[doc = #text])
+        let text = format!(" Reads `{}` and writes `{}`, {params}.", readable(value_ty), readable(output));
+        quote!(#[doc = ""] #[doc = #text])
     });
     // A type that cannot be a parameter is reported where the parameters stand.
     let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());

@@ -17,7 +17,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -115,6 +115,14 @@ const CASES: [Case; 11] = [
         ",
     },
     Case {
+        name: "maps",
+        expand: map_kernels,
+        call: "
+            /// Dequantises.
+            pub static DEQUANTIZE = |q: u8, scale: f32, zero: u8| -> f32 { (f32::from(q) - f32::from(zero)) * scale };
+        ",
+    },
+    Case {
         name: "element_struct",
         expand: crate::element::expand,
         call: "
@@ -157,15 +165,27 @@ fn kernels(call: TokenStream) -> TokenStream {
     crate::expand_kernels(quote::quote!(crate = ::gather_core; #call))
 }
 
+/// `map_kernels!` as `gather_core::map_kernels!` forwards to it.
+fn map_kernels(call: TokenStream) -> TokenStream {
+    crate::map::expand(quote::quote!(crate = ::gather_core; #call))
+}
+
 /// A call, as comments, and what it expands to.
 fn rendered(case: &Case) -> String {
     let mut text = String::new();
-    let is_set = case.name.starts_with("kernels");
-    let indent = if is_set { "    " } else { "" };
+    let called = match case.name.split('_').next() {
+        Some("kernels") => Some("kernels"),
+        Some("maps") => Some("map_kernels"),
+        _ => None,
+    };
+    let indent = if called.is_some() { "    " } else { "" };
     let lines = case.call.trim_matches([' ', '\n']).lines();
     let lines = lines.map(|line| line.strip_prefix(&" ".repeat(12)).unwrap_or(line));
     let lines: Vec<String> = lines.map(|line| format!("// {indent}{line}\n")).collect();
-    let (open, close) = if is_set { ("// gather_core::kernels! {\n", "// }\n") } else { ("", "") };
+    let (open, close) = match called {
+        Some(name) => (format!("// gather_core::{name}! {{\n"), "// }\n"),
+        None => (String::new(), ""),
+    };
     writeln!(text, "{open}{}{close}", lines.concat()).expect("text");
     let tokens = case.call.parse().expect("tokens");
     let file = syn::parse2((case.expand)(tokens)).expect("items");

@@ -86,17 +86,19 @@ fn time(one: &mut (dyn Runner + Send), two: &mut (dyn Runner + Send), budget: Du
     })
 }
 
-/// The mean of as many calls as fit in 100 microseconds, at least one, after one that finds the caches as it left them:
-/// not as the variant before it did.
+/// Calls before the clock starts: they find the caches as the variant before left them.
+const SETTLING: u32 = 3;
+
+/// The mean of as many calls as fit in a millisecond, at least one, after some that settle the caches.
 fn clock(mut call: impl FnMut()) -> f64 {
-    call();
+    (0..SETTLING).for_each(|_| call());
     let start = Instant::now();
     let mut calls = 0u32;
     loop {
         call();
         calls += 1;
         let elapsed = start.elapsed();
-        if elapsed > Duration::from_micros(100) {
+        if elapsed > Duration::from_millis(1) {
             return elapsed.as_secs_f64() * 1e3 / f64::from(calls);
         }
     }

@@ -3,7 +3,8 @@
 use crate::element::Element;
 use crate::error::{Argument, Error, Op};
 use crate::index::Index;
-use crate::ops::face::{IndexOperator, index_operator, normalize_axis};
+use crate::ops::face::{IndexOperator, normalize_axis};
+use crate::ops::methods::index_operator;
 use crate::ops::{IndexRules, NegativeIndex, OutOfBounds, Tuning};
 use crate::plan::{Axis, IndexLowered};
 use crate::shape::Layout;

@@ -3,7 +3,8 @@
 use crate::element::Element;
 use crate::error::{Argument, Error, Op};
 use crate::index::Index;
-use crate::ops::face::{IndexOperator, index_operator};
+use crate::ops::face::IndexOperator;
+use crate::ops::methods::index_operator;
 use crate::ops::{IndexRules, NegativeIndex, Tuning};
 use crate::plan::{Axis, IndexLowered};
 use crate::shape::Layout;

@@ -7,6 +7,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 mod map;
+mod methods;
 mod policy;
 
 pub use batch_to_space::{BatchToSpace, batch_to_space};
