@@ -2,11 +2,12 @@
 
 use crate::ops::Par;
 
-/// Work that one task should have at least, in bytes copied: about 150 microseconds, twice what it takes until a second
-/// thread has woken up and begun (2026-11-21, 2-core EPYC of the Zen 4 class, `record` on the workloads of 70 to 150
-/// microseconds, which lost up to half their speed at 64 KiB).
+/// Work that one task should have at least, in bytes copied: about 40 microseconds, more than it takes until a second
+/// thread has woken up and begun. Two tasks of as much take 0.51 to 0.54 times as long as one thread, in workloads of 75 to
+/// 115 microseconds that follow one another (2026-11-21, 2-core EPYC of the Zen 4 class, `record`); 64 KiB a task made calls
+/// of that length slower by up to a half where the pool was asleep.
 #[cfg(feature = "rayon")]
-const WORK_PER_TASK: usize = 4 << 20;
+const WORK_PER_TASK: usize = 1 << 20;
 
 /// What resolving and moving one lane costs, in bytes copied.
 #[cfg(feature = "rayon")]
