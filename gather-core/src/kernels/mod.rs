@@ -26,6 +26,11 @@
 //! Resolving depends on the index type and moving on the width, so their machine code adds up instead of multiplying:
 //! only the small nests exist for each width x index type x rank.
 //!
+//! Where it pays, a level has ways of its own: lanes of 4 and 8 bytes are resolved and gathered in one loop, for a whole
+//! plane of lanes at once (`arch/fused`); tuples are resolved by vectors (`arch/resolve`); data that fits in registers is
+//! looked up by shuffles (`arch/lookup`); streams are zipped (`arch/zip`). Each refuses what it does not take, and the
+//! blocked way above runs.
+//!
 //! # Contract (what `exec` guarantees and every `unsafe` here refers to)
 //!
 //! - **K1** Along every coordinate of the loops, `out` reaches memory that may be written for `row` bytes, and no two
