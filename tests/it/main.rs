@@ -3,6 +3,7 @@
 mod cloned;
 mod conformance;
 mod exhaustive;
+mod hostile;
 mod interleave;
 mod maps;
 mod own_maps;
