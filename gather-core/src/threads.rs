@@ -2,10 +2,10 @@
 
 use crate::ops::Par;
 
-/// Work that one task should have at least, in bytes copied: about 40 microseconds, more than it takes until a second
-/// thread has woken up and begun. Two tasks of as much take 0.51 to 0.54 times as long as one thread, in workloads of 75 to
-/// 115 microseconds that follow one another (2026-11-21, 2-core EPYC of the Zen 4 class, `record`); 64 KiB a task made calls
-/// of that length slower by up to a half where the pool was asleep.
+/// Work that one task should have at least, in bytes copied: about 40 microseconds. Two tasks of as much take 0.48 to 0.54
+/// times as long as one thread, in workloads of 75 to 115 microseconds that follow one another (2026-11-21, 2-core EPYC of
+/// the Zen 4 class, `record`). Calls far apart, which find the pool asleep, were not measured at this threshold; 64 KiB a
+/// task made them slower by up to a half.
 #[cfg(feature = "rayon")]
 const WORK_PER_TASK: usize = 1 << 20;
 

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Lanes that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way:
-//! `gather_nd/k3_elems_128x128x128_1M` takes 2.5 ms by it and 4.0 by scalar loads, `k2_elems_2048x2048_1M` 3.9 and 5.0, of
-//! which most is waiting for the third-level cache; in the first-level cache both take 0.33 ns a lane. Fetching each lane's
+//! `gather_nd/k3_elems_128x128x128_1M` takes 2.5 ms by it and 4.0 by scalar loads, `k2_elems_2048x2048_1M` 3.9 and 5.0;
+//! in the first-level cache both take 0.33 ns a lane. Fetching each lane's
 //! element ahead gained nothing below 64 MiB and cost 0.2 ns a lane. On processors whose microcode slows gather
 //! instructions down (none was at hand) the blocked kernels of the scalar level may be the faster ones.
 
