@@ -11,6 +11,7 @@ mod plans;
 mod properties;
 mod rows;
 mod strategies;
+mod streams;
 mod support;
 mod ui;
 mod views;

@@ -155,6 +155,7 @@ impl Nest<'_> {
             row: plan.row,
             ahead: self.ahead,
             span: plan.span,
+            stream: plan.stream,
             table: if let Chosen::Table(entries) = plan.chosen { entries } else { 0 },
             negative: plan.rules.negative,
             out_of_bounds: plan.rules.out_of_bounds,

@@ -75,6 +75,8 @@ pub struct IndexArgs<'a> {
     pub(crate) row: usize,
     /// Lanes that the row mover prefetches ahead; 0 for none.
     pub(crate) ahead: usize,
+    /// Whether rows are written past the caches.
+    pub(crate) stream: bool,
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched meanwhile;
     /// else 0.
     pub(crate) span: usize,

@@ -182,18 +182,19 @@ impl Block {
         }
     }
 
-    /// Turns the lanes out of range (-1) into unit 0, which every axis has, and remembers them.
+    /// Turns the lanes out of range (-1) into unit 0, which every axis has, and remembers them. Mostly they are few: eight
+    /// lanes are looked at together before each is.
     #[inline(never)]
     fn redirect(&mut self, units: &mut Units, n: usize) {
         for (lanes, bits) in units.0[..n].chunks_mut(64).zip(&mut self.bad) {
-            let mut found = 0u64;
-            for (lane, unit) in lanes.iter_mut().enumerate() {
+            for (few, lanes) in lanes.chunks_mut(8).enumerate() {
                 // SAFETY: `resolve` has written the first `n` units.
-                let value = unsafe { unit.assume_init() };
-                found |= u64::from(value < 0) << lane;
-                unit.write(value.max(0));
+                let signs = lanes.iter().fold(0, |signs, unit| signs | unsafe { unit.assume_init() });
+                if signs < 0 {
+                    // SAFETY: as above.
+                    *bits |= unsafe { redirect_few(lanes) } << (few * 8);
+                }
             }
-            *bits = found;
         }
     }
 
@@ -213,6 +214,21 @@ impl Block {
             }
         }
     }
+}
+
+/// Turns the negative units among a few into 0; returns which they were.
+///
+/// # Safety
+/// The units have been written.
+unsafe fn redirect_few(units: &mut [MaybeUninit<i32>]) -> u64 {
+    let mut found = 0;
+    for (lane, unit) in units.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        let value = unsafe { unit.assume_init() };
+        found |= u64::from(value < 0) << lane;
+        unit.write(value.max(0));
+    }
+    found
 }
 
 /// Writes the fill over one row.

@@ -7,7 +7,7 @@ use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
 use crate::kernels::resolve::Resolve;
-use crate::kernels::unit::{Lanes, Unit, prefetch};
+use crate::kernels::unit::{Lanes, Next, Unit};
 use crate::ops::OutOfBounds;
 
 /// What a nest of an index operator runs at each outer coordinate.
@@ -72,12 +72,12 @@ pub type GatherElements<U, I, L> = Body<U, I, L, false, false>;
 pub type GatherNd<U, I, L> = Body<U, I, L, true, true>;
 
 impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I, L, REUSE, TUPLE> {
-    /// Runs `n <= BLOCK` lanes.
+    /// Runs `n <= BLOCK` lanes, and fetches what comes next.
     ///
     /// # Safety
     /// The kernel contract for the lanes from `at` on.
     #[inline(always)]
-    unsafe fn block(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize) {
+    unsafe fn block(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) {
         let lane = args.lane();
         // Several blocks share the room when the lanes are more than one.
         let resolved = REUSE && at.index == self.resolved && n == lane.n;
@@ -85,7 +85,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             self.resolved = at.index;
             if !TUPLE && args.table == 0 {
                 // SAFETY: the caller's promise.
-                if unsafe { self.fused(units, args, at, n) } {
+                if unsafe { self.fused(units, args, at, n, next) } {
                     return;
                 }
             }
@@ -96,7 +96,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             return;
         }
         // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
-        unsafe { U::move_lanes::<L>(&Self::lanes_at(units, args, at, n)) };
+        unsafe { U::move_lanes::<L>(&Self::lanes_at(units, args, at, n, next)) };
         // SAFETY: the caller's promise.
         unsafe { self.patch(args, at) };
     }
@@ -123,25 +123,20 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     /// # Safety
     /// The kernel contract for the lanes from `at` on.
     #[inline(always)]
-    unsafe fn fused(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize) -> bool {
+    unsafe fn fused(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
         let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
-        let lanes = Self::lanes_at(units, args, at, n);
+        let lanes = Self::lanes_at(units, args, at, n, next);
         // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
-        let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
-        let out_of_range = done == 0;
-        if out_of_range && args.out_of_bounds == OutOfBounds::Wrap {
-            // What divides is the scalar loop.
-            return false;
-        }
-        self.block.note(units, n, out_of_range);
+        let Some(out_of_range) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
         self.out_of_range |= out_of_range;
-        // SAFETY: the caller's promise.
-        unsafe { self.patch(args, at) };
+        if REUSE && args.loops.len() > 1 {
+            self.block.note(units, n, out_of_range);
+        }
         true
     }
 
     #[inline(always)]
-    fn lanes_at(units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize) -> Lanes {
+    fn lanes_at(units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> Lanes {
         let lane = args.lane();
         Lanes {
             out: at.out,
@@ -153,7 +148,11 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             n,
             row: args.row,
             ahead: args.ahead,
+            stream: args.stream,
+            next,
             table: args.table,
+            fill: args.fill,
+            fill_len: args.fill_len,
         }
     }
 
@@ -170,15 +169,12 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     }
 }
 
-/// Asks for the part of the next outer coordinate's data that corresponds to the lanes from `done` to `done + n`.
-///
-/// Along the last axis every coordinate has a row of data of its own, next to the one before it. Indices read it in any
-/// order, in which the hardware sees no stream.
+/// What is to be fetched of the next outer coordinate's data while the lanes from `done` on are moved.
 #[inline(always)]
-fn fetch_next(args: &IndexArgs<'_>, at: Cursor, done: usize, n: usize) {
-    if let (1.., [.., outer, lane]) = (args.span, args.loops) {
-        let (from, to) = (args.span * done / lane.n, args.span * (done + n) / lane.n);
-        prefetch(at.data.wrapping_offset(outer.data).wrapping_add(from), to - from);
+fn next(args: &IndexArgs<'_>, at: Cursor, done: usize) -> Next {
+    match (args.span, args.loops) {
+        (1.., [.., outer, lane]) => Next::spread(at.data.wrapping_offset(outer.data), args.span, lane.n, done),
+        _ => Next::NONE,
     }
 }
 
@@ -195,44 +191,36 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
         // A block that is used again needs its units.
         if !TUPLE && args.loops.len() == 1 {
             let job = Resolve { n: lane.n, ..Resolve::new(units, args, &args.components[0], at.index, lane.index, 0) };
-            let lanes = Self::lanes_at(units, args, at, lane.n);
+            let lanes = Self::lanes_at(units, args, at, lane.n, Next::NONE);
             // SAFETY: the caller's promise.
             done = unsafe { U::look_up::<I, L>(&job, &lanes) };
         }
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
-            fetch_next(args, at, done, n);
+            let next = next(args, at, done);
             let at = at.skip(lane, done);
             // SAFETY: the kernel contract for `n` lanes from here on.
-            unsafe { self.block(units, args, at, n) };
+            unsafe { self.block(units, args, at, n, next) };
             done += n;
         }
     }
 
     #[inline(never)]
     unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
-        let (mut outer, mut at) = (*args.outer(), at);
-        if !REUSE && args.span == 0 && args.table == 0 && args.lane().n <= BLOCK {
-            let n = args.lane().n;
-            while outer.n > 0 {
-                let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
-                let lanes = Self::lanes_at(units, args, at, n);
-                // SAFETY: the caller's promise, for the coordinates of the last outer loop that are left.
-                let Some(done) = (unsafe { U::fused::<I, L>(&job, &lanes, &outer) }) else { break };
-                at = at.skip(&outer, done);
-                outer.n -= done;
-                if outer.n > 0 {
-                    // SAFETY: `at` is the cursor of the coordinate where an index is out of range.
-                    unsafe { self.lanes(units, args, at) };
-                    at = at.step(&outer);
-                    outer.n -= 1;
-                }
+        let (outer, lane, mut at) = (args.outer(), args.lane(), at);
+        if !REUSE && args.span == 0 && args.table == 0 && lane.n <= BLOCK {
+            let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
+            let lanes = Self::lanes_at(units, args, at, lane.n, Next::NONE);
+            // SAFETY: the caller's promise, for all coordinates of the last outer loop.
+            if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job, &lanes, outer) } {
+                self.out_of_range |= out_of_range;
+                return;
             }
         }
         for _ in 0..outer.n {
             // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the last outer loop.
             unsafe { self.lanes(units, args, at) };
-            at = at.step(&outer);
+            at = at.step(outer);
         }
     }
 

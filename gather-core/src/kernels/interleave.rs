@@ -17,7 +17,8 @@ use core::marker::PhantomData;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Phased};
 use crate::kernels::bodies::CopyBody;
-use crate::kernels::unit::{Unit, copy_fixed as copy_unit, copy_halves};
+use crate::kernels::rows::copy_halves;
+use crate::kernels::unit::{Unit, copy_fixed as copy_unit};
 
 /// The lanes of one output row.
 #[derive(Clone, Copy)]

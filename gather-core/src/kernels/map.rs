@@ -28,7 +28,8 @@ use crate::kernels::arch::{Scalar, Tier};
 use crate::kernels::args::{Cursor, IndexArgs, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units, fill_row};
 use crate::kernels::nest::index_odometer;
-use crate::kernels::unit::{Lanes, prefetch};
+use crate::kernels::rows::prefetch;
+use crate::kernels::unit::{Lanes, Next};
 use crate::level::Level;
 use crate::map::{Convert, Params};
 use crate::ops::{IndexRules, OutOfBounds};
@@ -157,7 +158,11 @@ fn lanes(args: &MapArgs<'_>, at: Cursor, units: *const i32, n: usize) -> Lanes {
         n,
         row: args.elements,
         ahead: args.index.ahead,
+        next: Next::NONE,
+        stream: false,
         table: 0,
+        fill: args.index.fill,
+        fill_len: args.index.fill_len,
     }
 }
 

@@ -60,6 +60,7 @@ mod interleave;
 mod map;
 mod nest;
 mod resolve;
+mod rows;
 mod table;
 mod unit;
 mod wide;
@@ -81,10 +82,10 @@ pub(crate) use map::MapMover;
 pub(crate) use map::mapped_avx2;
 pub(crate) use map::{MapArgs, MapNest, map_nest, mapped_scalar, wide_map_nest};
 pub use nest::{copy_nest_any, index_nest_any};
+pub(crate) use rows::prefetch;
 pub use table::{
     CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Tables, UnitRow,
 };
-pub(crate) use unit::prefetch;
 pub use unit::{Fixed, Rows};
 pub(crate) use wide::{Fill, Wide};
 

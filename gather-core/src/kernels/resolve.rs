@@ -145,12 +145,16 @@ pub(crate) unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
     }
 }
 
-/// Resolves and moves a few lanes, one after the other. Those out of range hold unit -1 and what the output held before.
+/// Resolves and moves a few lanes, one after the other. Those out of range get unit -1 and `fill`.
 ///
 /// # Safety
 /// As for [`Tier::fused`].
 #[inline(always)]
-pub(crate) unsafe fn resolve_and_move<I: Index, const BYTES: usize>(job: &Resolve, lanes: &Lanes) -> bool {
+pub(crate) unsafe fn resolve_and_move<I: Index, const BYTES: usize>(
+    job: &Resolve,
+    lanes: &Lanes,
+    fill: &[u8; BYTES],
+) -> bool {
     let rules = IndexRules { negative: job.negative, out_of_bounds: job.out_of_bounds };
     let mut out_of_range = false;
     for lane in 0..job.n {
@@ -160,13 +164,14 @@ pub(crate) unsafe fn resolve_and_move<I: Index, const BYTES: usize>(job: &Resolv
         let unit = rules.resolve(value, i64::from(job.dim)).map_or(-1, |position| position as i32);
         // SAFETY: `out` has room for `n`.
         unsafe { job.out.wrapping_add(lane).write(unit) };
-        if unit < 0 {
+        let from = if unit < 0 {
             out_of_range = true;
-            continue;
-        }
-        // SAFETY: `lane < n`, and its unit has been written.
-        let from = unsafe { lanes.source(lane) };
-        // SAFETY: K1, K2 and K4 for the lane, whose index is in range.
+            fill.as_ptr()
+        } else {
+            // SAFETY: `lane < n`, and its unit has been written.
+            unsafe { lanes.source(lane) }
+        };
+        // SAFETY: K1, K2 and K4 for the lane, whose index is in range; or the fill, which is as long.
         unsafe { copy_fixed::<BYTES>(from, lanes.target(lane)) };
     }
     out_of_range

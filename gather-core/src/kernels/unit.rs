@@ -1,19 +1,13 @@
-//! Moving resolved lanes: units of a fixed width, and rows of any length.
+//! Moving resolved lanes: units of a fixed width.
 //!
 //! A unit is what one lane moves. Plain types of one size share a unit; a contiguous slice whose bytes are a power of
-//! two up to 16 is moved as a unit of that size, whatever its type. Everything longer is a row.
-//!
-//! Rows are never given to `memcpy` below 256 bytes: a length that is a small constant compiles to a few vector moves,
-//! and other lengths are covered by two overlapping moves of half-open size classes:
-//!
-//! ```text
-//! 17..=32: two of 16   33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
-//! ```
+//! two up to 16 is moved as a unit of that size, whatever its type. Everything longer is a row (`rows.rs`).
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::Loop;
 use crate::kernels::resolve::Resolve;
+use crate::kernels::rows::prefetch;
 
 /// Resolved lanes on their way: from `data + lane · data_step + unit · units[lane]` to `out + lane · out_step`.
 #[derive(Clone, Copy)]
@@ -26,8 +20,16 @@ pub struct Lanes {
     pub(crate) unit: isize,
     pub(crate) n: usize,
     pub(crate) row: usize,
+    /// Lanes that are fetched ahead; 0 for none.
     pub(crate) ahead: usize,
+    /// Whether rows are written past the caches.
+    pub(crate) stream: bool,
+    /// What else is fetched meanwhile.
+    pub(crate) next: Next,
     pub(crate) table: usize,
+    /// What fills a lane out of range: `fill_len` bytes, repeated.
+    pub(crate) fill: *const u8,
+    pub(crate) fill_len: usize,
 }
 
 impl Lanes {
@@ -53,6 +55,7 @@ impl Lanes {
             data: self.data.wrapping_offset(self.data_step.wrapping_mul(at)),
             units: self.units.wrapping_add(first),
             n: self.n - first,
+            next: self.next.from(first / STEP),
             ..*self
         }
     }
@@ -64,8 +67,44 @@ impl Lanes {
     }
 }
 
-/// Bytes of a row that are fetched ahead: of longer rows the hardware sees enough to fetch the rest.
-const FETCHED: usize = 1024;
+/// Data of the next outer coordinate, to be fetched while the lanes of this one are moved.
+///
+/// Along the last axis every coordinate has a row of data of its own, next to the one before it. Indices read it in any
+/// order, in which the hardware sees no stream. Asking for all of the next row at once holds the lanes up until most of it
+/// has come; line by line between the lanes it costs nothing: gathering 512 of 1,024 `f32` from each of 4,096 rows takes 0.80 ms
+/// in place of 2.7, and 3.9 without (2026-11-21, 2-core EPYC of the Zen 4 class).
+#[derive(Clone, Copy)]
+pub(crate) struct Next {
+    at: *const u8,
+    /// Bytes for each [`STEP`] lanes; 0 for none.
+    bytes: usize,
+}
+
+/// Lanes between which data of the next coordinate is fetched: a vector of 4 bytes each.
+pub(crate) const STEP: usize = 8;
+
+impl Next {
+    pub(crate) const NONE: Next = Next { at: core::ptr::null(), bytes: 0 };
+
+    /// `span` bytes from `at` on, spread over `n` lanes, from lane `done` on.
+    #[inline(always)]
+    pub(crate) fn spread(at: *const u8, span: usize, n: usize, done: usize) -> Self {
+        let bytes = (span * STEP).div_ceil(n);
+        Next { at: at.wrapping_add(done / STEP * bytes), bytes }
+    }
+
+    /// What is left after `steps` times [`STEP`] lanes.
+    #[inline(always)]
+    fn from(self, steps: usize) -> Self {
+        Next { at: self.at.wrapping_add(steps * self.bytes), ..self }
+    }
+
+    /// Asks for what belongs to a step of [`STEP`] lanes.
+    #[inline(always)]
+    pub(crate) fn fetch(self, step: usize) {
+        prefetch(self.at.wrapping_add(step * self.bytes), self.bytes);
+    }
+}
 
 /// What one lane moves.
 pub trait Unit: 'static {
@@ -84,12 +123,13 @@ pub trait Unit: 'static {
         0
     }
 
-    /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can.
+    /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can; returns whether
+    /// an index was out of range.
     ///
     /// # Safety
     /// As for [`Tier::fused`].
     #[inline(always)]
-    unsafe fn fused<I: Index, L: Tier>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+    unsafe fn fused<I: Index, L: Tier>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<bool> {
         None
     }
 
@@ -123,7 +163,7 @@ impl<const BYTES: usize> Unit for Fixed<BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<bool> {
         if !matches!(BYTES, 4 | 8) {
             return None;
         }
@@ -164,25 +204,30 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8
     unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
 }
 
-/// Copies `row` bytes, `HALF <= row <= 2 * HALF`, by two overlapping moves.
-///
-/// # Safety
-/// Both ends reach `row` bytes and do not overlap.
-#[inline(always)]
-pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8, row: usize) {
-    let rest = row - HALF;
-    // SAFETY: the first `HALF <= row` bytes of both ends.
-    unsafe { copy_fixed::<HALF>(from, to) };
-    // SAFETY: the last `HALF` bytes of both ends begin at `row - HALF`, which is not negative.
-    unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
-}
-
 /// Moves lanes of `BYTES` bytes.
 ///
 /// # Safety
 /// K1, K2, K4 for the lanes, with rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
+    if lanes.next.bytes == 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { move_step::<BYTES>(lanes) };
+    }
+    for first in (0..lanes.n).step_by(STEP) {
+        let step = lanes.from(first);
+        step.next.fetch(0);
+        // SAFETY: the caller's promise, for some of the lanes.
+        unsafe { move_step::<BYTES>(&Lanes { n: step.n.min(STEP), ..step }) };
+    }
+}
+
+/// Moves lanes of `BYTES` bytes, and fetches nothing.
+///
+/// # Safety
+/// As for [`move_fixed`].
+#[inline(always)]
+unsafe fn move_step<const BYTES: usize>(lanes: &Lanes) {
     let packed = lanes.unit == BYTES as isize && lanes.out_step == BYTES as isize;
     if packed && lanes.data_step == 0 {
         let (data, out) = (lanes.data.cast::<[u8; BYTES]>(), lanes.out.cast::<[u8; BYTES]>());
@@ -202,63 +247,4 @@ pub(crate) unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
             unsafe { copy_fixed::<BYTES>(from, lanes.target(lane)) };
         }
     }
-}
-
-/// Moves lanes of `row` bytes.
-///
-/// # Safety
-/// K1, K2, K4 for the lanes.
-#[inline(always)]
-pub(crate) unsafe fn move_rows(lanes: &Lanes) {
-    macro_rules! fixed {
-        ($($bytes:literal)*) => {
-            match lanes.row {
-                // SAFETY: the caller's promise, for rows of this many bytes.
-                $($bytes => return unsafe { move_fixed::<$bytes>(lanes) },)*
-                _ => {}
-            }
-        };
-    }
-    macro_rules! each {
-        ($copy:expr) => {
-            for lane in 0..lanes.n {
-                if lanes.ahead != 0 && lane + lanes.ahead < lanes.n {
-                    // SAFETY: `lane + ahead < n`.
-                    prefetch(unsafe { lanes.source(lane + lanes.ahead) }, lanes.row.min(FETCHED));
-                }
-                // SAFETY: `lane < n`.
-                let from = unsafe { lanes.source(lane) };
-                // SAFETY: K1, K2 and K4 for the lane: `row` bytes at both ends, apart from each other.
-                unsafe { $copy(from, lanes.target(lane), lanes.row) };
-            }
-        };
-    }
-    fixed!(3 5 6 7 9 10 11 12 13 14 15 1 2 4 8 16 20 24 28 32);
-    match lanes.row {
-        0..=32 => each!(copy_halves::<16>),
-        33..=64 => each!(copy_halves::<32>),
-        65..=128 => each!(copy_halves::<64>),
-        129..=256 => each!(copy_halves::<128>),
-        _ => each!(|from: *const u8, to: *mut u8, row| to.copy_from_nonoverlapping(from, row)),
-    }
-}
-
-/// Asks for the cache lines of a row before they are needed.
-#[inline(always)]
-pub(crate) fn prefetch(row: *const u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let mut at = 0;
-        while at < bytes {
-            // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-            unsafe {
-                core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(
-                    row.wrapping_add(at).cast::<i8>(),
-                );
-            }
-            at += 64;
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, bytes);
 }

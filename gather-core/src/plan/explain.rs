@@ -94,7 +94,8 @@ impl fmt::Display for Explain<'_> {
                     )?;
                 }
                 let reuse = if plan.blocked { ", lanes block by block" } else { "" };
-                let ahead = if plan.ahead > 0 { ", rows fetched ahead" } else { "" };
+                let ahead = if plan.ahead > 0 { ", fetched ahead" } else { "" };
+                let stream = if plan.stream { ", written past the caches" } else { "" };
                 match plan.chosen {
                     Chosen::Direct => {}
                     Chosen::Table(entries) => writeln!(f, "  data as a table of {entries} units in registers")?,
@@ -104,7 +105,7 @@ impl fmt::Display for Explain<'_> {
                 }
                 write!(
                     f,
-                    "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}",
+                    "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}{stream}",
                     plan.row,
                     self.bytes(),
                     plan.level,

@@ -82,6 +82,7 @@ impl MapPlan {
             unit,
             row,
             ahead,
+            stream: false,
             span: 0,
             chosen: Chosen::Direct,
             route,

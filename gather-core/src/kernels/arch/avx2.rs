@@ -5,6 +5,7 @@ use crate::kernels::arch::{Tier, fused, lookup, resolve, zip};
 use crate::kernels::args::{Loop, Phased};
 use crate::kernels::interleave::{self, Streams};
 use crate::kernels::resolve::{self as scalar, Resolve, Tuples};
+use crate::kernels::rows;
 use crate::kernels::unit::{self, Lanes};
 use crate::ops::OutOfBounds;
 
@@ -31,7 +32,7 @@ impl Tier for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+    unsafe fn fused<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<bool> {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { fused_lanes::<BYTES, I>(job, lanes, outer) }
     }
@@ -73,7 +74,9 @@ unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
         // SAFETY: the caller's promise; the indices are contiguous.
         (done, out_of_range) = unsafe { resolve::contiguous::<I>(job) };
         if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
-            (done, out_of_range) = (0, false);
+            // SAFETY: as above; the first `done` units are resolved.
+            unsafe { resolve::wrap::<I>(job, done, |_| ()) };
+            out_of_range = false;
         }
         if done == job.n {
             return out_of_range;
@@ -100,7 +103,13 @@ unsafe fn resolve_tuples<I: Index>(job: &Tuples<'_>) -> Option<bool> {
         _ => return None,
     };
     if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
-        return None;
+        let again = |lane| {
+            // SAFETY: the caller's promise; `lane < done <= n`.
+            unsafe { job.resolve_one::<I>(lane) };
+        };
+        // SAFETY: `out` holds `done` units, whole vectors.
+        unsafe { resolve::each_negative(job.out, done, again) };
+        out_of_range = false;
     }
     for lane in done..job.n {
         // SAFETY: the caller's promise.
@@ -133,7 +142,7 @@ unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
 /// As there.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<usize> {
+unsafe fn fused_lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<bool> {
     // SAFETY: the caller's promise.
     unsafe { fused::lanes::<BYTES, I>(job, lanes, outer) }
 }
@@ -157,7 +166,7 @@ unsafe fn look_up<I: Index>(job: &Resolve, lanes: &Lanes) -> usize {
 #[target_feature(enable = "avx2")]
 unsafe fn move_rows(lanes: &Lanes) {
     // SAFETY: the caller's promise.
-    unsafe { unit::move_rows(lanes) }
+    unsafe { rows::move_rows(lanes) }
 }
 
 /// [`Tier::copy_fixed`] compiled for AVX2.

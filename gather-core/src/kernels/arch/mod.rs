@@ -49,15 +49,15 @@ pub trait Tier: 'static {
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes);
 
     /// Resolves blocks of indices of one component and moves lanes of `BYTES` bytes by them, at once: the lanes of one
-    /// coordinate of `outer` after the other, up to one with an index out of range (its units are then -1 where they are,
-    /// and its lanes hold some element). Returns how many it has done before that, or `None` when the level has no way of
-    /// its own for them.
+    /// coordinate of `outer` after the other; returns whether an index was out of range, or `None` when the level has no
+    /// way of its own for these lanes. Lanes out of range get the fill, and unit -1. Under `OutOfBounds::Error` what comes
+    /// after the coordinate of the first is not moved.
     ///
     /// # Safety
     /// K1, K2, K3, K4, K6 and K7 along `outer`; `job.out`, which are the lanes' units, has room for `job.n`, the lanes'
     /// number.
     #[inline(always)]
-    unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<usize> {
+    unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<bool> {
         None
     }
 

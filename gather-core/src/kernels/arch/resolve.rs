@@ -9,7 +9,7 @@
 //!
 //! Two shuffles take low and high halves of 64-bit indices apart; they leave the lanes in the order 0 1 4 5 2 3 6 7, which
 //! one permute of the result puts right. All policies share the loop: they differ in what is put where an index is not
-//! ok. Under `Wrap` a block with such an index is resolved again by the scalar loop, which divides.
+//! ok. Under `Wrap` the lanes with such an index are then divided, one by one.
 //!
 //! Tuples of K components are eight tuples, K vectors, at a time: the components' sizes and scales lie in K vectors as
 //! they take turns, and the scaled components are added up tuple by tuple. A component out of range is negative after
@@ -190,6 +190,44 @@ pub(super) unsafe fn contiguous<I: Index>(job: &Resolve) -> (usize, bool) {
         unsafe { _mm256_storeu_si256(job.out.wrapping_add(step * EIGHT).cast(), units) };
     }
     (steps * EIGHT, any_negative(found))
+}
+
+/// Wraps the lanes that hold -1 among the first `done`, which is a multiple of [`EIGHT`]: those whose index is not in range
+/// of its own. Calls `each` on their numbers.
+///
+/// # Safety
+/// As for [`contiguous`], which has resolved these lanes under `OutOfBounds::Wrap`.
+#[cold]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn wrap<I: Index>(job: &Resolve, done: usize, mut each: impl FnMut(usize)) {
+    let again = |lane| {
+        // SAFETY: K3: the index of a lane, at any alignment.
+        let value = unsafe { job.index.cast::<I>().wrapping_add(lane).read_unaligned() };
+        // SAFETY: `out` has room for `n` units.
+        unsafe { job.out.wrapping_add(lane).write(value.wrap(i64::from(job.dim)) as i32) };
+        each(lane);
+    };
+    // SAFETY: the caller's promise.
+    unsafe { each_negative(job.out, done, again) };
+}
+
+/// Calls `each` on the lanes that hold a negative unit among the first `n`, a multiple of [`EIGHT`].
+///
+/// # Safety
+/// `n` units may be read.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn each_negative(units: *const i32, n: usize, mut each: impl FnMut(usize)) {
+    for first in (0..n).step_by(EIGHT) {
+        // SAFETY: eight of the `n` units.
+        let lanes = unsafe { _mm256_loadu_si256(units.wrapping_add(first).cast()) };
+        let mut negative = _mm256_movemask_ps(_mm256_castsi256_ps(lanes));
+        while negative != 0 {
+            each(first + negative.trailing_zeros() as usize);
+            negative &= negative - 1;
+        }
+    }
 }
 
 /// Resolves whole vectors of contiguous tuples of `K` components; returns how many tuples, and whether one was out of

@@ -4,6 +4,7 @@ use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::interleave::{self, Streams};
 use crate::kernels::resolve::{self as scalar, Resolve};
+use crate::kernels::rows;
 use crate::kernels::unit::{self, Lanes};
 
 /// The scalar level.
@@ -25,7 +26,7 @@ impl Tier for Scalar {
     #[inline(never)]
     unsafe fn move_rows(lanes: &Lanes) {
         // SAFETY: the caller's promise.
-        unsafe { unit::move_rows(lanes) }
+        unsafe { rows::move_rows(lanes) }
     }
 
     #[inline(never)]
