@@ -11,36 +11,28 @@ static BLOCKS: ::gather_core::KernelSet = {
     use ::gather_core::private as __g;
     const _: () = __g::assert_width::<f32>("f32", 4);
 
-    /// The BatchToSpace nest of rank 2: one loop around the lanes.
+    /// The BatchToSpace nest of rank 2: no loop around a plane of lanes.
     ///
     /// # Safety
     /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
     #[inline(always)]
     unsafe fn copy_nest_r2<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
-        let [loop0, _] = args.loops::<2>();
+        let [..] = args.loops::<2>();
         let mut body = B::start(args);
-        let mut at0 = args.origin().enter(loop0);
-        for _ in 0..loop0.n {
-            unsafe { body.lanes(args, at0.at()) };
-            at0 = at0.step(loop0);
-        }
+        unsafe { body.plane(args, args.origin()) };
     }
 
-    /// The BatchToSpace nest of rank 3: 2 loops around the lanes.
+    /// The BatchToSpace nest of rank 3: one loop around a plane of lanes.
     ///
     /// # Safety
     /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
     #[inline(always)]
     unsafe fn copy_nest_r3<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
-        let [loop0, loop1, _] = args.loops::<3>();
+        let [loop0, ..] = args.loops::<3>();
         let mut body = B::start(args);
         let mut at0 = args.origin().enter(loop0);
         for _ in 0..loop0.n {
-            let mut at1 = at0.at().enter(loop1);
-            for _ in 0..loop1.n {
-                unsafe { body.lanes(args, at1.at()) };
-                at1 = at1.step(loop1);
-            }
+            unsafe { body.plane(args, at0.at()) };
             at0 = at0.step(loop0);
         }
     }

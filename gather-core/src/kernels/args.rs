@@ -148,6 +148,9 @@ pub struct Phased {
 }
 
 impl Phased {
+    /// A loop of one iteration.
+    pub(crate) const ONCE: Phased = Phased { n: 1, block: 1, phase: 0, out: 0, step: 0, wrap: 0 };
+
     /// Step of data from a phase to the same phase of the next `d`.
     #[inline(always)]
     pub(crate) fn period(&self) -> isize {
@@ -222,6 +225,12 @@ impl CopyArgs<'_> {
     #[must_use]
     pub fn origin(&self) -> CopyCursor {
         self.origin
+    }
+
+    /// The loop around the innermost one.
+    #[inline(always)]
+    pub(crate) fn outer(&self) -> &Phased {
+        self.loops.iter().nth_back(1).expect("a plane has a loop around the lanes")
     }
 
     /// The innermost loop.

@@ -50,6 +50,12 @@ pub trait CopyBody: Sized {
     /// # Safety
     /// The kernel contract for `args`, and `at` is the cursor of an outer coordinate of its loops.
     unsafe fn lanes(&mut self, args: &CopyArgs<'_>, at: CopyCursor);
+
+    /// Runs the lanes of every coordinate of the last outer loop, from `at` on. The nest has two loops or more.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`, and `at` is the cursor of a coordinate of its other outer loops.
+    unsafe fn plane(&mut self, args: &CopyArgs<'_>, at: CopyCursor);
 }
 
 /// The body of the index operators: resolves a block of lanes and moves it.

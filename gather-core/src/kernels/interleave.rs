@@ -1,4 +1,4 @@
-//! BatchToSpace: the body that runs the lanes of one output row.
+//! BatchToSpace: the body that runs the lanes of output rows.
 //!
 //! Along the lanes the output takes from `block` streams in turn. With a block of 1 this is a run copy; else the lanes
 //! are cut into
@@ -20,10 +20,11 @@ use crate::kernels::bodies::CopyBody;
 use crate::kernels::rows::copy_halves;
 use crate::kernels::unit::{Unit, copy_fixed as copy_unit};
 
-/// The lanes of one output row.
+/// The lanes of the output rows along a loop.
 #[derive(Clone, Copy)]
 pub struct Streams {
     pub(crate) at: CopyCursor,
+    pub(crate) outer: Phased,
     pub(crate) lane: Phased,
     pub(crate) row: usize,
 }
@@ -41,8 +42,15 @@ impl<U: Unit, L: Tier> CopyBody for BatchToSpace<U, L> {
 
     #[inline(always)]
     unsafe fn lanes(&mut self, args: &CopyArgs<'_>, at: CopyCursor) {
-        let streams = Streams { at, lane: *args.lane(), row: args.row };
+        let streams = Streams { at, outer: Phased::ONCE, lane: *args.lane(), row: args.row };
         // SAFETY: the kernel contract for the lanes from `at` on.
+        unsafe { U::copy::<L>(&streams) }
+    }
+
+    #[inline(always)]
+    unsafe fn plane(&mut self, args: &CopyArgs<'_>, at: CopyCursor) {
+        let streams = Streams { at, outer: *args.outer(), lane: *args.lane(), row: args.row };
+        // SAFETY: the kernel contract for the lanes of every coordinate of the last outer loop.
         unsafe { U::copy::<L>(&streams) }
     }
 }
@@ -122,12 +130,26 @@ pub(crate) unsafe fn copy_rows(streams: &Streams) {
     }
 }
 
-/// Runs `copy` on every lane, in the order of the output; whole periods by `periods` where it takes them.
+/// Runs `copy` on every lane, row by row, in the order of the output; whole periods by `periods` where it takes them.
 #[inline(always)]
 fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), periods: impl Fn(&Phased, CopyCursor, usize) -> usize) {
-    let Streams { at, lane, .. } = streams;
+    let Streams { at, outer, lane, .. } = streams;
+    let mut walk = at.enter(outer);
+    for _ in 0..outer.n {
+        each_of_row(lane, walk.at(), &copy, &periods);
+        walk = walk.step(outer);
+    }
+}
+
+/// As [`each`], for the row at a cursor.
+#[inline(always)]
+fn each_of_row(
+    lane: &Phased,
+    mut at: CopyCursor,
+    copy: impl Fn(*const u8, *mut u8),
+    periods: impl Fn(&Phased, CopyCursor, usize) -> usize,
+) {
     if lane.block == 1 {
-        let mut at = *at;
         for _ in 0..lane.n {
             copy(at.data, at.out);
             at = CopyCursor { out: at.out.wrapping_offset(lane.out), data: at.data.wrapping_offset(lane.wrap) };

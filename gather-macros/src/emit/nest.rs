@@ -13,23 +13,29 @@ pub(crate) fn nests(grid: &Grid) -> TokenStream {
     index.chain(copy).collect()
 }
 
-/// The names of a nest's outer loops, and of the cursors that step along them.
+/// The method of the body that a nest calls, and what it runs: the last loop around the lanes too, if there is one.
+fn innermost(rank: u8) -> (Ident, &'static str) {
+    let (run, what) = if rank == 1 { ("lanes", "the lanes") } else { ("plane", "a plane of lanes") };
+    (format_ident!("{run}"), what)
+}
+
+/// The names of the loops that a nest runs itself, and of the cursors that step along them.
 fn outer(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
-    let name = |prefix: &str| (0..rank - 1).map(|depth| format_ident!("{prefix}{depth}")).collect();
+    let loops = rank.saturating_sub(2);
+    let name = |prefix: &str| (0..loops).map(|depth| format_ident!("{prefix}{depth}")).collect();
     (name("loop"), name("at"))
 }
 
 fn index_nest(rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
-    // The body runs the last loop around the lanes itself.
-    let (run, what) = if rank == 1 { ("lanes", "the lanes") } else { ("plane", "a plane of lanes") };
-    let ((loops, cursors), count) = (outer(rank.max(2) - 1), Literal::u8_unsuffixed(rank));
+    let (run, what) = innermost(rank);
+    let ((loops, cursors), count) = (outer(rank), Literal::u8_unsuffixed(rank));
     // What stands at each depth: the origin outside, then the cursor of the loop around.
     let at = |depth: usize| match depth.checked_sub(1) {
         None => quote!(args.origin()),
         Some(around) => cursors[around].to_token_stream(),
     };
-    let (run, start) = (format_ident!("{run}"), at(loops.len()));
+    let start = at(loops.len());
     let mut body = quote!(unsafe { body.#run(&mut units, args, #start) };);
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
         let start = at(depth);
@@ -60,6 +66,7 @@ fn index_nest(rank: u8) -> TokenStream {
 
 fn copy_nest(rank: u8) -> TokenStream {
     let name = format_ident!("copy_nest_r{rank}");
+    let (run, what) = innermost(rank);
     let ((loops, cursors), count) = (outer(rank), Literal::u8_unsuffixed(rank));
     let at = |depth: usize| match depth.checked_sub(1) {
         None => quote!(args.origin()),
@@ -68,8 +75,8 @@ fn copy_nest(rank: u8) -> TokenStream {
             quote!(#cursor.at())
         }
     };
-    let lanes = at(loops.len());
-    let mut body = quote!(unsafe { body.lanes(args, #lanes) };);
+    let start = at(loops.len());
+    let mut body = quote!(unsafe { body.#run(args, #start) };);
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
         let start = at(depth);
         body = quote! {
@@ -80,7 +87,7 @@ fn copy_nest(rank: u8) -> TokenStream {
             }
         };
     }
-    let doc = format!(" The BatchToSpace nest of rank {rank}: {} around the lanes.", plural(loops.len()));
+    let doc = format!(" The BatchToSpace nest of rank {rank}: {} around {what}.", plural(loops.len()));
     quote! {
         #[doc = #doc]
         ///
@@ -88,7 +95,7 @@ fn copy_nest(rank: u8) -> TokenStream {
         /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
         #[inline(always)]
         unsafe fn #name<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
-            let [#(#loops,)* _] = args.loops::<#count>();
+            let [#(#loops,)* ..] = args.loops::<#count>();
             let mut body = B::start(args);
             #body
         }
