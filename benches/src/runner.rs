@@ -1,16 +1,12 @@
 //! A workload with its tensors in memory, ready to be run by gather-core, by the plain loop, and as a copy.
 
-use gather_core::{
-    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View, ViewMut,
-};
+use gather_core::{BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, View};
 use half::f16;
 
-use crate::naive::{self, Position};
-use crate::random::Random;
+use crate::buffer::Buffer;
+use crate::inputs::{Position, Value, inputs};
+use crate::naive;
 use crate::workloads::{Data, Indices, Kind, Workload};
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// What benchmarks call.
 pub trait Runner {
@@ -37,21 +33,16 @@ pub trait Runner {
 #[must_use]
 pub fn prepare(workload: &Workload, par: Par) -> Box<dyn Runner + Send> {
     match (workload.data, workload.indices) {
-        (Data::F32, Indices::I64) => Box::new(Prepared::<f32, i64>::new(workload, par, |x| x as f32)),
-        (Data::F32, Indices::I32) => Box::new(Prepared::<f32, i32>::new(workload, par, |x| x as f32)),
-        (Data::F32, Indices::U8) => Box::new(Prepared::<f32, u8>::new(workload, par, |x| x as f32)),
-        (Data::F16, Indices::I64) => Box::new(Prepared::<f16, i64>::new(workload, par, f16_bits)),
-        (Data::F16, Indices::I32) => Box::new(Prepared::<f16, i32>::new(workload, par, f16_bits)),
-        (Data::F16, Indices::U8) => Box::new(Prepared::<f16, u8>::new(workload, par, f16_bits)),
-        (Data::U8, Indices::I64) => Box::new(Prepared::<u8, i64>::new(workload, par, |x| x as u8)),
-        (Data::U8, Indices::I32) => Box::new(Prepared::<u8, i32>::new(workload, par, |x| x as u8)),
-        (Data::U8, Indices::U8) => Box::new(Prepared::<u8, u8>::new(workload, par, |x| x as u8)),
+        (Data::F32, Indices::I64) => Box::new(Prepared::<f32, i64>::new(workload, par)),
+        (Data::F32, Indices::I32) => Box::new(Prepared::<f32, i32>::new(workload, par)),
+        (Data::F32, Indices::U8) => Box::new(Prepared::<f32, u8>::new(workload, par)),
+        (Data::F16, Indices::I64) => Box::new(Prepared::<f16, i64>::new(workload, par)),
+        (Data::F16, Indices::I32) => Box::new(Prepared::<f16, i32>::new(workload, par)),
+        (Data::F16, Indices::U8) => Box::new(Prepared::<f16, u8>::new(workload, par)),
+        (Data::U8, Indices::I64) => Box::new(Prepared::<u8, i64>::new(workload, par)),
+        (Data::U8, Indices::I32) => Box::new(Prepared::<u8, i32>::new(workload, par)),
+        (Data::U8, Indices::U8) => Box::new(Prepared::<u8, u8>::new(workload, par)),
     }
-}
-
-/// Numbers between 0 and 1, whatever the low bits.
-fn f16_bits(x: u64) -> f16 {
-    f16::from_bits(x as u16 & 0x3bff)
 }
 
 enum Planned<T, I> {
@@ -69,26 +60,12 @@ struct Prepared<T, I> {
     other: Buffer<T>,
 }
 
-impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
-    fn new(workload: &Workload, par: Par, element: impl Fn(u64) -> T) -> Self {
-        let mut random = Random::new(1);
-        let Workload { shape, index_shape, kind, .. } = *workload;
-        let data = Buffer::new(shape, T::ZERO, |_| element(random.bits() >> 40));
-        let dims = match kind {
-            Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &shape[axis..=axis],
-            Kind::GatherNd { batch_dims } => &shape[batch_dims..batch_dims + index_shape[index_shape.len() - 1]],
-            Kind::BatchToSpace { .. } => &[],
-        };
-        let index_shape = if dims.is_empty() { &[0] } else { index_shape };
-        let index = |at: usize| I::from(random.bits() % dims[at % dims.len()] as u64).expect("an index in range");
-        let indices = Buffer::new(index_shape, I::zero(), index);
-        let plan = plan(workload, par);
-        let out_shape = match &plan {
-            Planned::Index(plan) => plan.output_shape(),
-            Planned::Copy(plan) => plan.output_shape(),
-        };
-        let [out, other] = [(); 2].map(|()| Buffer::new(out_shape, T::ZERO, |_| T::ZERO));
-        Prepared { workload: *workload, par, plan, data, indices, out, other }
+impl<T: Element + Value, I: Index + Position> Prepared<T, I> {
+    fn new(workload: &Workload, par: Par) -> Self {
+        let (data, indices) = inputs(workload);
+        let out_shape = workload.output_shape();
+        let [out, other] = [(); 2].map(|()| Buffer::zeroed(&out_shape));
+        Prepared { workload: *workload, par, plan: plan(workload, par), data, indices, out, other }
     }
 
     fn data(&self) -> View<'_, T> {
@@ -97,48 +74,6 @@ impl<T: Element + PartialEq, I: Index + Position> Prepared<T, I> {
 
     fn indices(&self) -> View<'_, I> {
         self.indices.view()
-    }
-}
-
-/// Memory as native engines have it: on huge pages where that pays, and beginning with a cache line.
-struct Buffer<T> {
-    memory: Tensor<T>,
-    start: usize,
-    shape: Vec<usize>,
-}
-
-impl<T: Copy> Buffer<T> {
-    fn new(shape: &[usize], zero: T, value: impl FnMut(usize) -> T) -> Self {
-        let len: usize = shape.iter().product();
-        let memory = Tensor::filled(&[len + LINE / size_of::<T>()], zero).expect("a workload that fits");
-        let start = memory.as_slice().as_ptr().align_offset(LINE);
-        let mut buffer = Buffer { memory, start, shape: shape.to_vec() };
-        for (element, value) in buffer.as_mut_slice().iter_mut().zip((0..len).map(value)) {
-            *element = value;
-        }
-        buffer
-    }
-
-    fn len(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    fn as_slice(&self) -> &[T] {
-        &self.memory.as_slice()[self.start..][..self.len()]
-    }
-
-    fn as_mut_slice(&mut self) -> &mut [T] {
-        let len = self.len();
-        &mut self.memory.as_mut_slice()[self.start..][..len]
-    }
-
-    fn view(&self) -> View<'_, T> {
-        View::new(self.as_slice(), &self.shape).expect("a buffer of its shape")
-    }
-
-    fn view_mut(&mut self) -> ViewMut<'_, T> {
-        let shape = self.shape.clone();
-        ViewMut::new(self.as_mut_slice(), &shape).expect("a buffer of its shape")
     }
 }
 
@@ -159,7 +94,112 @@ fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
     Planned::Index(Box::new(plan.expect("a legal workload")))
 }
 
-impl<T: Element + PartialEq, I: Index + Position> Runner for Prepared<T, I> {
+impl<T: Element + Value, I: Index + Position> Runner for Prepared<T, I> {
+    fn planned(&mut self) {
+        let (data, mut out) = (self.data.view(), self.out.view_mut());
+        match &self.plan {
+            Planned::Index(plan) => plan.run_into(&data, &self.indices.view(), &mut out).expect("indices in range"),
+            Planned::Copy(plan) => plan.run_into(&data, &mut out).expect("the planned layouts"),
+        }
+    }
+
+    fn fresh(&self) {
+        let (data, par) = (self.data(), self.par);
+        let out = match self.workload.kind {
+            Kind::Gather { axis, batch_dims } => {
+                Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par).run(&data, &self.indices())
+            }
+            Kind::GatherElements { axis } => GatherElements::new(axis as i64).par(par).run(&data, &self.indices()),
+            Kind::GatherNd { batch_dims } => {
+                GatherNd::new().batch_dims(batch_dims as i64).par(par).run(&data, &self.indices())
+            }
+            Kind::BatchToSpace { block, begin, end } => BatchToSpace::new(&block, &begin, &end).par(par).run(&data),
+        };
+        std::hint::black_box(out.expect("a legal workload"));
+    }
+
+    fn naive(&mut self) {
+        naive::run(&self.workload, self.data.as_slice(), self.indices.as_slice(), self.other.as_mut_slice());
+    }
+
+    fn copy(&mut self);
+    /// Bytes of the output.
+    fn bytes(&self) -> usize;
+    /// What the plan will do.
+    fn explain(&self) -> String;
+    /// Checks the planned call's output against the plain loop's.
+    ///
+    /// # Panics
+    /// When they differ.
+    fn check(&mut self);
+}
+
+/// Sets a workload up.
+#[must_use]
+pub fn prepare(workload: &Workload, par: Par) -> Box<dyn Runner + Send> {
+    match (workload.data, workload.indices) {
+        (Data::F32, Indices::I64) => Box::new(Prepared::<f32, i64>::new(workload, par)),
+        (Data::F32, Indices::I32) => Box::new(Prepared::<f32, i32>::new(workload, par)),
+        (Data::F32, Indices::U8) => Box::new(Prepared::<f32, u8>::new(workload, par)),
+        (Data::F16, Indices::I64) => Box::new(Prepared::<f16, i64>::new(workload, par)),
+        (Data::F16, Indices::I32) => Box::new(Prepared::<f16, i32>::new(workload, par)),
+        (Data::F16, Indices::U8) => Box::new(Prepared::<f16, u8>::new(workload, par)),
+        (Data::U8, Indices::I64) => Box::new(Prepared::<u8, i64>::new(workload, par)),
+        (Data::U8, Indices::I32) => Box::new(Prepared::<u8, i32>::new(workload, par)),
+        (Data::U8, Indices::U8) => Box::new(Prepared::<u8, u8>::new(workload, par)),
+    }
+}
+
+enum Planned<T, I> {
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
+}
+
+struct Prepared<T, I> {
+    workload: Workload,
+    par: Par,
+    plan: Planned<T, I>,
+    data: Buffer<T>,
+    indices: Buffer<I>,
+    out: Buffer<T>,
+    other: Buffer<T>,
+}
+
+impl<T: Element + Value, I: Index + Position> Prepared<T, I> {
+    fn new(workload: &Workload, par: Par) -> Self {
+        let (data, indices) = inputs(workload);
+        let out_shape = workload.output_shape();
+        let [out, other] = [(); 2].map(|()| Buffer::zeroed(&out_shape));
+        Prepared { workload: *workload, par, plan: plan(workload, par), data, indices, out, other }
+    }
+
+    fn data(&self) -> View<'_, T> {
+        self.data.view()
+    }
+
+    fn indices(&self) -> View<'_, I> {
+        self.indices.view()
+    }
+}
+
+fn plan<T: Element, I: Index>(workload: &Workload, par: Par) -> Planned<T, I> {
+    let data = Layout::contiguous(workload.shape).expect("a shape that fits");
+    let indices = Layout::contiguous(workload.index_shape).expect("a shape that fits");
+    let plan = match workload.kind {
+        Kind::Gather { axis, batch_dims } => {
+            Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par).plan(&data, &indices)
+        }
+        Kind::GatherElements { axis } => GatherElements::new(axis as i64).par(par).plan(&data, &indices),
+        Kind::GatherNd { batch_dims } => GatherNd::new().batch_dims(batch_dims as i64).par(par).plan(&data, &indices),
+        Kind::BatchToSpace { block, begin, end } => {
+            let plan = BatchToSpace::new(&block, &begin, &end).par(par).plan(&data);
+            return Planned::Copy(Box::new(plan.expect("a legal workload")));
+        }
+    };
+    Planned::Index(Box::new(plan.expect("a legal workload")))
+}
+
+impl<T: Element + Value, I: Index + Position> Runner for Prepared<T, I> {
     fn planned(&mut self) {
         let (data, mut out) = (self.data.view(), self.out.view_mut());
         match &self.plan {
