@@ -51,6 +51,20 @@ macro_rules! with_positions {
     };
 }
 
+impl Positions {
+    /// The shape.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        with_positions!(self, indices => indices.shape())
+    }
+
+    /// Every index in another type.
+    #[must_use]
+    pub fn map<I>(&self, index: impl Fn(usize) -> I) -> Vec<I> {
+        with_positions!(self, indices => indices.as_slice().iter().map(|each| index(each.position())).collect())
+    }
+}
+
 /// A workload with its tensors and the output of the plain loop.
 pub struct Case {
     /// The workload.

@@ -1,5 +1,7 @@
 //! The seeded inputs of a workload: the same on every machine and for every peer.
 
+use std::fmt::Debug;
+
 use bytemuck::Pod;
 use half::f16;
 
@@ -8,7 +10,7 @@ use crate::random::Random;
 use crate::workloads::{Distribution, Workload};
 
 /// An element of data.
-pub trait Value: Pod + PartialEq {
+pub trait Value: Pod + PartialEq + Debug + Default + Send + Sync {
     /// An ordinary number made of 24 random bits.
     fn from_bits(bits: u64) -> Self;
 }

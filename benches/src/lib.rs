@@ -6,5 +6,6 @@ pub mod inputs;
 pub mod naive;
 pub mod peers;
 pub mod random;
-pub mod runner;
+pub mod space;
+pub mod versions;
 pub mod workloads;

@@ -31,6 +31,20 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// What a library must have for it, beside a plain Gather.
+    #[must_use]
+    pub fn lack(&self) -> &'static str {
+        match self {
+            Kind::Gather { .. } => "batch_dims",
+            Kind::GatherElements { .. } => "GatherElements",
+            Kind::GatherNd { batch_dims: 0 } => "GatherNd",
+            Kind::GatherNd { .. } => "GatherNd with batch_dims",
+            Kind::BatchToSpace { .. } => "BatchToSpace",
+        }
+    }
+}
+
 /// The type of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
@@ -67,6 +81,23 @@ pub enum Distribution {
     Constant,
     /// Each once, in no order, and then again.
     Permutation,
+}
+
+impl Indices {
+    /// The type's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Indices::I64 => "i64",
+            Indices::I32 => "i32",
+            Indices::U8 => "u8",
+        }
+    }
+}
+
+/// Numbers with an `x` between them.
+fn joined(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// A workload with seeded inputs.
@@ -153,6 +184,31 @@ impl Workload {
 
     const fn data(self, data: Data) -> Self {
         Workload { data, ..self }
+    }
+
+    /// What it is, part by part: `operator/width/index/rank-axis/size/distribution`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let Workload { shape, index_shape, .. } = *self;
+        let (operator, place) = match self.kind {
+            Kind::Gather { axis, batch_dims: 0 } => ("gather", format!("axis{axis}")),
+            Kind::Gather { axis, batch_dims } => ("gather", format!("axis{axis}-batch{batch_dims}")),
+            Kind::GatherElements { axis } => ("gather_elements", format!("axis{axis}")),
+            Kind::GatherNd { batch_dims: 0 } => ("gather_nd", format!("tuple{}", self.reach().len())),
+            Kind::GatherNd { batch_dims } => ("gather_nd", format!("tuple{}-batch{batch_dims}", self.reach().len())),
+            Kind::BatchToSpace { block, .. } => ("batch_to_space", format!("block{}", joined(&block))),
+        };
+        let width = match self.data {
+            Data::F32 => "x32",
+            Data::F16 => "x16",
+            Data::U8 => "x8",
+        };
+        let (index, size) = match index_shape {
+            [] => ("none", joined(shape)),
+            _ => (self.indices.name(), format!("{}_{}", joined(shape), joined(index_shape))),
+        };
+        let distribution = format!("{:?}", self.distribution).to_lowercase();
+        format!("{operator}/{width}/{index}/r{}-{place}/{size}/{distribution}", shape.len())
     }
 
     /// The shape of the output.

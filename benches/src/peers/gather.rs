@@ -9,12 +9,13 @@ use gather_core::{
     ViewMut,
 };
 
-use super::{Call, NotRun, Peer};
-use crate::buffer::Buffer;
+use super::{NotRun, Peer, Ready, into_fresh, into_warm};
 use crate::case::Case;
-use crate::inputs::{Position, Value};
 use crate::workloads::{Kind, Workload};
 use crate::{with_positions, with_values};
+
+/// Why no call can fail.
+const LEGAL: &str = "a legal workload";
 
 /// A way of calling gather-core.
 pub(super) enum Ours {
@@ -47,18 +48,22 @@ impl Peer for Ours {
         }
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Box<dyn Call + 'a>, NotRun> {
+    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
         let op = Operator::new(&case.workload, if threads == 1 { Par::Seq } else { Par::Auto });
         with_values!(&case.data, data => with_positions!(&case.indices, indices => {
             let operands = Operands { data: data.view(), indices: indices.view() };
-            let warm = || Buffer::zeroed(&case.output_shape);
             Ok(match self {
                 Ours::Planned => {
                     let plan = op.plan(&case.workload).map_err(NotRun::failed)?;
-                    Box::new(Planned { plan, operands, out: warm() })
+                    into_warm(&case.output_shape, move |out| plan.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
                 }
-                Ours::Unplanned => Box::new(Unplanned { op, operands, out: warm() }),
-                Ours::Fresh => Box::new(Fresh { op, operands, out: None }),
+                Ours::Unplanned => {
+                    into_warm(&case.output_shape, move |out| op.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
+                }
+                Ours::Fresh => into_fresh(
+                    move || op.run(&operands).expect(LEGAL),
+                    |out| Ok(bytemuck::cast_slice(out.as_slice()).to_vec()),
+                ),
             })
         }))
     }
@@ -94,10 +99,10 @@ impl Operator {
         let data = Layout::contiguous(workload.shape)?;
         let indices = Layout::contiguous(workload.index_shape)?;
         match self {
-            Operator::Gather(op) => op.plan(&data, &indices).map(AnyPlan::Index),
-            Operator::Elements(op) => op.plan(&data, &indices).map(AnyPlan::Index),
-            Operator::Nd(op) => op.plan(&data, &indices).map(AnyPlan::Index),
-            Operator::Space(op) => op.plan(&data).map(AnyPlan::Copy),
+            Operator::Gather(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Elements(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Nd(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Space(op) => op.plan(&data).map(|plan| AnyPlan::Copy(Box::new(plan))),
         }
     }
 
@@ -125,60 +130,15 @@ impl Operator {
 }
 
 enum AnyPlan<T, I> {
-    Index(Plan<T, I>),
-    Copy(CopyPlan<T>),
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
 }
 
-struct Planned<'a, T, I> {
-    plan: AnyPlan<T, I>,
-    operands: Operands<'a, T, I>,
-    out: Buffer<T>,
-}
-
-impl<T: Element + Value, I: Index + Position> Call for Planned<'_, T, I> {
-    fn run(&mut self) {
-        let (Operands { data, indices }, mut out) = (&self.operands, self.out.view_mut());
-        match &self.plan {
-            AnyPlan::Index(plan) => plan.run_into(data, indices, &mut out).expect("indices in range"),
-            AnyPlan::Copy(plan) => plan.run_into(data, &mut out).expect("the planned layouts"),
+impl<T: Element, I: Index> AnyPlan<T, I> {
+    fn run_into(&self, Operands { data, indices }: &Operands<'_, T, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+        match self {
+            AnyPlan::Index(plan) => plan.run_into(data, indices, out),
+            AnyPlan::Copy(plan) => plan.run_into(data, out),
         }
-    }
-
-    fn output(&mut self) -> Result<Vec<u8>, String> {
-        Ok(self.out.as_bytes().to_vec())
-    }
-}
-
-struct Unplanned<'a, T, I> {
-    op: Operator,
-    operands: Operands<'a, T, I>,
-    out: Buffer<T>,
-}
-
-impl<T: Element + Value, I: Index + Position> Call for Unplanned<'_, T, I> {
-    fn run(&mut self) {
-        self.op.run_into(&self.operands, &mut self.out.view_mut()).expect("a legal workload");
-    }
-
-    fn output(&mut self) -> Result<Vec<u8>, String> {
-        Ok(self.out.as_bytes().to_vec())
-    }
-}
-
-struct Fresh<'a, T, I> {
-    op: Operator,
-    operands: Operands<'a, T, I>,
-    out: Option<Tensor<T>>,
-}
-
-impl<T: Element + Value, I: Index + Position> Call for Fresh<'_, T, I> {
-    fn run(&mut self) {
-        self.out = None;
-        self.out = Some(self.op.run(&self.operands).expect("a legal workload"));
-    }
-
-    fn output(&mut self) -> Result<Vec<u8>, String> {
-        let out = self.out.as_ref().ok_or("not run yet")?;
-        Ok(bytemuck::cast_slice(out.as_slice()).to_vec())
     }
 }

@@ -4,11 +4,19 @@
 //! for bit, before anybody times it. Peers that cannot run say why, and none is left out of [`peers`]: those whose feature
 //! is off, or whose library is not there, say what to set.
 
+mod arrow;
+mod call;
+mod candle;
 mod gather;
 mod naive;
+mod ndarray;
+mod rten;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use call::Call;
+use call::{into_fresh, into_warm};
 
 use crate::case::Case;
 
@@ -27,20 +35,11 @@ pub trait Peer: Sync {
     ///
     /// # Errors
     /// Why the peer does not run the case.
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Box<dyn Call + 'a>, NotRun>;
+    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun>;
 }
 
-/// A call that is ready.
-pub trait Call {
-    /// The call that is timed. It may panic.
-    fn run(&mut self);
-
-    /// The bytes of the output of the last `run`, row-major.
-    ///
-    /// # Errors
-    /// Why there are none.
-    fn output(&mut self) -> Result<Vec<u8>, String>;
-}
+/// A call of a case, ready to be run.
+pub type Ready<'a> = Box<dyn Call + 'a>;
 
 /// Why a peer does not run a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +72,16 @@ impl NotRun {
     }
 }
 
+/// For what a peer has no operator or attribute.
+fn lacks(what: &str) -> NotRun {
+    NotRun::Unsupported(format!("no {what}"))
+}
+
+/// For peers that run on one thread whatever they are told.
+fn one_thread(threads: usize) -> Result<(), NotRun> {
+    if threads == 1 { Ok(()) } else { Err(NotRun::Unsupported("runs on one thread".into())) }
+}
+
 /// Every peer, gather-core first: planned, unplanned, into fresh memory.
 #[must_use]
 pub fn peers() -> Vec<Box<dyn Peer>> {
@@ -82,6 +91,10 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
         Box::new(gather::Ours::Fresh),
         Box::new(naive::Copy),
         Box::new(naive::Loop),
+        Box::new(ndarray::NdArray),
+        Box::new(candle::CandleCore),
+        Box::new(arrow::Arrow),
+        Box::new(rten::Rten),
     ]
 }
 
@@ -105,7 +118,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 ///
 /// # Errors
 /// Why the peer does not run the case; panics, errors and wrong outputs are among the reasons.
-pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Box<dyn Call + 'a>, NotRun> {
+pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
     let attempt = || {
         let mut call = peer.prepare(case, threads)?;
         call.run();
