@@ -51,6 +51,18 @@ macro_rules! with_positions {
     };
 }
 
+impl Values {
+    /// Bytes of an element.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match self {
+            Values::F32(_) => size_of::<f32>(),
+            Values::F16(_) => size_of::<f16>(),
+            Values::U8(_) => size_of::<u8>(),
+        }
+    }
+}
+
 impl Positions {
     /// The shape.
     #[must_use]
@@ -88,6 +100,12 @@ impl Case {
             Data::F16 => Self::of_data(workload, Values::F16),
             Data::U8 => Self::of_data(workload, Values::U8),
         }
+    }
+
+    /// Whether the operator has indices: all have but BatchToSpace.
+    #[must_use]
+    pub fn has_indices(&self) -> bool {
+        !self.workload.index_shape.is_empty()
     }
 
     fn of_data<T: Value>(workload: &Workload, values: fn(Buffer<T>) -> Values) -> Self {

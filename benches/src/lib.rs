@@ -5,6 +5,7 @@ pub mod case;
 pub mod inputs;
 pub mod naive;
 pub mod peers;
+pub mod probe;
 pub mod random;
 pub mod space;
 pub mod versions;

@@ -205,6 +205,7 @@ impl Workload {
         };
         let (index, size) = match index_shape {
             [] => ("none", joined(shape)),
+            _ if index_shape == shape => (self.indices.name(), joined(shape)),
             _ => (self.indices.name(), format!("{}_{}", joined(shape), joined(index_shape))),
         };
         let distribution = format!("{:?}", self.distribution).to_lowercase();

@@ -16,48 +16,45 @@ pub trait Call {
     fn output(&mut self) -> Result<Vec<u8>, String>;
 }
 
+/// A call of `run` on a state which `output` reads afterwards.
+pub(super) fn on_state<'a, S: 'a>(
+    state: S,
+    run: impl FnMut(&mut S) + 'a,
+    output: impl Fn(&S) -> Result<Vec<u8>, String> + 'a,
+) -> Box<dyn Call + 'a> {
+    Box::new(OnState { state, run, output })
+}
+
 /// A call that writes into memory which it is given: the same, already touched, every time.
 pub(super) fn into_warm<'a, T: Pod>(shape: &[usize], run: impl FnMut(&mut Buffer<T>) + 'a) -> Box<dyn Call + 'a> {
-    Box::new(Warm { out: Buffer::zeroed(shape), run })
+    on_state(Buffer::zeroed(shape), run, |out| Ok(out.as_bytes().to_vec()))
 }
 
-/// A call that makes its output anew, with what `bytes` reads from it; freeing the last one is within the timing.
+/// A call that makes its output anew, with what reads the bytes of that; freeing the last one is within the timing.
 pub(super) fn into_fresh<'a, O: 'a>(
-    run: impl FnMut() -> O + 'a,
+    mut run: impl FnMut() -> O + 'a,
     bytes: impl Fn(&O) -> Result<Vec<u8>, String> + 'a,
 ) -> Box<dyn Call + 'a> {
-    Box::new(Fresh { out: None, run, bytes })
-}
-
-struct Warm<T, R> {
-    out: Buffer<T>,
-    run: R,
-}
-
-impl<T: Pod, R: FnMut(&mut Buffer<T>)> Call for Warm<T, R> {
-    fn run(&mut self) {
-        (self.run)(&mut self.out);
-    }
-
-    fn output(&mut self) -> Result<Vec<u8>, String> {
-        Ok(self.out.as_bytes().to_vec())
-    }
-}
-
-struct Fresh<O, R, B> {
-    out: Option<O>,
-    run: R,
-    bytes: B,
-}
-
-impl<O, R: FnMut() -> O, B: Fn(&O) -> Result<Vec<u8>, String>> Call for Fresh<O, R, B> {
-    fn run(&mut self) {
+    let run = move |out: &mut Option<O>| {
         // Freed first, so that never more than one output is there.
-        self.out = None;
-        self.out = Some((self.run)());
+        *out = None;
+        *out = Some(run());
+    };
+    on_state(None, run, move |out| bytes(out.as_ref().ok_or("not run yet")?))
+}
+
+struct OnState<S, R, O> {
+    state: S,
+    run: R,
+    output: O,
+}
+
+impl<S, R: FnMut(&mut S), O: Fn(&S) -> Result<Vec<u8>, String>> Call for OnState<S, R, O> {
+    fn run(&mut self) {
+        (self.run)(&mut self.state);
     }
 
     fn output(&mut self) -> Result<Vec<u8>, String> {
-        (self.bytes)(self.out.as_ref().ok_or("not run yet")?)
+        (self.output)(&self.state)
     }
 }

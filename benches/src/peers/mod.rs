@@ -4,19 +4,29 @@
 //! for bit, before anybody times it. Peers that cannot run say why, and none is left out of [`peers`]: those whose feature
 //! is off, or whose library is not there, say what to set.
 
+#[cfg(not(all(feature = "onnxruntime", feature = "openvino")))]
+mod absent;
 mod arrow;
 mod call;
 mod candle;
 mod gather;
+#[cfg(any(feature = "onnxruntime", feature = "openvino"))]
+mod library;
 mod naive;
 mod ndarray;
+#[cfg(feature = "onnxruntime")]
+mod onnxruntime;
+#[cfg(feature = "openvino")]
+mod openvino;
+#[cfg(feature = "openvino")]
+mod openvino_ir;
 mod rten;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use call::Call;
-use call::{into_fresh, into_warm};
+use call::{into_fresh, into_warm, on_state};
 
 use crate::case::Case;
 
@@ -30,6 +40,16 @@ pub trait Peer: Sync {
 
     /// What is not equal about the comparison, in one line.
     fn unequal(&self) -> &'static str;
+
+    /// What must be set before it can run anything: a feature, a variable.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether it is foreign code, which can end the process.
+    fn native(&self) -> bool {
+        false
+    }
 
     /// Sets a case up for `threads` threads: whatever a program would do once and not at every call.
     ///
@@ -82,6 +102,17 @@ fn one_thread(threads: usize) -> Result<(), NotRun> {
     if threads == 1 { Ok(()) } else { Err(NotRun::Unsupported("runs on one thread".into())) }
 }
 
+/// A peer behind a feature of its own name.
+macro_rules! optional {
+    ($feature:literal, $peer:expr) => {{
+        #[cfg(feature = $feature)]
+        let peer: Box<dyn Peer> = Box::new($peer);
+        #[cfg(not(feature = $feature))]
+        let peer: Box<dyn Peer> = Box::new(absent::Absent($feature));
+        peer
+    }};
+}
+
 /// Every peer, gather-core first: planned, unplanned, into fresh memory.
 #[must_use]
 pub fn peers() -> Vec<Box<dyn Peer>> {
@@ -95,6 +126,8 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
         Box::new(candle::CandleCore),
         Box::new(arrow::Arrow),
         Box::new(rten::Rten),
+        optional!("onnxruntime", onnxruntime::OnnxRuntime),
+        optional!("openvino", openvino::OpenVino),
     ]
 }
 
@@ -119,21 +152,25 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 /// # Errors
 /// Why the peer does not run the case; panics, errors and wrong outputs are among the reasons.
 pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
+    if let Some(what) = peer.missing() {
+        return Err(NotRun::NotSet(what));
+    }
     let attempt = || {
         let mut call = peer.prepare(case, threads)?;
         call.run();
-        check(&call.output().map_err(NotRun::Failed)?, &case.expected)?;
+        check(&call.output().map_err(NotRun::Failed)?, case)?;
         Ok(call)
     };
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|panic| Err(NotRun::Failed(message(&*panic))))
 }
 
-fn check(output: &[u8], expected: &[u8]) -> Result<(), NotRun> {
+fn check(output: &[u8], case: &Case) -> Result<(), NotRun> {
+    let expected = &case.expected;
     if output.len() != expected.len() {
         return Err(NotRun::Wrong(format!("{} bytes instead of {}", output.len(), expected.len())));
     }
     match output.iter().zip(expected).position(|(got, expected)| got != expected) {
-        Some(at) => Err(NotRun::Wrong(format!("byte {at} is {} instead of {}", output[at], expected[at]))),
+        Some(at) => Err(NotRun::Wrong(format!("element {} differs", at / case.data.width()))),
         None => Ok(()),
     }
 }

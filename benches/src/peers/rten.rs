@@ -9,7 +9,7 @@ use rten::{BufferPool, ops};
 use rten_tensor::prelude::*;
 use rten_tensor::{SliceItem, SliceRange, Tensor, TensorView};
 
-use super::{Call, NotRun, Peer, Ready, lacks, one_thread};
+use super::{NotRun, Peer, Ready, lacks, on_state, one_thread};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::inputs::Value;
@@ -80,26 +80,13 @@ fn batch_to_space<T: Value>(pool: &BufferPool, data: &TensorView<'_, T>, steps: 
 }
 
 /// A call whose output goes back to the pool at the next one.
-struct Pooled<T, R> {
-    pool: BufferPool,
-    out: Option<Tensor<T>>,
-    run: R,
-}
-
 fn pooled<'a, T: Value, E: std::fmt::Debug>(run: impl Fn(&BufferPool) -> Result<Tensor<T>, E> + 'a) -> Ready<'a> {
-    let run = move |pool: &BufferPool| run(pool).expect("a legal workload");
-    Box::new(Pooled { pool: BufferPool::new(), out: None, run })
-}
-
-impl<T: Value, R: Fn(&BufferPool) -> Tensor<T>> Call for Pooled<T, R> {
-    fn run(&mut self) {
-        if let Some(last) = self.out.take() {
-            self.pool.add(last.into_data());
+    let pool = BufferPool::new();
+    let run = move |out: &mut Option<Tensor<T>>| {
+        if let Some(last) = out.take() {
+            pool.add(last.into_data());
         }
-        self.out = Some((self.run)(&self.pool));
-    }
-
-    fn output(&mut self) -> Result<Vec<u8>, String> {
-        Ok(bytemuck::cast_slice(&self.out.as_ref().ok_or("not run yet")?.to_vec()).to_vec())
-    }
+        *out = Some(run(&pool).expect("a legal workload"));
+    };
+    on_state(None, run, |out| Ok(bytemuck::cast_slice(&out.as_ref().ok_or("not run yet")?.to_vec()).to_vec()))
 }
