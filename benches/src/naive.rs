@@ -1,22 +1,19 @@
 //! The plain loops that one would write in safe Rust, on row-major tensors. They are the peer that every machine has, and
 //! what every output is checked against.
 
-/// An index of any width.
-pub trait Position: Copy {
-    /// As a position.
-    fn position(self) -> usize;
-}
+use crate::inputs::Position;
+use crate::workloads::{Kind, Workload};
 
-macro_rules! positions {
-    ($($ty:ty)*) => {$(
-        impl Position for $ty {
-            fn position(self) -> usize {
-                self as usize
-            }
-        }
-    )*};
+/// Runs a workload.
+pub fn run<T: Copy, I: Position>(workload: &Workload, data: &[T], indices: &[I], out: &mut [T]) {
+    let Workload { shape, index_shape, kind, .. } = *workload;
+    match kind {
+        Kind::Gather { axis, batch_dims } => gather(data, shape, indices, index_shape, axis, batch_dims, out),
+        Kind::GatherElements { axis } => gather_elements(data, shape, indices, axis, out),
+        Kind::GatherNd { batch_dims } => gather_nd(data, shape, indices, index_shape, batch_dims, out),
+        Kind::BatchToSpace { block, begin, end } => batch_to_space(data, shape, block, begin, end, out),
+    }
 }
-positions!(i64 i32 u8);
 
 /// Gather along `axis` with `batch` shared dimensions.
 pub fn gather<T: Copy, I: Position>(

@@ -22,4 +22,9 @@ impl Random {
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
+
+    /// A number of at least 0 and less than 1.
+    pub fn fraction(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
 }

@@ -31,6 +31,20 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// What a library must have for it, beside a plain Gather.
+    #[must_use]
+    pub fn lack(&self) -> &'static str {
+        match self {
+            Kind::Gather { .. } => "batch_dims",
+            Kind::GatherElements { .. } => "GatherElements",
+            Kind::GatherNd { batch_dims: 0 } => "GatherNd",
+            Kind::GatherNd { .. } => "GatherNd with batch_dims",
+            Kind::BatchToSpace { .. } => "BatchToSpace",
+        }
+    }
+}
+
 /// The type of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
@@ -53,7 +67,40 @@ pub enum Indices {
     U8,
 }
 
-/// A workload: uniform indices, seeded.
+/// How indices are spread over what they reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distribution {
+    /// All equally often, in no order.
+    #[default]
+    Uniform,
+    /// The same, ascending in row-major order.
+    Sorted,
+    /// The n-th as often as 1/n, as words in a text are.
+    Zipf,
+    /// One and the same.
+    Constant,
+    /// Each once, in no order, and then again.
+    Permutation,
+}
+
+impl Indices {
+    /// The type's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Indices::I64 => "i64",
+            Indices::I32 => "i32",
+            Indices::U8 => "u8",
+        }
+    }
+}
+
+/// Numbers with an `x` between them.
+fn joined(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A workload with seeded inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
     /// `operator/what`.
@@ -68,21 +115,47 @@ pub struct Workload {
     pub indices: Indices,
     /// The shape of indices; empty for BatchToSpace.
     pub index_shape: &'static [usize],
+    /// How indices are spread.
+    pub distribution: Distribution,
 }
 
 const fn gather(name: &'static str, axis: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
     let kind = Kind::Gather { axis, batch_dims: 0 };
-    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape }
+    Workload {
+        name,
+        kind,
+        data: Data::F32,
+        shape,
+        indices: Indices::I64,
+        index_shape,
+        distribution: Distribution::Uniform,
+    }
 }
 
 const fn elements(name: &'static str, axis: usize, shape: &'static [usize]) -> Workload {
     let kind = Kind::GatherElements { axis };
-    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape: shape }
+    Workload {
+        name,
+        kind,
+        data: Data::F32,
+        shape,
+        indices: Indices::I64,
+        index_shape: shape,
+        distribution: Distribution::Uniform,
+    }
 }
 
 const fn nd(name: &'static str, batch_dims: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
     let kind = Kind::GatherNd { batch_dims };
-    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape }
+    Workload {
+        name,
+        kind,
+        data: Data::F32,
+        shape,
+        indices: Indices::I64,
+        index_shape,
+        distribution: Distribution::Uniform,
+    }
 }
 
 const fn space(
@@ -93,7 +166,15 @@ const fn space(
     end: [i64; 4],
 ) -> Workload {
     let kind = Kind::BatchToSpace { block, begin, end };
-    Workload { name, kind, data: Data::F32, shape, indices: Indices::I64, index_shape: &[] }
+    Workload {
+        name,
+        kind,
+        data: Data::F32,
+        shape,
+        indices: Indices::I64,
+        index_shape: &[],
+        distribution: Distribution::Uniform,
+    }
 }
 
 impl Workload {
@@ -103,6 +184,63 @@ impl Workload {
 
     const fn data(self, data: Data) -> Self {
         Workload { data, ..self }
+    }
+
+    /// What it is, part by part: `operator/width/index/rank-axis/size/distribution`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let Workload { shape, index_shape, .. } = *self;
+        let (operator, place) = match self.kind {
+            Kind::Gather { axis, batch_dims: 0 } => ("gather", format!("axis{axis}")),
+            Kind::Gather { axis, batch_dims } => ("gather", format!("axis{axis}-batch{batch_dims}")),
+            Kind::GatherElements { axis } => ("gather_elements", format!("axis{axis}")),
+            Kind::GatherNd { batch_dims: 0 } => ("gather_nd", format!("tuple{}", self.reach().len())),
+            Kind::GatherNd { batch_dims } => ("gather_nd", format!("tuple{}-batch{batch_dims}", self.reach().len())),
+            Kind::BatchToSpace { block, .. } => ("batch_to_space", format!("block{}", joined(&block))),
+        };
+        let width = match self.data {
+            Data::F32 => "x32",
+            Data::F16 => "x16",
+            Data::U8 => "x8",
+        };
+        let (index, size) = match index_shape {
+            [] => ("none", joined(shape)),
+            _ if index_shape == shape => (self.indices.name(), joined(shape)),
+            _ => (self.indices.name(), format!("{}_{}", joined(shape), joined(index_shape))),
+        };
+        let distribution = format!("{:?}", self.distribution).to_lowercase();
+        format!("{operator}/{width}/{index}/r{}-{place}/{size}/{distribution}", shape.len())
+    }
+
+    /// The shape of the output.
+    #[must_use]
+    pub fn output_shape(&self) -> Vec<usize> {
+        let Workload { shape, index_shape, .. } = *self;
+        match self.kind {
+            Kind::Gather { axis, batch_dims } => {
+                [&shape[..axis], &index_shape[batch_dims..], &shape[axis + 1..]].concat()
+            }
+            Kind::GatherElements { .. } => index_shape.to_vec(),
+            Kind::GatherNd { batch_dims } => {
+                let (tuple, places) = index_shape.split_last().expect("indices of GatherNd have tuples");
+                [places, &shape[batch_dims + tuple..]].concat()
+            }
+            Kind::BatchToSpace { block, begin, end } => {
+                let grown = (0..4).map(|k| shape[k] * block[k] as usize - (begin[k] + end[k]) as usize);
+                let batch = shape[0] / block.iter().product::<i64>() as usize;
+                std::iter::once(batch).chain(grown.skip(1)).collect()
+            }
+        }
+    }
+
+    /// The dimensions that the components of one index reach into: one, K for GatherNd, none for BatchToSpace.
+    #[must_use]
+    pub fn reach(&self) -> &'static [usize] {
+        match self.kind {
+            Kind::Gather { axis, .. } | Kind::GatherElements { axis } => &self.shape[axis..=axis],
+            Kind::GatherNd { batch_dims } => &self.shape[batch_dims..][..self.index_shape[self.index_shape.len() - 1]],
+            Kind::BatchToSpace { .. } => &[],
+        }
     }
 }
 
@@ -125,6 +263,7 @@ pub const WORKLOADS: [Workload; 23] = [
         shape: &[64, 4096, 64],
         indices: Indices::I64,
         index_shape: &[64, 1024],
+        distribution: Distribution::Uniform,
     },
     elements("gather_elements/last_4096x1024", 1, &[4096, 1024]),
     elements("gather_elements/axis0_4096x4096", 0, &[4096, 4096]),

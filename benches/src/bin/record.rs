@@ -6,9 +6,9 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use gather_benches::runner::{Runner, prepare};
+use gather_benches::case::Case;
+use gather_benches::peers::{NotRun, Ready, peer, prepare_checked, with_threads};
 use gather_benches::workloads::WORKLOADS;
-use gather_core::Par;
 use lexopt::{Arg, ValueExt};
 
 /// Fewest rounds of a workload.
@@ -22,30 +22,38 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let pool = match rayon::ThreadPoolBuilder::new().num_threads(2).build() {
-        Ok(pool) => pool,
-        Err(error) => {
-            eprintln!("record: {error}");
-            return ExitCode::from(2);
-        }
-    };
     println!("| workload | 1 thread | 2 threads | fresh | loop | copy | loop/1 | 1/copy |");
     println!("|---|---|---|---|---|---|---|---|");
     for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
-        let (mut one, mut two) = (prepare(workload, Par::Seq), prepare(workload, Par::Auto));
-        one.check();
-        two.check();
+        let case = Case::new(workload);
         // From inside a pool, as a program of many calls would be: a call from outside also waits for a thread to wake up.
-        let budget = Duration::from_secs_f64(seconds);
-        let [single, double, fresh, looped, copy] = pool.install(|| time(&mut *one, &mut *two, budget));
-        println!(
-            "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {:.2} | {:.2} |",
-            workload.name,
-            looped / single,
-            single / copy
-        );
+        let timed = || -> Result<_, NotRun> { Ok(time(&mut prepare(&case)?, Duration::from_secs_f64(seconds))) };
+        match with_threads(2, timed) {
+            Ok([single, double, fresh, looped, copy]) => println!(
+                "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {:.2} | {:.2} |",
+                workload.name,
+                looped / single,
+                single / copy
+            ),
+            Err(why) => {
+                eprintln!("record: {}: {why}", workload.name);
+                return ExitCode::FAILURE;
+            }
+        }
     }
     ExitCode::SUCCESS
+}
+
+/// What is timed: planned with one thread, with two, fresh, the loop, the copy.
+fn prepare(case: &Case) -> Result<[Ready<'_>; 5], NotRun> {
+    let call = |name, threads| prepare_checked(&*peer(name).expect("a peer that is always there"), case, threads);
+    Ok([
+        call("gather-core", 1)?,
+        call("gather-core", 2)?,
+        call("gather-core-fresh", 1)?,
+        call("loop", 1)?,
+        call("copy", 1)?,
+    ])
 }
 
 fn options() -> Result<(String, f64), lexopt::Error> {
@@ -61,18 +69,12 @@ fn options() -> Result<(String, f64), lexopt::Error> {
     Ok((filter, seconds))
 }
 
-/// Medians in milliseconds: planned with one thread, with two, fresh, the loop, the copy; in turn, round by round.
-fn time(one: &mut (dyn Runner + Send), two: &mut (dyn Runner + Send), budget: Duration) -> [f64; 5] {
+/// Medians in milliseconds, the calls in turn, round by round.
+fn time(calls: &mut [Ready<'_>; 5], budget: Duration) -> [f64; 5] {
     let mut times: [Vec<f64>; 5] = Default::default();
     let start = Instant::now();
     while times[0].len() < ROUNDS || start.elapsed() < budget {
-        let round = [
-            clock(|| one.planned()),
-            clock(|| two.planned()),
-            clock(|| one.fresh()),
-            clock(|| one.naive()),
-            clock(|| one.copy()),
-        ];
+        let round = calls.each_mut().map(|call| clock(|| call.run()));
         for (times, time) in times.iter_mut().zip(round) {
             times.push(time);
         }

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Fetches native engines from PyPI into a folder and prints the variables that the comparison finds them by:
+#
+#     eval "$(benches/native/setup.sh DIR)"
+#
+# A second run with the same folder fetches nothing anew. Nothing is installed; Python is needed only for its pip.
+set -euo pipefail
+
+onnxruntime=1.31.1
+openvino=2026.4.1
+
+if [ $# -ne 1 ]; then
+    echo "usage: $0 DIR" >&2
+    exit 2
+fi
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+
+# The file of a package in its folder, fetched and unpacked unless it is there: package, version, pattern.
+fetch() {
+    local folder=$dir/$1-$2
+    if [ ! -d "$folder" ]; then
+        rm -rf "$folder.part"
+        mkdir -p "$folder.part"
+        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder.part" "$1==$2" >&2
+        python3 -m zipfile --extract "$folder.part"/*.whl "$folder.part"
+        rm "$folder.part"/*.whl
+        mv "$folder.part" "$folder"
+    fi
+    local file
+    for file in "$folder"/$3; do
+        if [ -f "$file" ]; then
+            printf '%s' "$file"
+            return
+        fi
+    done
+    echo "$0: no $3 in $1 $2" >&2
+    return 1
+}
+
+library=$(fetch onnxruntime "$onnxruntime" 'onnxruntime/capi/libonnxruntime.so.*')
+printf 'export ORT_DYLIB_PATH=%q\n' "$library"
+library=$(fetch openvino "$openvino" 'openvino/libs/libopenvino_c.so.*')
+printf 'export GATHER_OPENVINO=%q\n' "$library"

@@ -1,0 +1,109 @@
+//! The seeded inputs of a workload: the same on every machine and for every peer.
+
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+use half::f16;
+
+use crate::buffer::Buffer;
+use crate::random::Random;
+use crate::workloads::{Distribution, Workload};
+
+/// An element of data.
+pub trait Value: Pod + PartialEq + Debug + Default + Send + Sync {
+    /// An ordinary number made of 24 random bits.
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl Value for f32 {
+    fn from_bits(bits: u64) -> Self {
+        bits as f32
+    }
+}
+
+impl Value for f16 {
+    /// A number between 0 and 1, whatever the low bits.
+    fn from_bits(bits: u64) -> Self {
+        f16::from_bits(bits as u16 & 0x3bff)
+    }
+}
+
+impl Value for u8 {
+    fn from_bits(bits: u64) -> Self {
+        bits as u8
+    }
+}
+
+/// An index of any width.
+pub trait Position: Pod {
+    /// The index of a position.
+    fn new(position: usize) -> Self;
+
+    /// As a position.
+    fn position(self) -> usize;
+}
+
+macro_rules! positions {
+    ($($ty:ty)*) => {$(
+        impl Position for $ty {
+            fn new(position: usize) -> Self {
+                position.try_into().expect("an index type that reaches the whole axis")
+            }
+
+            fn position(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+positions!(i64 i32 u8);
+
+/// Data and indices of a workload; the types must be those it names for its name to be true.
+#[must_use]
+pub fn inputs<T: Value, I: Position>(workload: &Workload) -> (Buffer<T>, Buffer<I>) {
+    let mut random = Random::new(1);
+    let mut data = Buffer::zeroed(workload.shape);
+    for element in data.as_mut_slice() {
+        *element = T::from_bits(random.bits() >> 40);
+    }
+    let dims = workload.reach();
+    if dims.is_empty() {
+        return (data, Buffer::zeroed(&[0]));
+    }
+    let mut indices = Buffer::<I>::zeroed(workload.index_shape);
+    let tuples = indices.as_mut_slice().chunks_exact_mut(dims.len());
+    let places = places(workload.distribution, &mut random, dims.iter().product(), tuples.len());
+    for (tuple, mut place) in tuples.zip(places) {
+        for (component, dim) in tuple.iter_mut().zip(dims).rev() {
+            *component = I::new(place % dim);
+            place /= dim;
+        }
+    }
+    (data, indices)
+}
+
+/// `count` numbers below `reach`.
+fn places(distribution: Distribution, random: &mut Random, reach: usize, count: usize) -> Vec<usize> {
+    let mut uniform = || (0..count).map(|_| random.below(reach)).collect::<Vec<_>>();
+    match distribution {
+        Distribution::Uniform => uniform(),
+        Distribution::Sorted => {
+            let mut places = uniform();
+            places.sort_unstable();
+            places
+        }
+        // A power of `reach` with a uniform exponent has the density 1/x.
+        Distribution::Zipf => {
+            let place = |fraction: f64| ((reach as f64 + 1.0).powf(fraction) - 1.0) as usize;
+            (0..count).map(|_| place(random.fraction()).min(reach - 1)).collect()
+        }
+        Distribution::Constant => vec![reach / 2; count],
+        Distribution::Permutation => {
+            let mut all: Vec<usize> = (0..reach).collect();
+            for last in (1..reach).rev() {
+                all.swap(last, random.below(last + 1));
+            }
+            all.into_iter().cycle().take(count).collect()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! gather-core, three times: a plan that is run again and again, a call from scratch into warm memory, and a call from
+//! scratch into fresh memory, which is freed within the timing.
+//!
+//! Not equal: nothing that favours it. Indices are read at their own width and checked; a bad one would be an error. With
+//! more than one thread a call decides whether it is worth the threads of the pool.
+
+use gather_core::{
+    BatchToSpace, CopyPlan, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View,
+    ViewMut,
+};
+
+use super::{NotRun, Peer, Ready, into_fresh, into_warm};
+use crate::case::Case;
+use crate::workloads::{Kind, Workload};
+use crate::{with_positions, with_values};
+
+/// Why no call can fail.
+const LEGAL: &str = "a legal workload";
+
+/// A way of calling gather-core.
+pub(super) enum Ours {
+    /// Planned ahead, into warm memory.
+    Planned,
+    /// From scratch, into warm memory.
+    Unplanned,
+    /// From scratch, into fresh memory.
+    Fresh,
+}
+
+impl Peer for Ours {
+    fn name(&self) -> &'static str {
+        match self {
+            Ours::Planned => "gather-core",
+            Ours::Unplanned => "gather-core-unplanned",
+            Ours::Fresh => "gather-core-fresh",
+        }
+    }
+
+    fn version(&self) -> String {
+        env!("CARGO_PKG_VERSION").into()
+    }
+
+    fn unequal(&self) -> &'static str {
+        match self {
+            Ours::Planned => "shapes are checked ahead; into warm memory",
+            Ours::Unplanned => "into warm memory",
+            Ours::Fresh => "allocates its output",
+        }
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
+        let op = Operator::new(&case.workload, if threads == 1 { Par::Seq } else { Par::Auto });
+        with_values!(&case.data, data => with_positions!(&case.indices, indices => {
+            let operands = Operands { data: data.view(), indices: indices.view() };
+            Ok(match self {
+                Ours::Planned => {
+                    let plan = op.plan(&case.workload).map_err(NotRun::failed)?;
+                    into_warm(&case.output_shape, move |out| plan.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
+                }
+                Ours::Unplanned => {
+                    into_warm(&case.output_shape, move |out| op.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
+                }
+                Ours::Fresh => into_fresh(
+                    move || op.run(&operands).expect(LEGAL),
+                    |out| Ok(bytemuck::cast_slice(out.as_slice()).to_vec()),
+                ),
+            })
+        }))
+    }
+}
+
+struct Operands<'a, T, I> {
+    data: View<'a, T>,
+    indices: View<'a, I>,
+}
+
+enum Operator {
+    Gather(Gather),
+    Elements(GatherElements),
+    Nd(GatherNd),
+    Space(BatchToSpace),
+}
+
+impl Operator {
+    fn new(workload: &Workload, par: Par) -> Self {
+        match workload.kind {
+            Kind::Gather { axis, batch_dims } => {
+                Operator::Gather(Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par))
+            }
+            Kind::GatherElements { axis } => Operator::Elements(GatherElements::new(axis as i64).par(par)),
+            Kind::GatherNd { batch_dims } => Operator::Nd(GatherNd::new().batch_dims(batch_dims as i64).par(par)),
+            Kind::BatchToSpace { block, begin, end } => {
+                Operator::Space(BatchToSpace::new(&block, &begin, &end).par(par))
+            }
+        }
+    }
+
+    fn plan<T: Element, I: Index>(&self, workload: &Workload) -> Result<AnyPlan<T, I>, Error> {
+        let data = Layout::contiguous(workload.shape)?;
+        let indices = Layout::contiguous(workload.index_shape)?;
+        match self {
+            Operator::Gather(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Elements(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Nd(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Space(op) => op.plan(&data).map(|plan| AnyPlan::Copy(Box::new(plan))),
+        }
+    }
+
+    fn run<T: Element, I: Index>(&self, Operands { data, indices }: &Operands<'_, T, I>) -> Result<Tensor<T>, Error> {
+        match self {
+            Operator::Gather(op) => op.run(data, indices),
+            Operator::Elements(op) => op.run(data, indices),
+            Operator::Nd(op) => op.run(data, indices),
+            Operator::Space(op) => op.run(data),
+        }
+    }
+
+    fn run_into<T: Element, I: Index>(
+        &self,
+        Operands { data, indices }: &Operands<'_, T, I>,
+        out: &mut ViewMut<'_, T>,
+    ) -> Result<(), Error> {
+        match self {
+            Operator::Gather(op) => op.run_into(data, indices, out),
+            Operator::Elements(op) => op.run_into(data, indices, out),
+            Operator::Nd(op) => op.run_into(data, indices, out),
+            Operator::Space(op) => op.run_into(data, out),
+        }
+    }
+}
+
+enum AnyPlan<T, I> {
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
+}
+
+impl<T: Element, I: Index> AnyPlan<T, I> {
+    fn run_into(&self, Operands { data, indices }: &Operands<'_, T, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+        match self {
+            AnyPlan::Index(plan) => plan.run_into(data, indices, out),
+            AnyPlan::Copy(plan) => plan.run_into(data, out),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What gather-core is compared with: one file for each peer, which opens with what is not equal about the comparison.
+//!
+//! A peer prepares a call of a [`Case`]; [`prepare_checked`] runs it once and holds its output against the plain loop's, bit
+//! for bit, before anybody times it. Peers that cannot run say why, and none is left out of [`peers`]: those whose feature
+//! is off, or whose library is not there, say what to set.
+
+#[cfg(not(all(feature = "onnxruntime", feature = "openvino")))]
+mod absent;
+mod arrow;
+mod call;
+mod candle;
+mod gather;
+#[cfg(any(feature = "onnxruntime", feature = "openvino"))]
+mod library;
+mod naive;
+mod ndarray;
+#[cfg(feature = "onnxruntime")]
+mod onnxruntime;
+#[cfg(feature = "openvino")]
+mod openvino;
+#[cfg(feature = "openvino")]
+mod openvino_ir;
+mod rten;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use call::Call;
+use call::{into_fresh, into_warm, on_state};
+
+use crate::case::Case;
+
+/// Something that runs gathers.
+pub trait Peer: Sync {
+    /// The name in tables and in ids of benchmarks.
+    fn name(&self) -> &'static str;
+
+    /// The version of the crate or library.
+    fn version(&self) -> String;
+
+    /// What is not equal about the comparison, in one line.
+    fn unequal(&self) -> &'static str;
+
+    /// What must be set before it can run anything: a feature, a variable.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether it is foreign code, which can end the process.
+    fn native(&self) -> bool {
+        false
+    }
+
+    /// Sets a case up for `threads` threads: whatever a program would do once and not at every call.
+    ///
+    /// # Errors
+    /// Why the peer does not run the case.
+    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun>;
+}
+
+/// A call of a case, ready to be run.
+pub type Ready<'a> = Box<dyn Call + 'a>;
+
+/// Why a peer does not run a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    /// It lacks the operator, an attribute or a type.
+    Unsupported(String),
+    /// Something must be set first: a feature, a variable.
+    NotSet(String),
+    /// It gave an error or panicked.
+    Failed(String),
+    /// Its output is not the plain loop's.
+    Wrong(String),
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRun::Unsupported(what) => write!(f, "unsupported: {what}"),
+            NotRun::NotSet(what) => write!(f, "not run: {what}"),
+            NotRun::Failed(why) => write!(f, "failed: {why}"),
+            NotRun::Wrong(how) => write!(f, "wrong: {how}"),
+        }
+    }
+}
+
+impl NotRun {
+    /// An error of the peer.
+    pub fn failed(error: impl fmt::Display) -> Self {
+        NotRun::Failed(error.to_string())
+    }
+}
+
+/// For what a peer has no operator or attribute.
+fn lacks(what: &str) -> NotRun {
+    NotRun::Unsupported(format!("no {what}"))
+}
+
+/// For peers that run on one thread whatever they are told.
+fn one_thread(threads: usize) -> Result<(), NotRun> {
+    if threads == 1 { Ok(()) } else { Err(NotRun::Unsupported("runs on one thread".into())) }
+}
+
+/// A peer behind a feature of its own name.
+macro_rules! optional {
+    ($feature:literal, $peer:expr) => {{
+        #[cfg(feature = $feature)]
+        let peer: Box<dyn Peer> = Box::new($peer);
+        #[cfg(not(feature = $feature))]
+        let peer: Box<dyn Peer> = Box::new(absent::Absent($feature));
+        peer
+    }};
+}
+
+/// Every peer, gather-core first: planned, unplanned, into fresh memory.
+#[must_use]
+pub fn peers() -> Vec<Box<dyn Peer>> {
+    vec![
+        Box::new(gather::Ours::Planned),
+        Box::new(gather::Ours::Unplanned),
+        Box::new(gather::Ours::Fresh),
+        Box::new(naive::Copy),
+        Box::new(naive::Loop),
+        Box::new(ndarray::NdArray),
+        Box::new(candle::CandleCore),
+        Box::new(arrow::Arrow),
+        Box::new(rten::Rten),
+        optional!("onnxruntime", onnxruntime::OnnxRuntime),
+        optional!("openvino", openvino::OpenVino),
+    ]
+}
+
+/// The peer of a name.
+#[must_use]
+pub fn peer(name: &str) -> Option<Box<dyn Peer>> {
+    peers().into_iter().find(|peer| peer.name() == name)
+}
+
+/// Runs `work` on a thread of a rayon pool of `threads` threads, which peers that use rayon take theirs from. Calls from
+/// inside a pool, as a program of many calls makes them, do not wait for a thread to wake up.
+///
+/// # Panics
+/// When threads cannot be started.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads can be started").install(work)
+}
+
+/// Prepares a case, runs it once, and checks the output.
+///
+/// # Errors
+/// Why the peer does not run the case; panics, errors and wrong outputs are among the reasons.
+pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
+    if let Some(what) = peer.missing() {
+        return Err(NotRun::NotSet(what));
+    }
+    let attempt = || {
+        let mut call = peer.prepare(case, threads)?;
+        call.run();
+        check(&call.output().map_err(NotRun::Failed)?, case)?;
+        Ok(call)
+    };
+    catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|panic| Err(NotRun::Failed(message(&*panic))))
+}
+
+fn check(output: &[u8], case: &Case) -> Result<(), NotRun> {
+    let expected = &case.expected;
+    if output.len() != expected.len() {
+        return Err(NotRun::Wrong(format!("{} bytes instead of {}", output.len(), expected.len())));
+    }
+    match output.iter().zip(expected).position(|(got, expected)| got != expected) {
+        Some(at) => Err(NotRun::Wrong(format!("element {} differs", at / case.data.width()))),
+        None => Ok(()),
+    }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
+    format!("panic: {}", text.unwrap_or("without a message"))
+}

@@ -1,0 +1,45 @@
+//! Foreign code that may end the process first does so in a process of its own.
+
+use std::env;
+use std::process::{Command, exit};
+
+use crate::case::Case;
+use crate::peers::{NotRun, Peer, peer, prepare_checked, with_threads};
+use crate::workloads::{WORKLOADS, Workload};
+
+/// Holds what a probing process shall run.
+const QUESTION: &str = "GATHER_BENCH_PROBE";
+/// Calls after the first one.
+const CALLS: usize = 3;
+
+/// Runs a workload in a new process of this program, whose `main` must begin with [`answer`].
+///
+/// # Errors
+/// How that process ended, unless it came to its end: then the peer can be asked here.
+pub fn probe(peer: &dyn Peer, workload: &Workload, threads: usize) -> Result<(), NotRun> {
+    let program = env::current_exe().map_err(NotRun::failed)?;
+    let question = format!("{}\n{}\n{threads}", peer.name(), workload.name);
+    let output = Command::new(program).env(QUESTION, question).output().map_err(NotRun::failed)?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(NotRun::Failed(format!("its process died: {}", output.status))),
+    }
+}
+
+/// In a process that [`probe`] has started, answers it and ends the process; does nothing in others.
+pub fn answer() {
+    let Ok(question) = env::var(QUESTION) else { return };
+    let mut words = question.lines();
+    let peer = words.next().and_then(peer);
+    let name = words.next();
+    let workload = WORKLOADS.iter().find(|workload| name == Some(workload.name));
+    let threads = words.next().and_then(|threads| threads.parse().ok());
+    let (Some(peer), Some(workload), Some(threads)) = (peer, workload, threads) else { exit(2) };
+    with_threads(threads, || {
+        // Whatever it says but dying, it will say to the process that asks.
+        if let Ok(mut call) = prepare_checked(&*peer, &Case::new(workload), threads) {
+            (0..CALLS).for_each(|_| call.run());
+        }
+    });
+    exit(0);
+}
