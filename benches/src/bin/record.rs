@@ -1,7 +1,8 @@
 //! Times the workloads by interleaved runs in one process and prints a table of medians: `record [FILTER] [--seconds S]`.
 //!
 //! Every output is checked against the plain loop before it is timed. Times are milliseconds; `copy` is a warm copy of the
-//! output's bytes.
+//! output's bytes, `moves` moves the rows with nothing else to do (no limit for panels and tables, which do not read each
+//! from where it lies).
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,15 +23,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    println!("| workload | 1 thread | 2 threads | fresh | loop | copy | loop/1 | 1/copy |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("| workload | 1 thread | 2 threads | fresh | loop | copy | moves | loop/1 | 1/copy |");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
         let case = Case::new(workload);
         // From inside a pool, as a program of many calls would be: a call from outside also waits for a thread to wake up.
         let timed = || -> Result<_, NotRun> { Ok(time(&mut prepare(&case)?, Duration::from_secs_f64(seconds))) };
         match with_threads(2, timed) {
-            Ok([single, double, fresh, looped, copy]) => println!(
-                "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {:.2} | {:.2} |",
+            Ok([single, double, fresh, looped, copy, moves]) => println!(
+                "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {moves:.6} | {:.2} | {:.2} |",
                 workload.name,
                 looped / single,
                 single / copy
@@ -44,8 +45,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is timed: planned with one thread, with two, fresh, the loop, the copy.
-fn prepare(case: &Case) -> Result<[Ready<'_>; 5], NotRun> {
+/// What is timed: planned with one thread, with two, fresh, the loop, the copy, the moves (of BatchToSpace the copy again).
+fn prepare(case: &Case) -> Result<[Ready<'_>; 6], NotRun> {
     let call = |name, threads| prepare_checked(&*peer(name).expect("a peer that is always there"), case, threads);
     Ok([
         call("gather-core", 1)?,
@@ -53,6 +54,7 @@ fn prepare(case: &Case) -> Result<[Ready<'_>; 5], NotRun> {
         call("gather-core-fresh", 1)?,
         call("loop", 1)?,
         call("copy", 1)?,
+        call("moves", 1).or_else(|_| call("copy", 1))?,
     ])
 }
 
@@ -70,8 +72,8 @@ fn options() -> Result<(String, f64), lexopt::Error> {
 }
 
 /// Medians in milliseconds, the calls in turn, round by round.
-fn time(calls: &mut [Ready<'_>; 5], budget: Duration) -> [f64; 5] {
-    let mut times: [Vec<f64>; 5] = Default::default();
+fn time(calls: &mut [Ready<'_>; 6], budget: Duration) -> [f64; 6] {
+    let mut times: [Vec<f64>; 6] = Default::default();
     let start = Instant::now();
     while times[0].len() < ROUNDS || start.elapsed() < budget {
         let round = calls.each_mut().map(|call| clock(|| call.run()));
