@@ -1,5 +1,5 @@
 //! What one call of Gather costs as one thing changes: the policy, the index type, the bytes of a row, the order of the
-//! indices, the size of the table. Every output is checked against the plain loop first.
+//! indices, the size of the table, the strides of the views. Every output is checked against the plain loop first.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -129,5 +129,41 @@ fn orders(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, policies, index_types, rows, orders);
+/// A million `f32` out of a square of 4 MiB, through views of the same shape with other strides.
+fn strides(criterion: &mut Criterion) {
+    let mut group = group(criterion, "strides");
+    const SIDE: usize = 1 << 10;
+    let values: Vec<f32> = (0..2 * SIDE * SIDE).map(|at| at as f32).collect();
+    let side = SIDE as isize;
+    let views = [
+        ("contiguous", [side, 1], 0),
+        ("rows_sliced", [2 * side, 1], 0),
+        ("rows_reversed", [-side, 1], SIDE * (SIDE - 1)),
+        ("columns_sliced", [2 * side, 2], 0),
+        ("columns_reversed", [side, -1], SIDE - 1),
+        ("transposed", [1, side], 0),
+        ("broadcast", [0, 1], 0),
+    ];
+    // Twice as many, of which a view takes every second one.
+    let wide: Vec<i64> = indices(SIDE, false)[..2 * SIDE].to_vec();
+    for (name, strides, offset) in views {
+        let data = View::strided(&values, &[SIDE, SIDE], &strides, offset).expect("inside");
+        for (order, step) in [("", 1), ("_indices_sliced", 2)] {
+            let indices = View::strided(&wide, &[SIDE], &[step], 0).expect("inside");
+            for axis in [0, 1] {
+                let id = BenchmarkId::new(format!("{name}{order}"), format!("axis{axis}"));
+                let got = run(&mut group, id, &Gather::new(axis), &data, &indices);
+                let expected = |at: usize| {
+                    let mut place = [at / SIDE, at % SIDE];
+                    place[axis as usize] = wide[place[axis as usize] * step as usize] as usize;
+                    *data.get(&place).expect("inside")
+                };
+                assert!(got.as_slice().iter().enumerate().all(|(at, &value)| value == expected(at)), "{name} {axis}");
+            }
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, policies, index_types, rows, orders, strides);
 criterion_main!(benches);

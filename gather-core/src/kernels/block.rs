@@ -35,6 +35,15 @@ impl Units {
         self.0.as_mut_ptr().cast()
     }
 
+    /// Gives the units from `done` to `n` the value of the one before.
+    #[inline(always)]
+    fn repeat_last(&mut self, done: usize, n: usize) {
+        if let (1.., true) = (done, done < n) {
+            let last = self.0[done - 1];
+            self.0[done..n].fill(last);
+        }
+    }
+
     fn scale(&mut self, n: usize, scale: i32) {
         if scale != 1 {
             for unit in &mut self.0[..n] {
@@ -84,9 +93,12 @@ impl Block {
         stride: isize,
         n: usize,
     ) -> Verdict {
-        let job = Resolve::new(units, args, component, index, stride, n);
+        // One index for all lanes is resolved once.
+        let apart = if stride == 0 { n.min(1) } else { n };
+        let job = Resolve::new(units, args, component, index, stride, apart);
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve::<I>(&job) };
+        units.repeat_last(apart, n);
         self.note(units, n, out_of_range);
         Verdict { out_of_range }
     }
