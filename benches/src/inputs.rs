@@ -28,9 +28,20 @@ impl Value for f16 {
     }
 }
 
-impl Value for u8 {
+macro_rules! values {
+    ($($ty:ty)*) => {$(
+        impl Value for $ty {
+            fn from_bits(bits: u64) -> Self {
+                bits as $ty
+            }
+        }
+    )*};
+}
+values!(u8 u16 u32 u64);
+
+impl Value for [u64; 2] {
     fn from_bits(bits: u64) -> Self {
-        bits as u8
+        [bits, !bits]
     }
 }
 

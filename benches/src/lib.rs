@@ -3,6 +3,7 @@
 pub mod buffer;
 pub mod case;
 pub mod inputs;
+pub mod instructions;
 pub mod naive;
 pub mod peers;
 pub mod probe;
