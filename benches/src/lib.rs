@@ -8,6 +8,7 @@ pub mod naive;
 pub mod peers;
 pub mod probe;
 pub mod random;
+pub mod report;
 pub mod space;
 pub mod versions;
 pub mod workloads;

@@ -25,7 +25,7 @@ pub struct Baselines {
 
 impl fmt::Display for Baselines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{HEAD}{TOOLCHAIN}{}\n", self.toolchain)?;
+        writeln!(f, "{HEAD}{TOOLCHAIN}{}", self.toolchain)?;
         self.counts.iter().try_for_each(|(name, count)| writeln!(f, "{name} {count}"))
     }
 }

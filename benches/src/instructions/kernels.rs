@@ -195,7 +195,7 @@ impl Kernel {
         macro_rules! planned {
             ($op:expr) => {{
                 let op = $op.out_of_bounds(policy).strategy(strategy).level(level).par(Par::Seq);
-                AnyPlan::Index(op.plan(&data, &indices).expect("a legal call"))
+                AnyPlan::Index(Box::new(op.plan(&data, &indices).expect("a legal call")))
             }};
         }
         match kind {
@@ -204,13 +204,13 @@ impl Kernel {
             Kind::GatherNd { .. } => planned!(GatherNd::new()),
             Kind::BatchToSpace { block, begin, end } => {
                 let op = BatchToSpace::new(&block, &begin, &end).level(level).par(Par::Seq);
-                AnyPlan::Copy(op.plan(&data).expect("a legal call"))
+                AnyPlan::Copy(Box::new(op.plan(&data).expect("a legal call")))
             }
         }
     }
 }
 
 enum AnyPlan<T, I> {
-    Index(Plan<T, I>),
-    Copy(CopyPlan<T>),
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
 }
