@@ -44,7 +44,7 @@ impl Engine {
     /// A peer that has not started yet.
     #[must_use]
     pub fn new(peer: &'static str) -> Self {
-        Engine { peer, process: None, version: None }
+        Engine { peer, process: None, version: None, absent: None }
     }
 
     /// Asks the process, which is started first where there is none.
@@ -52,6 +52,9 @@ impl Engine {
     /// # Errors
     /// The process died, or gave no answer in time. The next request starts another.
     pub fn ask(&mut self, request: &Request) -> Result<Answer, Lost> {
+        if let Some(detail) = &self.absent {
+            return Ok(Answer::Not { status: Status::NotSet, detail: detail.clone() });
+        }
         if self.process.is_none() {
             self.process = Some(self.start()?);
             if let Answer::Hello { version } = self.answer()? {
@@ -62,7 +65,12 @@ impl Engine {
             // A process that has died does not read: waiting for its answer finds out.
             let _ = writeln!(process.requests, "{}", request.line());
         }
-        self.answer()
+        let answer = self.answer()?;
+        if let Answer::Not { status: Status::NotSet, detail } = &answer {
+            self.absent = Some(detail.clone());
+            self.end();
+        }
+        Ok(answer)
     }
 
     /// Has the process let go of its tensors, if it is there.

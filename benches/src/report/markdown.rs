@@ -31,7 +31,7 @@ pub fn results(report: &Report) -> String {
     tables(report)
         .iter()
         .take(report.run.threads.len())
-        .map(|table| format!("{}\n\n{}\n", table.title, self::table(table)))
+        .map(|table| format!("## {}\n\n{}\n", table.title, self::table(table)))
         .collect()
 }
 

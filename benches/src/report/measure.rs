@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::engine::{Engine, Lost};
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, UNPLANNED, WorkloadInfo};
+use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, UNPLANNED, WorkloadInfo, is_limit};
 use super::options::Effort;
 use super::protocol::{Answer, Request};
 use super::workloads::{self, info};
@@ -26,7 +26,7 @@ const LEAST_ROUNDS: usize = 2;
 /// Bytes that all processes may hold together.
 const MEMORY: usize = 4 << 30;
 /// Peers whose lines are drawn over the size of rows and tables.
-const SWEPT: [&str; 4] = [OURS, LOOP, "ndarray", "arrow-select"];
+const SWEPT: [&str; 4] = [OURS, LOOP, "ndarray", "arrow"];
 
 /// What was measured.
 pub struct Measurements {
@@ -54,10 +54,10 @@ pub fn measure(filter: &str, threads: &[usize], effort: Effort) -> Measurements 
 /// Whether a peer takes part in a section.
 fn takes_part(peer: &str, section: Section, threads: usize) -> bool {
     match section {
-        Section::Workloads => peer != UNPLANNED && (threads == 1 || ![COPY, LOOP].contains(&peer)),
+        Section::Workloads => peer != UNPLANNED && (threads == 1 || !(is_limit(peer) || peer == LOOP)),
         Section::RowBytes => threads == 1 && (SWEPT.contains(&peer) || peer == COPY),
         Section::TableBytes => threads == 1 && SWEPT.contains(&peer),
-        Section::Latency => threads == 1 && peer != COPY,
+        Section::Latency => threads == 1 && !is_limit(peer),
     }
 }
 
@@ -233,7 +233,7 @@ mod tests {
         for peer in peers::peers() {
             let part = |section, threads| takes_part(peer.name(), section, threads);
             assert_eq!(part(Section::Workloads, 1), peer.name() != UNPLANNED, "{}", peer.name());
-            assert_eq!(part(Section::Latency, 1), peer.name() != COPY, "{}", peer.name());
+            assert_eq!(part(Section::Latency, 1), !is_limit(peer.name()), "{}", peer.name());
             assert!(!part(Section::RowBytes, 2));
         }
         assert!(SWEPT.iter().all(|name| peers::peer(name).is_some()), "a swept peer has another name");

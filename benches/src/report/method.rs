@@ -48,8 +48,9 @@ pub const METHOD: [(&str, &str); 9] = [
          made from inside a thread pool of that size, so that none waits for a pool to start.",
     ),
     (
-        "The copy.",
-        "A plain copy of the output's bytes between warm buffers, one thread. It is a limit for calls that stream, not for \
-         those that jump about in memory, and can be passed where tables and outputs fit in a cache.",
+        "The limits.",
+        "`copy` is a plain copy of the output's bytes between warm buffers: a limit for calls that stream. `moves` moves the rows \
+         of the gather, known beforehand and unchecked, in the fastest of a few plain ways: a limit for kernels that read each \
+         row from where it lies. Kernels that do not (tables in registers, packed panels) can pass it.",
     ),
 ];

@@ -13,6 +13,8 @@ pub const UNPLANNED: &str = "gather-core-unplanned";
 pub const FRESH: &str = "gather-core-fresh";
 /// The limit that the memory sets; no peer, since it gathers nothing.
 pub const COPY: &str = "copy";
+/// The limit for kernels that read each row from where it lies; no peer either, since it knows the rows beforehand.
+pub const MOVES: &str = "moves";
 /// The plain loop.
 pub const LOOP: &str = "loop";
 
@@ -65,8 +67,14 @@ impl PeerInfo {
     /// Whether gather-core is compared with it.
     #[must_use]
     pub fn is_rival(&self) -> bool {
-        self.name != COPY && !self.name.starts_with(OURS)
+        !is_limit(&self.name) && !self.name.starts_with(OURS)
     }
+}
+
+/// Whether an engine is a limit and not a peer.
+#[must_use]
+pub fn is_limit(engine: &str) -> bool {
+    [COPY, MOVES].contains(&engine)
 }
 
 /// What a workload is for.

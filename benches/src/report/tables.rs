@@ -1,7 +1,7 @@
 //! The tables, as the page and the markdown both have them.
 
 use super::format::{self, three_digits, times};
-use super::model::{COPY, FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo};
+use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_limit};
 
 /// A table.
 pub struct Table {
@@ -61,9 +61,9 @@ pub fn tables(report: &Report) -> Vec<Table> {
 
 /// The fixed workloads: medians, and the ratios to the best peer.
 fn workloads(report: &Report, threads: usize) -> Table {
-    let limit = (threads == 1).then_some(COPY);
-    let columns: Vec<&str> =
-        [OURS, FRESH].into_iter().chain(limit).chain(report.rivals().map(|peer| &*peer.name)).collect();
+    let limits = report.peers.iter().filter(|peer| threads == 1 && is_limit(&peer.name));
+    let others = limits.chain(report.rivals()).map(|peer| &*peer.name);
+    let columns: Vec<&str> = [OURS, FRESH].into_iter().chain(others).collect();
     let row = |workload: &WorkloadInfo| {
         let best = report.best(&workload.name, threads);
         let cell = |peer: &&str| {
@@ -201,7 +201,7 @@ fn peers(report: &Report) -> Table {
     Table {
         title: "Engines, and what is not equal".into(),
         remark: format!(
-            "`{LOOP}` is the plain safe Rust loop that one would write; `{COPY}` gathers nothing and is no peer."
+            "`{LOOP}` is the plain safe Rust loop that one would write; what says `no gather` is a limit, no peer."
         ),
         head: ["engine", "version", "not equal"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
@@ -230,6 +230,7 @@ fn what(report: &Report) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::model::COPY;
     use crate::report::samples::report;
 
     fn row<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {

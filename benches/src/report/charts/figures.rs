@@ -4,7 +4,7 @@ use super::lines::{Axis, Lines, Series};
 use super::rows::{Mark, Row, Rows};
 use super::{Chart, Figure};
 use crate::report::format::{self, times};
-use crate::report::model::{COPY, OURS, PeerInfo, Report, Section, WorkloadInfo};
+use crate::report::model::{COPY, MOVES, OURS, PeerInfo, Report, Section, WorkloadInfo};
 
 /// The names in `operator/what`.
 fn split(name: &str) -> (&str, &str) {
@@ -97,7 +97,9 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
             Some(mark(&says, report.nanos(name, OURS, threads)?, "more"))
         });
         let span = Mark::Bar(rate(ours).min(rate(copy)), rate(ours).max(rate(copy)), "gap");
-        let marks = [Some(span), Some(Mark::Tick(rate(copy))), best, more, Some(mark(OURS, ours, "ours"))];
+        let moves = report.nanos(name, MOVES, 1).map(|nanos| Mark::Tick(rate(nanos), "limit-2"));
+        let marks =
+            [Some(span), Some(Mark::Tick(rate(copy), "limit")), moves, best, more, Some(mark(OURS, ours, "ours"))];
         Some(Row {
             label: split(name).1.into(),
             note: format!("{:.0} % of a copy", copy / ours * 100.0),
@@ -107,7 +109,8 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
     let mut legend = vec![
         (Mark::Dot(0.5, "ours", String::new()), "gather-core, 1 thread".into()),
         (Mark::Dot(0.5, "rival", String::new()), "the best peer, 1 thread".into()),
-        (Mark::Tick(0.5), "a copy of the output's bytes".into()),
+        (Mark::Tick(0.5, "limit"), "a copy of the output's bytes".into()),
+        (Mark::Tick(0.5, "limit-2"), "the moves alone".into()),
     ];
     if let Some(threads) = most {
         legend.insert(1, (Mark::Dot(0.5, "more", String::new()), format!("gather-core, {}", format::threads(threads))));
@@ -124,7 +127,8 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
         title: "Throughput against the copy limit".into(),
         caption:
             "A copy of the output's bytes between warm buffers is what the memory allows a call that reads nothing \
-                  else; a gather reads its indices too, and its data in an order that no cache foresees."
+                  else; a gather reads its indices too, and its data in an order that no cache foresees. The moves alone, of \
+                  rows that are known beforehand, are what is left of a gather when that order is kept."
                 .into(),
         figure: Figure::Rows(figure),
     })

@@ -41,14 +41,14 @@ pub enum Mark {
     /// A dot, and what it says when it is pointed at.
     Dot(f64, &'static str, String),
     /// A line across the row.
-    Tick(f64),
+    Tick(f64, &'static str),
 }
 
 impl Mark {
     fn values(&self) -> [f64; 2] {
         match *self {
             Mark::Bar(from, to, _) | Mark::Span(from, to) => [from, to],
-            Mark::Dot(value, ..) | Mark::Tick(value) => [value, value],
+            Mark::Dot(value, ..) | Mark::Tick(value, _) => [value, value],
         }
     }
 
@@ -60,7 +60,7 @@ impl Mark {
             Mark::Dot(value, class, says) => {
                 dot((axis(*value), y), if *class == "other" { 3.5 } else { 5.0 }, class, says)
             }
-            Mark::Tick(value) => line((axis(*value), y - 8.0), (axis(*value), y + 8.0), "limit"),
+            Mark::Tick(value, class) => line((axis(*value), y - 8.0), (axis(*value), y + 8.0), class),
         }
     }
 }
