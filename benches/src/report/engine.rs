@@ -22,6 +22,8 @@ pub struct Engine {
     process: Option<Process>,
     /// The version, once it has started.
     pub version: Option<String>,
+    /// What must be set before the peer runs anything, once it has said so.
+    absent: Option<String>,
 }
 
 struct Process {

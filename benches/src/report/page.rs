@@ -32,8 +32,8 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
             body {
                 h1 { "gather-core and its peers" }
                 dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
-                details {
-                    summary { h2 { "Method" } }
+                section {
+                    h2 { "Method" }
                     @for (about, paragraph) in METHOD { p { strong { (about) } " " (quoted(paragraph)) } }
                 }
                 @for chart in charts { (figure(chart)) }

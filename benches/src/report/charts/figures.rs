@@ -21,9 +21,9 @@ fn groups(
     for workload in report.section(section) {
         let Some(row) = row(workload) else { continue };
         let operator = split(&workload.name).0;
-        match groups.last_mut() {
-            Some((name, rows)) if name == operator => rows.push(row),
-            _ => groups.push((operator.into(), vec![row])),
+        match groups.iter_mut().find(|(name, _)| name == operator) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((operator.into(), vec![row])),
         }
     }
     (!groups.is_empty()).then_some(groups)
@@ -54,7 +54,7 @@ pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
     let mean = report.mean_ratio(OURS, threads)?;
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
-        axis: "times as fast as the best peer (logarithmic; right is faster)",
+        axis: "times as fast as the best peer (log scale)",
         tick: times_tick,
         base: Some(1.0),
         legend: vec![
@@ -117,7 +117,7 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
     }
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
-        axis: "GB of output a second (logarithmic)",
+        axis: "GB of output a second (log scale)",
         tick: format::plain,
         base: None,
         legend,
@@ -161,7 +161,7 @@ pub(super) fn scaling(report: &Report) -> Option<Chart> {
     legend.push((Mark::Dot(0.5, "other", String::new()), format!("peers that take {}", format::threads(most))));
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
-        axis: "times as fast as with one thread (logarithmic)",
+        axis: "times as fast as with one thread (log scale)",
         tick: times_tick,
         base: Some(1.0),
         legend,
@@ -252,7 +252,7 @@ pub(super) fn latency(report: &Report) -> Option<Chart> {
                 .into(),
         figure: Figure::Rows(Rows {
             groups,
-            axis: "nanoseconds a call (logarithmic; left is faster)",
+            axis: "nanoseconds a call (log scale; left is faster)",
             tick: format::plain,
             base: None,
             legend: Vec::new(),

@@ -33,6 +33,11 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// About the width of a bold letter.
+const BOLD: f64 = LETTER + 1.0;
+/// The width of the piece of line before a name.
+const SAMPLE: f64 = 16.0;
+
 /// How many lines the style sheet tells apart.
 const STYLES: usize = 5;
 
@@ -42,7 +47,7 @@ impl Lines {
     pub fn draw(&self, width: f64) -> Drawing {
         let height = if width < 600.0 { 330.0 } else { 420.0 };
         let names = self.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0) as f64;
-        let (left, right) = (50.0, width - names * LETTER - 16.0);
+        let (left, right) = (50.0, width - names * BOLD - SAMPLE - 16.0);
         let (top, bottom) = (3.0 * LINE, height - 2.0 * LINE - 12.0);
         let points = || self.series.iter().flat_map(|series| &series.points);
         let xs = range(points().map(|point| point.0)).unwrap_or((1.0, 2.0));
@@ -102,7 +107,8 @@ impl Lines {
         let places = spread(&ends, LINE - 1.0, (top, bottom));
         html! {
             @for (at, (series, place)) in self.series.iter().zip(places).enumerate() {
-                (text((right + 9.0, place + 4.5), if at == 0 { "strong" } else { "" }, "start", &series.name))
+                (path(&[(right + 8.0, place), (right + 6.0 + SAMPLE, place)], &format!("line-{}", at % STYLES)))
+                (text((right + 10.0 + SAMPLE, place + 4.5), if at == 0 { "strong" } else { "" }, "start", &series.name))
             }
         }
     }

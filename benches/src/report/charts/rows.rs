@@ -83,7 +83,7 @@ impl Rows {
         let layout = self.layout(width);
         let axis = self.log(&layout);
         let (legend, below) = self.legend(width);
-        let top = below + LINE;
+        let top = below + 2.0 * LINE;
         let rows: usize = self.groups.iter().map(|(_, rows)| rows.len()).sum();
         let bottom = top + self.groups.len() as f64 * GROUP + rows as f64 * layout.row + 4.0;
         let marks = html! {
@@ -148,7 +148,7 @@ impl Rows {
         html! {
             @for tick in axis.ticks(44.0) {
                 (line((axis.at(tick), top), (axis.at(tick), bottom), "grid"))
-                (text((axis.at(tick), bottom + LINE), "soft", "middle", &(self.tick)(tick)))
+                @for y in [top - 6.0, bottom + LINE] { (text((axis.at(tick), y), "soft", "middle", &(self.tick)(tick))) }
             }
             @if let Some(base) = self.base {
                 (line((axis.at(base), top), (axis.at(base), bottom), "axis"))
