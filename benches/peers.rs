@@ -19,6 +19,9 @@ fn main() {
     // From inside a pool, as a program of many calls would be: a call from outside also waits for a thread to wake up.
     with_threads(threads, || {
         let mut criterion = Criterion::default().configure_from_args();
+        if quick() {
+            criterion = criterion.without_plots();
+        }
         let (peers, missing): (Vec<_>, Vec<_>) = peers().into_iter().partition(|peer| peer.missing().is_none());
         for peer in missing {
             eprintln!("{}: not run: {}", peer.name(), peer.missing().unwrap_or_default());
@@ -30,10 +33,17 @@ fn main() {
     });
 }
 
+/// Whether the run shall be short: criterion's own flag takes only some of the time away.
+fn quick() -> bool {
+    std::env::args().any(|arg| arg == "--quick")
+}
+
 fn compare(criterion: &mut Criterion, case: &Case, peers: &[Box<dyn Peer>], threads: usize) {
     let id = case.workload.id();
     let mut group = criterion.benchmark_group(&id);
-    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
+    let (warm_up, measurement) = if quick() { (50, 200) } else { (200, 1000) };
+    group.warm_up_time(Duration::from_millis(warm_up)).measurement_time(Duration::from_millis(measurement));
+    group.sample_size(10);
     group.throughput(Throughput::Bytes(case.expected.len() as u64));
     for peer in peers {
         match prepare(&**peer, case, threads) {

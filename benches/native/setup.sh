@@ -2,15 +2,18 @@
 # Fetches native engines from PyPI into a folder and prints the variables that the comparison finds them by:
 #
 #     eval "$(benches/native/setup.sh DIR)"
+#     eval "$(benches/native/setup.sh DIR --tensorflow)"
 #
+# TensorFlow is asked for by itself: it takes some 1.5 GB.
 # A second run with the same folder fetches nothing anew. Nothing is installed; Python is needed only for its pip.
 set -euo pipefail
 
 onnxruntime=1.31.1
 openvino=2026.4.1
+tensorflow=2.21.0
 
-if [ $# -ne 1 ]; then
-    echo "usage: $0 DIR" >&2
+if [ $# -lt 1 ] || [ $# -gt 2 ] || [ "${2:---tensorflow}" != --tensorflow ]; then
+    echo "usage: $0 DIR [--tensorflow]" >&2
     exit 2
 fi
 mkdir -p "$1"
@@ -42,3 +45,7 @@ library=$(fetch onnxruntime "$onnxruntime" 'onnxruntime/capi/libonnxruntime.so.*
 printf 'export ORT_DYLIB_PATH=%q\n' "$library"
 library=$(fetch openvino "$openvino" 'openvino/libs/libopenvino_c.so.*')
 printf 'export GATHER_OPENVINO=%q\n' "$library"
+if [ $# -eq 2 ]; then
+    library=$(fetch tensorflow_cpu "$tensorflow" 'tensorflow/libtensorflow_cc.so.2')
+    printf 'export GATHER_TENSORFLOW=%q\n' "$library"
+fi

@@ -28,9 +28,20 @@ impl Value for f16 {
     }
 }
 
-impl Value for u8 {
+macro_rules! values {
+    ($($ty:ty)*) => {$(
+        impl Value for $ty {
+            fn from_bits(bits: u64) -> Self {
+                bits as $ty
+            }
+        }
+    )*};
+}
+values!(u8 u16 u32 u64);
+
+impl Value for [u64; 2] {
     fn from_bits(bits: u64) -> Self {
-        bits as u8
+        [bits, !bits]
     }
 }
 
@@ -104,6 +115,52 @@ fn places(distribution: Distribution, random: &mut Random, reach: usize, count: 
                 all.swap(last, random.below(last + 1));
             }
             all.into_iter().cycle().take(count).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REACH: usize = 1000;
+    const COUNT: usize = 5000;
+
+    fn drawn(distribution: Distribution) -> Vec<usize> {
+        places(distribution, &mut Random::new(7), REACH, COUNT)
+    }
+
+    fn shares(places: &[usize]) -> Vec<usize> {
+        (0..REACH).map(|place| places.iter().filter(|&&drawn| drawn == place).count()).collect()
+    }
+
+    #[test]
+    fn distributions_are_what_they_are_called() {
+        use Distribution::{Constant, Permutation, Sorted, Uniform, Zipf};
+        for distribution in [Uniform, Sorted, Zipf, Constant, Permutation] {
+            let places = drawn(distribution);
+            assert_eq!(places.len(), COUNT, "{distribution:?}");
+            assert!(places.iter().all(|&place| place < REACH), "{distribution:?}");
+        }
+        let mut uniform = drawn(Uniform);
+        assert!(!uniform.is_sorted());
+        uniform.sort_unstable();
+        assert_eq!(drawn(Sorted), uniform);
+        assert!(shares(&drawn(Permutation)).iter().all(|&share| share == COUNT / REACH));
+        assert!(drawn(Constant).iter().all(|&place| place == REACH / 2));
+        // ln(2) / ln(1001) of all are the first, ln(3/2) / ln(1001) the second: 502 and 293 of 5,000.
+        let zipf = shares(&drawn(Zipf));
+        assert!((400..600).contains(&zipf[0]) && (230..360).contains(&zipf[1]), "{} {}", zipf[0], zipf[1]);
+    }
+
+    #[test]
+    fn tuples_reach_every_dimension() {
+        let workload = crate::workloads::WORKLOADS.into_iter().find(|workload| workload.name.contains("/k3_elems"));
+        let workload = workload.expect("a workload of tuples");
+        let (_, indices) = inputs::<f32, i64>(&workload);
+        for (component, &dim) in workload.reach().iter().enumerate() {
+            let of = || indices.as_slice().iter().skip(component).step_by(workload.reach().len());
+            assert_eq!((of().min(), of().max()), (Some(&0), Some(&(dim as i64 - 1))), "{component}");
         }
     }
 }

@@ -3,10 +3,12 @@
 pub mod buffer;
 pub mod case;
 pub mod inputs;
+pub mod instructions;
 pub mod naive;
 pub mod peers;
 pub mod probe;
 pub mod random;
+pub mod report;
 pub mod space;
 pub mod versions;
 pub mod workloads;

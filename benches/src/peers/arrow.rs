@@ -13,10 +13,9 @@ use arrow_select::take::take;
 use bytemuck::Pod;
 use half::f16;
 
-use super::{NotRun, Peer, Ready, into_fresh, lacks, one_thread};
+use super::{NotRun, Peer, Ready, into_fresh, one_thread, only_axis_0};
 use crate::buffer::Buffer;
 use crate::case::Case;
-use crate::workloads::Kind;
 use crate::{versions, with_positions, with_values};
 
 /// The crate.
@@ -37,12 +36,7 @@ impl Peer for Arrow {
 
     fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
         one_thread(threads)?;
-        let Kind::Gather { axis: 0, batch_dims: 0 } = case.workload.kind else {
-            return Err(match case.workload.kind {
-                Kind::Gather { axis, batch_dims: 0 } => NotRun::Unsupported(format!("axis {axis}")),
-                kind => lacks(kind.lack()),
-            });
-        };
+        only_axis_0(&case.workload.kind)?;
         let indices = with_positions!(&case.indices, indices => column(indices));
         with_values!(&case.data, data => {
             let data = rows(column(data), data.shape()).map_err(NotRun::failed)?;

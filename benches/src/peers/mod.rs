@@ -4,13 +4,22 @@
 //! for bit, before anybody times it. Peers that cannot run say why, and none is left out of [`peers`]: those whose feature
 //! is off, or whose library is not there, say what to set.
 
-#[cfg(not(all(feature = "onnxruntime", feature = "openvino")))]
+#[cfg(not(all(
+    feature = "burn",
+    feature = "tract",
+    feature = "vortex",
+    feature = "onnxruntime",
+    feature = "openvino",
+    feature = "tensorflow"
+)))]
 mod absent;
 mod arrow;
+#[cfg(feature = "burn")]
+mod burn;
 mod call;
 mod candle;
 mod gather;
-#[cfg(any(feature = "onnxruntime", feature = "openvino"))]
+#[cfg(any(feature = "onnxruntime", feature = "openvino", feature = "tensorflow"))]
 mod library;
 mod moves;
 mod naive;
@@ -22,6 +31,16 @@ mod openvino;
 #[cfg(feature = "openvino")]
 mod openvino_ir;
 mod rten;
+#[cfg(feature = "tensorflow")]
+mod tensorflow;
+#[cfg(feature = "tensorflow")]
+mod tensorflow_c;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "tract")]
+mod tract;
+#[cfg(feature = "vortex")]
+mod vortex;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,6 +49,7 @@ pub use call::Call;
 use call::{into_fresh, into_warm, on_state};
 
 use crate::case::Case;
+use crate::workloads::Kind;
 
 /// Something that runs gathers.
 pub trait Peer: Sync {
@@ -103,6 +123,15 @@ fn one_thread(threads: usize) -> Result<(), NotRun> {
     if threads == 1 { Ok(()) } else { Err(NotRun::Unsupported("runs on one thread".into())) }
 }
 
+/// For peers whose arrays have one axis: nothing but a plain Gather along it.
+fn only_axis_0(kind: &Kind) -> Result<(), NotRun> {
+    match kind {
+        Kind::Gather { axis: 0, batch_dims: 0 } => Ok(()),
+        Kind::Gather { axis, batch_dims: 0 } => Err(NotRun::Unsupported(format!("axis {axis}"))),
+        _ => Err(lacks(kind.lack())),
+    }
+}
+
 /// A peer behind a feature of its own name.
 macro_rules! optional {
     ($feature:literal, $peer:expr) => {{
@@ -128,8 +157,12 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
         Box::new(candle::CandleCore),
         Box::new(arrow::Arrow),
         Box::new(rten::Rten),
+        optional!("burn", burn::Burn),
+        optional!("tract", tract::Tract),
+        optional!("vortex", vortex::Vortex),
         optional!("onnxruntime", onnxruntime::OnnxRuntime),
         optional!("openvino", openvino::OpenVino),
+        optional!("tensorflow", tensorflow::TensorFlow),
     ]
 }
 

@@ -1,0 +1,23 @@
+//! Counts the instructions of planned calls under valgrind and compares them with the committed baselines; with
+//! `GATHER_BLESS=1` writes them down instead. Ends with status 1 when a call takes more than its baseline allows.
+
+use std::process::ExitCode;
+
+use gather_benches::instructions::{self, callgrind::CALLS, kernels};
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(CALLS) {
+        kernels::run();
+        return ExitCode::SUCCESS;
+    }
+    match instructions::gate(std::env::var_os("GATHER_BLESS").is_some_and(|value| value == "1")) {
+        Ok((text, passes)) => {
+            println!("{text}");
+            ExitCode::from(u8::from(!passes))
+        }
+        Err(error) => {
+            eprintln!("instructions: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

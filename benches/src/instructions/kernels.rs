@@ -1,0 +1,216 @@
+//! The calls that are counted: each operator, unit, index word, policy and strategy once or twice, at every level.
+
+use std::fmt;
+use std::hint::black_box;
+
+use gather_core::{
+    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Par, Plan,
+    Strategy, ViewMut,
+};
+
+use crate::buffer::Buffer;
+use crate::inputs::{Position, Value, inputs};
+use crate::naive;
+use crate::workloads::{Data, Distribution, Indices, Kind, Workload};
+
+/// A planned call whose instructions are counted.
+pub struct Kernel {
+    workload: Workload,
+    /// Bytes of an element; they stand in place of the workload's type of data.
+    bytes: usize,
+    policy: OutOfBounds,
+    strategy: Strategy,
+}
+
+const fn gather(name: &'static str, bytes: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Kernel {
+    let kind = Kind::Gather { axis: shape.len() - 1, batch_dims: 0 };
+    let (data, indices, distribution) = (Data::U8, Indices::I64, Distribution::Uniform);
+    let workload = Workload { name, kind, data, shape, indices, index_shape, distribution };
+    Kernel { workload, bytes, policy: OutOfBounds::Error, strategy: Strategy::Direct }
+}
+
+const fn space(name: &'static str, bytes: usize, shape: &'static [usize], block: [i64; 4]) -> Kernel {
+    gather(name, bytes, shape, &[0]).kind(Kind::BatchToSpace { block, begin: [0; 4], end: [0; 4] })
+}
+
+impl Kernel {
+    const fn kind(mut self, kind: Kind) -> Self {
+        self.workload.kind = kind;
+        self
+    }
+
+    const fn index(mut self, indices: Indices) -> Self {
+        self.workload.indices = indices;
+        self
+    }
+
+    const fn policy(self, policy: OutOfBounds) -> Self {
+        Kernel { policy, ..self }
+    }
+
+    const fn strategy(self, strategy: Strategy) -> Self {
+        Kernel { strategy, ..self }
+    }
+}
+
+const ROWS: Kind = Kind::Gather { axis: 0, batch_dims: 0 };
+const ELEMENTS_0: Kind = Kind::GatherElements { axis: 0 };
+const ELEMENTS_1: Kind = Kind::GatherElements { axis: 1 };
+const ND: Kind = Kind::GatherNd { batch_dims: 0 };
+
+/// All of them.
+pub const KERNELS: [Kernel; 23] = [
+    gather("gather/take", 1, &[1000], &[4096]),
+    gather("gather/take", 2, &[1000], &[4096]).index(Indices::I32),
+    gather("gather/take", 4, &[1000], &[4096]),
+    gather("gather/take", 4, &[1000], &[4096]).index(Indices::I32),
+    gather("gather/take", 8, &[1000], &[4096]).index(Indices::I32),
+    gather("gather/take", 16, &[1000], &[4096]),
+    gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Zero),
+    gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Clamp),
+    gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Wrap),
+    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8).strategy(Strategy::Table),
+    gather("gather/table", 4, &[16], &[4096]).index(Indices::I32).strategy(Strategy::Table),
+    gather("gather/rows_of_3", 4, &[200, 3], &[1024]).kind(ROWS),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS),
+    gather("gather/few_rows_of_16", 4, &[32, 16], &[8]).kind(ROWS),
+    gather("gather/rows_of_75", 4, &[200, 75], &[512]).kind(ROWS),
+    gather("gather/last_axis", 4, &[32, 256], &[128]),
+    gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1),
+    gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0),
+    gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0).strategy(Strategy::Panels),
+    gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND),
+    gather("gather_nd/k3_rows_of_6", 8, &[8, 8, 8, 6], &[512, 3]).kind(ND).index(Indices::I32),
+    space("batch_to_space/2x2_zipped", 4, &[4, 4, 8, 32], [1, 1, 2, 2]),
+    space("batch_to_space/2x2_rows", 4, &[4, 8, 8, 16], [1, 2, 2, 1]),
+];
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Kernel { workload: Workload { name, kind, indices, .. }, bytes, policy, strategy } = self;
+        match kind {
+            Kind::BatchToSpace { .. } => write!(f, "{name}/{bytes}B"),
+            _ => {
+                let [index, policy] = [format!("{indices:?}"), format!("{policy:?}")].map(|word| word.to_lowercase());
+                write!(f, "{name}/{bytes}B/{index}/{policy}/{strategy}")
+            }
+        }
+    }
+}
+
+/// Makes every call, kernel by kernel and level by level: prints its name, and runs it in [`gather_counted_call`].
+///
+/// # Panics
+/// When a call fails or its output is wrong.
+pub fn run() {
+    for kernel in &KERNELS {
+        for level in Level::ALL.into_iter().filter(|&level| level.is_available()) {
+            // Tables are what the level AVX2 has registers and shuffles for.
+            if kernel.strategy != Strategy::Table || level == Level::Avx2 {
+                println!("{kernel}/{level}");
+                kernel.run(level);
+            }
+        }
+    }
+}
+
+/// Where callgrind counts: it knows functions by their symbols.
+// SAFETY: no other symbol has this name.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn gather_counted_call(call: &mut dyn FnMut()) {
+    call();
+    // Without anything after it the call would be a jump, and this function gone from the stack.
+    black_box(());
+}
+
+/// One in this many indices is out of range, where the policy takes that.
+const WILD: usize = 16;
+
+impl Kernel {
+    fn run(&self, level: Level) {
+        match self.bytes {
+            1 => self.run_with::<u8>(level),
+            2 => self.run_with::<u16>(level),
+            4 => self.run_with::<u32>(level),
+            8 => self.run_with::<u64>(level),
+            16 => self.run_with::<[u64; 2]>(level),
+            bytes => unreachable!("no element of {bytes} bytes"),
+        }
+    }
+
+    fn run_with<T: Element + Value>(&self, level: Level) {
+        match self.workload.indices {
+            Indices::I64 => self.run_typed::<T, i64>(level),
+            Indices::I32 => self.run_typed::<T, i32>(level),
+            Indices::U8 => self.run_typed::<T, u8>(level),
+        }
+    }
+
+    fn run_typed<T: Element + Value, I: Index + Position>(&self, level: Level) {
+        let (data, mut indices) = inputs::<T, I>(&self.workload);
+        let expected = self.expected(&data, &indices);
+        for index in self.wild(indices.as_mut_slice()) {
+            *index = I::new(index.position() + self.workload.reach()[0]);
+        }
+        let plan = self.plan::<T, I>(level);
+        let mut out = Buffer::<T>::zeroed(&self.workload.output_shape());
+        let call = |out: &mut ViewMut<'_, T>| match &plan {
+            AnyPlan::Index(plan) => plan.run_into(&data.view(), &indices.view(), out).expect("a legal call"),
+            AnyPlan::Copy(plan) => plan.run_into(&data.view(), out).expect("a legal call"),
+        };
+        // The first call finds out what machine this is, and may ask for memory.
+        call(&mut out.view_mut());
+        out.as_mut_slice().fill(T::ZERO);
+        let mut view = out.view_mut();
+        gather_counted_call(&mut || call(&mut view));
+        assert!(out.as_slice() == expected.as_slice(), "{self}/{level}: the output is wrong");
+    }
+
+    /// The indices that are put out of range.
+    fn wild<'a, I>(&self, indices: &'a mut [I]) -> impl Iterator<Item = &'a mut I> {
+        let step = if self.policy == OutOfBounds::Error { usize::MAX } else { WILD };
+        indices.iter_mut().skip(step - 1).step_by(step)
+    }
+
+    /// The output of the plain loop, which gets indices that name what the policy makes of those out of range.
+    fn expected<T: Value, I: Position>(&self, data: &Buffer<T>, indices: &Buffer<I>) -> Buffer<T> {
+        let mut inside = indices.as_slice().to_vec();
+        if self.policy == OutOfBounds::Clamp {
+            self.wild(&mut inside).for_each(|index| *index = I::new(self.workload.reach()[0] - 1));
+        }
+        let mut out = Buffer::zeroed(&self.workload.output_shape());
+        naive::run(&self.workload, data.as_slice(), &inside, out.as_mut_slice());
+        if self.policy == OutOfBounds::Zero {
+            // Policies other than `Error` are asked of elements only, each of which has its index.
+            self.wild(out.as_mut_slice()).for_each(|element| *element = T::zeroed());
+        }
+        out
+    }
+
+    fn plan<T: Element, I: Index>(&self, level: Level) -> AnyPlan<T, I> {
+        let Kernel { workload: Workload { kind, shape, index_shape, .. }, policy, strategy, .. } = *self;
+        let data = Layout::contiguous(shape).expect("a small shape");
+        let indices = Layout::contiguous(index_shape).expect("a small shape");
+        macro_rules! planned {
+            ($op:expr) => {{
+                let op = $op.out_of_bounds(policy).strategy(strategy).level(level).par(Par::Seq);
+                AnyPlan::Index(Box::new(op.plan(&data, &indices).expect("a legal call")))
+            }};
+        }
+        match kind {
+            Kind::Gather { axis, .. } => planned!(Gather::new(axis as i64)),
+            Kind::GatherElements { axis } => planned!(GatherElements::new(axis as i64)),
+            Kind::GatherNd { .. } => planned!(GatherNd::new()),
+            Kind::BatchToSpace { block, begin, end } => {
+                let op = BatchToSpace::new(&block, &begin, &end).level(level).par(Par::Seq);
+                AnyPlan::Copy(Box::new(op.plan(&data).expect("a legal call")))
+            }
+        }
+    }
+}
+
+enum AnyPlan<T, I> {
+    Index(Box<Plan<T, I>>),
+    Copy(Box<CopyPlan<T>>),
+}

@@ -1,0 +1,90 @@
+//! The report as markdown.
+
+use std::fmt::Write;
+
+use super::facts::facts;
+use super::method::METHOD;
+use super::model::Report;
+use super::tables::{Cell, Table, tables};
+
+/// The report without charts: the machine, the method, the tables.
+#[must_use]
+pub fn markdown(report: &Report) -> String {
+    let mut text = String::from("# gather-core and its peers\n\n");
+    // Writing to a string does not fail.
+    for (name, value) in facts(report) {
+        let _ = writeln!(text, "- {name}: {value}");
+    }
+    text.push_str("\n## Method\n\n");
+    for (about, paragraph) in METHOD {
+        let _ = writeln!(text, "- **{about}** {paragraph}");
+    }
+    for table in tables(report) {
+        let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(&table));
+    }
+    text
+}
+
+/// The tables of the fixed workloads only, which is what a terminal shows.
+#[must_use]
+pub fn results(report: &Report) -> String {
+    tables(report)
+        .iter()
+        .take(report.run.threads.len())
+        .map(|table| format!("## {}\n\n{}\n", table.title, self::table(table)))
+        .collect()
+}
+
+fn table(table: &Table) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let mut text = if table.remark.is_empty() { String::new() } else { format!("{}\n\n", table.remark) };
+    text += &line(&mut table.head.iter().map(|name| escaped(name)));
+    text += &format!("|{}\n", "---|".repeat(table.head.len()));
+    for row in &table.rows {
+        text += &line(&mut row.iter().map(cell));
+    }
+    text
+}
+
+fn cell(cell: &Cell) -> String {
+    let text = escaped(&cell.text);
+    if cell.strong { format!("**{text}**") } else { text }
+}
+
+/// A text that ends neither its cell nor its line.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::report;
+
+    #[test]
+    fn rows_have_as_many_cells_as_the_head() {
+        for table in tables(&report()) {
+            let markdown = super::table(&table);
+            let lines = markdown.lines().filter(|line| line.starts_with('|'));
+            let counts: Vec<usize> = lines.map(|line| line.replace("\\|", "").matches('|').count()).collect();
+            assert_eq!(counts.len(), table.rows.len() + 2);
+            assert!(counts.iter().all(|&count| count == table.head.len() + 1), "{markdown}");
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_cell_is_escaped() {
+        let cells = vec![Cell { text: "a | b\n c".into(), strong: true, ..Cell::default() }];
+        let table = Table { title: String::new(), remark: "Note.".into(), head: vec!["x".into()], rows: vec![cells] };
+        assert_eq!(super::table(&table), "Note.\n\n| x |\n|---|\n| **a \\| b c** |\n");
+    }
+
+    #[test]
+    fn the_report_names_machine_method_and_failures() {
+        let text = markdown(&report());
+        for part in ["# gather-core", "- machine: Test CPU", "**Interleaved.**", "| broken | crashed | signal 11 |"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert_eq!(results(&report()).matches("Milliseconds").count(), 2);
+    }
+}

@@ -1,0 +1,121 @@
+//! The report as a page that needs nothing beside it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::charts::{Chart, svg};
+use super::facts::facts;
+use super::method::METHOD;
+use super::model::Report;
+use super::tables::{Table, tables};
+
+const STYLE: &str = include_str!("style/page.css");
+
+/// The widths that charts are laid out for; the style sheet shows the one that fits.
+const WIDE: f64 = 1040.0;
+const NARROW: f64 = 368.0;
+
+/// The page.
+#[must_use]
+pub fn page(report: &Report, charts: &[Chart]) -> String {
+    let tables = tables(report);
+    let (first, rest) = tables.split_at(report.run.threads.len().min(tables.len()));
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "gather-core and its peers" }
+                style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
+            }
+            body {
+                h1 { "gather-core and its peers" }
+                dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
+                section {
+                    h2 { "Method" }
+                    @for (about, paragraph) in METHOD { p { strong { (about) } " " (quoted(paragraph)) } }
+                }
+                @for chart in charts { (figure(chart)) }
+                @for each in first { section { h2 { (each.title) } (table(each)) } }
+                @for each in rest { details { summary { h2 { (each.title) } } (table(each)) } }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn figure(chart: &Chart) -> Markup {
+    html! {
+        figure id=(chart.name) {
+            h2 { (chart.title) }
+            div.wide { (chart.draw(WIDE).inline(&chart.title)) }
+            div.narrow { (chart.draw(NARROW).inline(&chart.title)) }
+            figcaption { (chart.caption) }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    html! {
+        @if !table.remark.is_empty() { p { (quoted(&table.remark)) } }
+        div.scrolled tabindex="0" {
+            table {
+                thead { tr { @for name in &table.head { th { (name) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (at, cell) in row.iter().enumerate() {
+                                @let more = (!cell.more.is_empty()).then_some(&cell.more);
+                                @if at == 0 { th scope="row" title=[more] { (cell.text) } }
+                                @else if cell.strong { td title=[more] { strong { (cell.text) } } }
+                                @else { td title=[more] { (cell.text) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A text in which what stands between backticks is code.
+fn quoted(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::charts::charts;
+    use crate::report::samples::report;
+
+    #[test]
+    fn the_page_needs_nothing_beside_it() {
+        let report = report();
+        let page = page(&report, &charts(&report));
+        for outside in ["http://", "https://", "src=", "href=", "@import", "url("] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
+    }
+
+    #[test]
+    fn every_chart_is_there_in_two_widths_and_every_table_once() {
+        let report = report();
+        let charts = charts(&report);
+        let page = page(&report, &charts);
+        assert_eq!(page.matches("<svg").count(), 2 * charts.len());
+        assert_eq!(page.matches("<table>").count(), tables(&report).len());
+        assert!(page.contains(">crashed<") && page.contains(">wrong<"));
+    }
+
+    #[test]
+    fn code_is_set_as_such_and_texts_are_escaped() {
+        assert_eq!(quoted("a `b<c` d").into_string(), "a <code>b&lt;c</code> d");
+    }
+}

@@ -1,0 +1,279 @@
+//! The tables, as the page and the markdown both have them.
+
+use super::format::{self, three_digits, times};
+use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_limit};
+
+/// A table.
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// How to read it; may be empty.
+    pub remark: String,
+    /// The columns' names.
+    pub head: Vec<String>,
+    /// The rows; the first cell is the row's name.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// What it says when it is pointed at.
+    pub more: String,
+    /// Whether it stands out.
+    pub strong: bool,
+}
+
+impl Cell {
+    fn new(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+
+    fn more(self, more: impl Into<String>) -> Self {
+        Cell { more: more.into(), ..self }
+    }
+}
+
+fn millis(nanos: f64) -> String {
+    three_digits(nanos / 1e6)
+}
+
+/// Every table of a report.
+#[must_use]
+pub fn tables(report: &Report) -> Vec<Table> {
+    let threads = || report.run.threads.iter().copied();
+    let mut tables: Vec<Table> = threads().map(|threads| workloads(report, threads)).collect();
+    tables.extend(threads().map(|threads| spread(report, threads)));
+    tables.push(by_peer(report, Section::RowBytes, "Rows of 1 to 4096 bytes: microseconds for 4 MiB", 1e3));
+    tables.push(by_peer(
+        report,
+        Section::TableBytes,
+        "Tables of 4 KiB to 256 MiB: microseconds for 2^20 elements",
+        1e3,
+    ));
+    tables.push(by_peer(report, Section::Latency, "Small calls: nanoseconds", 1.0));
+    tables.extend([not_timed(report), peers(report), what(report)]);
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// The fixed workloads: medians, and the ratios to the best peer.
+fn workloads(report: &Report, threads: usize) -> Table {
+    let limits = report.peers.iter().filter(|peer| threads == 1 && is_limit(&peer.name));
+    let others = limits.chain(report.rivals()).map(|peer| &*peer.name);
+    let columns: Vec<&str> = [OURS, FRESH].into_iter().chain(others).collect();
+    let row = |workload: &WorkloadInfo| {
+        let best = report.best(&workload.name, threads);
+        let cell = |peer: &&str| {
+            let cell = time(report, &workload.name, peer, threads);
+            Cell { strong: best.as_ref().is_some_and(|best| best.peer == *peer), ..cell }
+        };
+        let ratio = |ours| {
+            let ratio = report.ratio(&workload.name, ours, threads);
+            Cell::new(ratio.map_or("-".into(), times))
+        };
+        let name = Cell::new(&workload.name).more(&workload.what);
+        let ours = Cell { strong: true, ..ratio(OURS) };
+        [name, ours, ratio(FRESH)].into_iter().chain(columns.iter().map(cell)).collect()
+    };
+    let mut rows: Vec<Vec<Cell>> = report.section(Section::Workloads).map(row).collect();
+    if rows.len() > 1 {
+        let mean = |ours| Cell::new(report.mean_ratio(ours, threads).map_or("-".into(), times));
+        let rest = columns.iter().map(|_| Cell::default());
+        rows.push([Cell::new("geometric mean"), mean(OURS), mean(FRESH)].into_iter().chain(rest).collect());
+    }
+    let head = ["workload", "ratio", "ratio, fresh"].into_iter().chain(columns).map(str::to_owned);
+    let alone = if threads > 1 { " ¹ is the time with one thread, of a peer that takes no more." } else { "" };
+    Table {
+        title: format!("Milliseconds, {}", format::threads(threads)),
+        remark: format!(
+            "Medians. The ratio is the best peer's time (in bold) to that of gather-core: above 1 gather-core is faster. \
+             `ratio, fresh` is the same for {FRESH}, which allocates its output as most peers do.{alone}"
+        ),
+        head: head.collect(),
+        rows,
+    }
+}
+
+/// A time in milliseconds, or why there is none.
+fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
+    if let Some(summary) = report.summary(workload, peer, threads) {
+        let more = format!(
+            "quartiles {} and {}, {} samples, {} outliers",
+            format::time(summary.q1),
+            format::time(summary.q3),
+            summary.n,
+            summary.outliers
+        );
+        return Cell::new(millis(summary.median)).more(more);
+    }
+    match (report.nanos(workload, peer, 1), report.outcome(workload, peer, threads)) {
+        (Some(nanos), _) => Cell::new(format!("{}¹", millis(nanos))),
+        (None, Some(Outcome::Not { status, detail })) => Cell::new(status.word()).more(detail),
+        (None, _) => Cell::new("-"),
+    }
+}
+
+/// Spread and outliers of gather-core and of the best peer.
+fn spread(report: &Report, threads: usize) -> Table {
+    let row = |workload: &WorkloadInfo, peer: &str| {
+        let used = report.summary(&workload.name, peer, threads).map_or(1, |_| threads);
+        let summary = report.summary(&workload.name, peer, used)?;
+        let times =
+            [summary.min, summary.q1, summary.median, summary.q3, summary.max].map(|nanos| Cell::new(millis(nanos)));
+        let counts =
+            [format!("{:.0} %", summary.spread()), summary.n.to_string(), summary.outliers.to_string()].map(Cell::new);
+        Some([Cell::new(&workload.name), Cell::new(peer)].into_iter().chain(times).chain(counts).collect())
+    };
+    let rows = report.section(Section::Workloads).flat_map(|workload| {
+        let best = report.best(&workload.name, threads);
+        [Some(OURS), best.map(|best| best.peer)]
+            .into_iter()
+            .flatten()
+            .filter_map(|peer| row(workload, peer))
+            .collect::<Vec<_>>()
+    });
+    let head =
+        ["workload", "engine", "least", "quartile", "median", "quartile", "most", "spread", "samples", "outliers"];
+    Table {
+        title: format!("Spread and outliers in milliseconds, {}", format::threads(threads)),
+        remark: "gather-core and the best peer. The spread is the distance of the quartiles in percent of the median; \
+                 outliers lie more than 1.5 times that distance outside of them, and are kept."
+            .into(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+/// A section with one column for each peer that has a time in it.
+fn by_peer(report: &Report, section: Section, title: &str, unit: f64) -> Table {
+    let nanos = |workload: &WorkloadInfo, peer: &str| report.nanos(&workload.name, peer, 1);
+    let names = report.peers.iter().map(|peer| &*peer.name);
+    let timed = |peer: &&str| report.section(section).any(|workload| nanos(workload, peer).is_some());
+    let columns: Vec<&str> = names.filter(timed).collect();
+    let row = |workload: &WorkloadInfo| {
+        let cell =
+            |peer: &&str| Cell::new(nanos(workload, peer).map_or("-".into(), |nanos| three_digits(nanos / unit)));
+        let name = Cell::new(&workload.name).more(&workload.what);
+        std::iter::once(name).chain(columns.iter().map(cell)).collect()
+    };
+    let rows = if columns.is_empty() { Vec::new() } else { report.section(section).map(row).collect() };
+    let head = std::iter::once("workload").chain(columns.iter().copied()).map(str::to_owned);
+    Table { title: title.into(), remark: "Medians, one thread.".into(), head: head.collect(), rows }
+}
+
+/// What has no time, and why.
+fn not_timed(report: &Report) -> Table {
+    // A reason with the workloads and numbers of threads it holds for, in the order in which they came.
+    let mut reasons: Vec<(&str, Status, &str, Vec<String>)> = Vec::new();
+    for result in &report.results {
+        let Outcome::Not { status, detail } = &result.outcome else { continue };
+        let place = if result.threads == 1 {
+            result.workload.clone()
+        } else {
+            format!("{} ({})", result.workload, format::threads(result.threads))
+        };
+        match reasons.iter_mut().find(|reason| (reason.0, reason.1, reason.2) == (&*result.peer, *status, &**detail)) {
+            Some(reason) => reason.3.push(place),
+            None => reasons.push((&result.peer, *status, detail, vec![place])),
+        }
+    }
+    let several = |places: &[String]| match places {
+        [one] => Cell::new(one),
+        many => Cell::new(format!("{} workloads", many.len())).more(many.join(", ")),
+    };
+    let row = |(peer, status, detail, places): &(&str, Status, &str, Vec<String>)| {
+        vec![Cell::new(*peer), Cell::new(status.word()), Cell::new(*detail), several(places)]
+    };
+    Table {
+        title: "What has no time, and why".into(),
+        remark: String::new(),
+        head: ["engine", "", "why", "where"].map(str::to_owned).to_vec(),
+        rows: reasons.iter().map(row).collect(),
+    }
+}
+
+/// The peers.
+fn peers(report: &Report) -> Table {
+    let rows = report.peers.iter().map(|peer| [&peer.name, &peer.version, &peer.unequal].map(Cell::new).to_vec());
+    Table {
+        title: "Engines, and what is not equal".into(),
+        remark: format!(
+            "`{LOOP}` is the plain safe Rust loop that one would write; what says `no gather` is a limit, no peer."
+        ),
+        head: ["engine", "version", "not equal"].map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+/// The workloads in words.
+fn what(report: &Report) -> Table {
+    let size = |bytes: usize| Cell::new(format::bytes(bytes));
+    let row = |workload: &WorkloadInfo| {
+        vec![
+            Cell::new(&workload.name),
+            Cell::new(&workload.what),
+            size(workload.data_bytes),
+            size(workload.output_bytes),
+        ]
+    };
+    Table {
+        title: "Workloads".into(),
+        remark: "Indices are uniform over what they reach, seeded, the same for every engine.".into(),
+        head: ["workload", "what", "data", "output"].map(str::to_owned).to_vec(),
+        rows: report.section(Section::Workloads).map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::model::COPY;
+    use crate::report::samples::report;
+
+    fn row<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
+        let found = table.rows.iter().find(|row| row[0].text == name).expect("a row of that name");
+        found.iter().map(|cell| &*cell.text).collect()
+    }
+
+    #[test]
+    fn every_engine_has_a_cell_whatever_came_out() {
+        let table = workloads(&report(), 1);
+        let head = ["workload", "ratio", "ratio, fresh", "gather-core", "gather-core-fresh", "copy", "loop", "broken"];
+        assert_eq!(table.head, head);
+        let words = ["gather/a", "2.00×", "-", "0.00100", "-", "0.000500", "0.00200", "wrong"];
+        assert_eq!(row(&table, "gather/a"), words);
+        assert_eq!(row(&table, "gather/b")[7], "crashed");
+        assert_eq!(row(&table, "geometric mean")[1], "1.00×");
+        assert!(table.rows[0][6].strong && !table.rows[0][5].strong, "the best peer stands out, the copy does not");
+    }
+
+    #[test]
+    fn peers_of_one_thread_are_marked_as_such() {
+        let table = workloads(&report(), 2);
+        assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "0.000500", "-", "0.00200¹", "wrong"]);
+        assert!(!table.head.contains(&COPY.to_owned()) && table.remark.contains('¹'));
+    }
+
+    #[test]
+    fn reasons_are_told_once_with_their_places() {
+        let table = not_timed(&report());
+        let rows: Vec<Vec<&str>> = table.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect()).collect();
+        let wrong = vec!["broken", "wrong", "byte 3 is 1 instead of 2", "2 workloads"];
+        assert_eq!(rows, [wrong, vec!["broken", "crashed", "signal 11", "gather/b"]]);
+        assert_eq!(table.rows[0][3].more, "gather/a, gather/a (2 threads)");
+    }
+
+    #[test]
+    fn spreads_are_of_ours_and_the_best() {
+        let table = spread(&report(), 1);
+        let engines: Vec<&str> = table.rows.iter().map(|row| &*row[1].text).collect();
+        assert_eq!(engines, [OURS, LOOP, OURS, LOOP]);
+        assert_eq!(
+            row(&table, "gather/a")[2..],
+            ["0.000900", "0.000950", "0.00100", "0.00105", "0.00110", "10 %", "3", "0"]
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! The process of one peer: it takes workloads, checks and times them, and dies alone.
+
+use std::io::{BufRead, BufReader, Lines, Stdin, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::protocol::{Answer, Request};
+use super::workloads;
+use crate::case::Case;
+use crate::peers::{self, Call, NotRun, Peer};
+
+/// Serves one peer until standard input ends.
+///
+/// # Errors
+/// A text: there is no such peer or workload, or the other side does not keep to the protocol.
+pub fn serve(peer: &str) -> Result<(), String> {
+    let peer = peers::peer(peer).ok_or_else(|| format!("no peer {peer}"))?;
+    let version = catch_unwind(AssertUnwindSafe(|| peer.version())).unwrap_or_else(|_| "unknown".into());
+    say(&Answer::Hello { version })?;
+    let mut requests = Requests(BufReader::new(std::io::stdin()).lines());
+    let mut case = None;
+    let mut next = requests.next()?;
+    while let Some(request) = next {
+        next = match request {
+            Request::Prepare { workload, threads } => {
+                let case = take(&mut case, &workload)?;
+                peers::with_threads(threads, || hold(&*peer, case, threads, &mut requests))?
+            }
+            Request::Drop => {
+                case = None;
+                say(&Answer::Dropped).and_then(|()| requests.next())?
+            }
+            Request::Time { .. } => return Err("nothing is prepared".into()),
+        };
+    }
+    Ok(())
+}
+
+struct Requests(Lines<BufReader<Stdin>>);
+
+impl Requests {
+    fn next(&mut self) -> Result<Option<Request>, String> {
+        let line = self.0.next().transpose().map_err(|error| error.to_string())?;
+        line.map(|line| Request::parse(&line)).transpose()
+    }
+}
+
+fn say(answer: &Answer) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", answer.line()).and_then(|()| out.flush()).map_err(|error| error.to_string())
+}
+
+/// The tensors of a workload: those at hand, or others in their place.
+fn take<'a>(case: &'a mut Option<Case>, workload: &str) -> Result<&'a Case, String> {
+    if case.as_ref().is_none_or(|case| case.workload.name != workload) {
+        // The old ones go before the new ones come.
+        *case = None;
+    }
+    let workload = workloads::find(workload).ok_or_else(|| format!("no workload {workload}"))?;
+    Ok(case.get_or_insert_with(|| Case::new(&workload)))
+}
+
+/// Holds a call for as long as it is only timed; returns the request that ends that.
+fn hold(peer: &dyn Peer, case: &Case, threads: usize, requests: &mut Requests) -> Result<Option<Request>, String> {
+    let mut call = match peers::prepare_checked(peer, case, threads) {
+        Ok(call) => call,
+        Err(reason) => return say(&reason.into()).and_then(|()| requests.next()),
+    };
+    say(&Answer::Ready)?;
+    loop {
+        match requests.next()? {
+            Some(Request::Time { millis, least }) => say(&timed(&mut *call, Duration::from_millis(millis), least))?,
+            other => return Ok(other),
+        }
+    }
+}
+
+fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
+    let times = catch_unwind(AssertUnwindSafe(|| time(|| call.run(), budget, least)));
+    times.map_or_else(|_| NotRun::Failed("a panic while it was timed".into()).into(), Answer::Times)
+}
+
+/// Of the budget, the part for which calls are made before the clock counts: other processes have had the caches.
+const SETTLING: u32 = 8;
+/// Samples in a budget, unless a single call takes longer.
+const SAMPLES: u32 = 20;
+/// A sample is at least so long: the clock is read twice for each.
+const SHORTEST: Duration = Duration::from_micros(100);
+
+/// Times calls for about as long as the budget; nanoseconds of a call, each sample the mean of calls in a row.
+fn time(mut call: impl FnMut(), budget: Duration, least: usize) -> Vec<f64> {
+    let start = Instant::now();
+    let mut settled = 0;
+    while settled == 0 || start.elapsed() < budget / SETTLING {
+        call();
+        settled += 1;
+    }
+    let one = start.elapsed() / settled;
+    let sample = (budget / SAMPLES).max(SHORTEST);
+    let calls = (sample.as_nanos() / one.as_nanos().max(1)).clamp(1, u128::from(u32::MAX)) as u32;
+    let mut times = Vec::new();
+    while times.len() < least || start.elapsed() + one * calls < budget {
+        let begin = Instant::now();
+        (0..calls).for_each(|_| call());
+        let nanos = begin.elapsed().as_secs_f64() * 1e9 / f64::from(calls);
+        // Tenths of a nanosecond: more digits say nothing and make long files.
+        times.push((nanos * 10.0).round() / 10.0);
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_calls_get_the_least_number_of_samples() {
+        let mut calls = 0;
+        let slow = || {
+            calls += 1;
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let times = time(slow, Duration::from_millis(1), 3);
+        assert_eq!((times.len(), calls), (3, 4));
+        assert!(times.iter().all(|&nanos| nanos >= 2e6), "{times:?}");
+    }
+
+    #[test]
+    fn fast_calls_are_timed_many_at_once() {
+        let mut calls = 0u64;
+        let times = time(|| calls = std::hint::black_box(calls + 1), Duration::from_millis(10), 1);
+        assert!(!times.is_empty() && times.len() <= 2 * SAMPLES as usize, "{}", times.len());
+        assert!(calls > 100 * times.len() as u64, "{calls} calls in {} samples", times.len());
+    }
+}
