@@ -11,6 +11,7 @@ mod plans;
 mod properties;
 mod rows;
 mod strategies;
-mod support;
 mod ui;
 mod views;
+
+use gather_tests::support;
