@@ -177,7 +177,9 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
 #[inline(always)]
 fn fetch_next(args: &IndexArgs<'_>, at: Cursor, done: usize, n: usize) {
     if let (1.., [.., outer, lane]) = (args.span, args.loops) {
-        let (from, to) = (args.span * done / lane.n, args.span * (done + n) / lane.n);
+        // In 64 bits, which hold a span times the lanes of any output.
+        let part = |done: usize| (args.span as u64 * done as u64 / lane.n as u64) as usize;
+        let (from, to) = (part(done), part(done + n));
         prefetch(at.data.wrapping_offset(outer.data).wrapping_add(from), to - from);
     }
 }
