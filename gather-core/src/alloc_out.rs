@@ -30,8 +30,7 @@ pub(crate) fn fill<T: Copy>(
 ) -> Result<Vec<T>, Error> {
     let mut values = reserve(len)?;
     write(values.spare_capacity_mut().as_mut_ptr())?;
-    // SAFETY: the capacity is `len` or more, and `write`, a kernel that writes every element of the result, has
-    // initialised them.
+    // SAFETY: the capacity is `len` or more, and `write`, a run of a plan, has initialised as many elements (X3).
     unsafe { values.set_len(len) };
     Ok(values)
 }

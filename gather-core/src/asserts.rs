@@ -1,6 +1,8 @@
 //! What emitted code asserts at compile time. Each function is seen through: an error stands where the macro's user wrote
 //! what it is about.
 
+#![forbid(unsafe_code)]
+
 /// Asserts that a type has as many bytes as it is said to have.
 #[track_caller]
 pub const fn assert_width<T>(name: &str, bytes: usize) {

@@ -42,7 +42,10 @@ pub(crate) fn index<T: Clone, I: Index>(
         unsafe { indices.origin().wrapping_offset(position).read() }
     };
     let start = (data.origin(), 0isize);
-    walk(&loops, start, |(at, index), l| (at.wrapping_offset(l.data), index + l.index), &mut |(at, index)| {
+    walk(&loops, start, |(at, index), l| (at.wrapping_offset(l.data), index.wrapping_add(l.index)), &mut |(
+        at,
+        index,
+    )| {
         let mut from = Some(at);
         for axis in &lowered.axes {
             let position = rules.resolve(read(index + axis.index), axis.dim as i64);

@@ -1,5 +1,7 @@
 //! Which kernel runs a nest.
 
+#![forbid(unsafe_code)]
+
 use crate::error::Op;
 use crate::index::IndexType;
 use crate::kernels::{self, BUILTIN, CopyEntry, IndexEntry, KernelSet, MapNest};

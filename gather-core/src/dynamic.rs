@@ -18,7 +18,7 @@ use crate::view::View;
 
 /// A borrowed tensor whose data type is known at run time.
 ///
-/// Invariants: V1 as for [`View`], with elements of the data type at any alignment; every element is a value of it.
+/// Invariants: V1 as for [`View`], with elements of the data type at any alignment; V3: every element is a value of it.
 #[derive(Clone)]
 pub struct DynView<'a> {
     origin: *const u8,
@@ -120,7 +120,7 @@ impl<'a> DynView<'a> {
 
 /// An owned row-major tensor whose data type is known at run time.
 ///
-/// Invariant: `memory` was allocated for `layout.len()` elements of the data type, and holds as many values of it.
+/// Invariant V4: `memory` was allocated for `layout.len()` elements of the data type, and holds as many values of it.
 pub struct DynTensor {
     memory: Allocation,
     layout: Layout,

@@ -1,5 +1,7 @@
 //! Levels: which instructions a kernel may use, found once at run time, or forced.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 
 use crate::error::Error;

@@ -79,6 +79,7 @@ impl<T, U, P> fmt::Debug for Map<T, U, P> {
 
 /// What a call gives for one parameter of a [`Map`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Param<'a, V> {
     /// One value for every element.
     Value(V),

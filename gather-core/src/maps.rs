@@ -3,6 +3,8 @@
 //! The conversions of `half` types are those of the crate `half`, to the bit (NaN payloads too), written without branches
 //! so that they are vectorised at every level.
 
+#![forbid(unsafe_code)]
+
 crate::map_kernels! {
     /// Affine quantised bytes: `(value - zero_point) * scale`, as ONNX DequantizeLinear.
     pub static DEQUANTIZE_U8 = |value: u8, scale: f32, zero_point: u8| -> f32 {

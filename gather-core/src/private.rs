@@ -1,5 +1,7 @@
 //! What emitted code may name. No part of the public interface: it changes without notice.
 
+#![forbid(unsafe_code)]
+
 pub use ::core;
 pub use ::core::mem::{offset_of, size_of};
 // A caller may have given these names to other types.

@@ -1,5 +1,7 @@
 //! The registry: sets of kernels, looked up by what is known at run time.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::element::DType;
@@ -43,7 +45,7 @@ pub struct KernelInfo {
     pub name: &'static str,
 }
 
-/// What a kernel is looked up by.
+/// What a kernel is looked up by: made by callers, who name every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     /// The operator.

@@ -1,5 +1,7 @@
 //! Shapes and layouts: sizes and strides without memory, checked once where they are made.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 use core::ops::Deref;
 

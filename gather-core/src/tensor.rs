@@ -1,5 +1,7 @@
 //! Owned results: a `Vec` with a shape.
 
+#![forbid(unsafe_code)]
+
 use alloc::vec::Vec;
 
 use crate::alloc_out;

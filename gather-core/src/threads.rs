@@ -1,5 +1,7 @@
 //! Threads: how many tasks a call is cut into, and running two at once in the caller's rayon pool.
 
+#![forbid(unsafe_code)]
+
 use crate::ops::Par;
 
 /// Work that one task should have at least, in bytes copied: about 40 microseconds. Two tasks of as much take 0.48 to 0.54

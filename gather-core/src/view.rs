@@ -6,6 +6,53 @@ use core::marker::PhantomData;
 use crate::error::Error;
 use crate::shape::Layout;
 
+/// What both views say of their layouts.
+macro_rules! layout_methods {
+    () => {
+        /// The sizes of the dimensions.
+        #[must_use]
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
+
+        /// The element strides.
+        #[must_use]
+        pub fn strides(&self) -> &[isize] {
+            self.layout.strides()
+        }
+
+        /// The number of dimensions.
+        #[must_use]
+        pub fn rank(&self) -> usize {
+            self.layout.rank()
+        }
+
+        /// The number of elements.
+        #[must_use]
+        pub fn len(&self) -> usize {
+            self.layout.len()
+        }
+
+        /// Whether there is no element.
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.layout.is_empty()
+        }
+
+        /// Whether the elements lie in row-major order without gaps.
+        #[must_use]
+        pub fn is_contiguous(&self) -> bool {
+            self.layout.is_contiguous()
+        }
+
+        /// Shape and strides.
+        #[must_use]
+        pub fn layout(&self) -> &Layout {
+            &self.layout
+        }
+    };
+}
+
 /// A borrowed tensor: shape and element strides over a slice.
 ///
 /// Invariant V1: every coordinate of the layout, taken from `origin`, is an element of the slice borrowed for `'a`.
@@ -81,47 +128,7 @@ impl<'a, T> View<'a, T> {
         View { origin: value, layout, slice: PhantomData }
     }
 
-    /// The sizes of the dimensions.
-    #[must_use]
-    pub fn shape(&self) -> &[usize] {
-        self.layout.shape()
-    }
-
-    /// The element strides.
-    #[must_use]
-    pub fn strides(&self) -> &[isize] {
-        self.layout.strides()
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    pub fn rank(&self) -> usize {
-        self.layout.rank()
-    }
-
-    /// The number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.layout.len()
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.layout.is_empty()
-    }
-
-    /// Whether the elements lie in row-major order without gaps.
-    #[must_use]
-    pub fn is_contiguous(&self) -> bool {
-        self.layout.is_contiguous()
-    }
-
-    /// Shape and strides.
-    #[must_use]
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
+    layout_methods!();
 
     /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank.
     #[must_use]
@@ -199,41 +206,7 @@ impl<'a, T> ViewMut<'a, T> {
         Ok(ViewMut { origin: values.as_mut_ptr().wrapping_add(offset), layout, slice: PhantomData })
     }
 
-    /// The sizes of the dimensions.
-    #[must_use]
-    pub fn shape(&self) -> &[usize] {
-        self.layout.shape()
-    }
-
-    /// The element strides.
-    #[must_use]
-    pub fn strides(&self) -> &[isize] {
-        self.layout.strides()
-    }
-
-    /// The number of dimensions.
-    #[must_use]
-    pub fn rank(&self) -> usize {
-        self.layout.rank()
-    }
-
-    /// The number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.layout.len()
-    }
-
-    /// Whether there is no element.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.layout.is_empty()
-    }
-
-    /// Shape and strides.
-    #[must_use]
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
+    layout_methods!();
 
     pub(crate) fn origin(&mut self) -> *mut T {
         self.origin

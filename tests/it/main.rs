@@ -12,6 +12,7 @@ mod properties;
 mod rows;
 mod strategies;
 mod streams;
-mod support;
 mod ui;
 mod views;
+
+use gather_tests::support;

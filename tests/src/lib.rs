@@ -4,7 +4,9 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
+pub mod guard;
 pub mod oracle;
+pub mod support;
 
 /// The README's code blocks, run as doctests.
 #[doc = include_str!("../../README.md")]

@@ -1,5 +1,7 @@
 //! The one error type: every variant carries the numbers that a caller needs to act on it.
 
+#![forbid(unsafe_code)]
+
 use alloc::boxed::Box;
 use core::fmt;
 

@@ -33,8 +33,7 @@ struct Task<'a> {
     loops: &'a [Phased],
 }
 
-// SAFETY: a task reads shared memory and writes its own part of the output (K1: no two coordinates share a byte); the
-// operands' element types are `Send + Sync`.
+// SAFETY: X2: a task reads shared memory, and writes a part of the output of its own.
 unsafe impl Send for Task<'_> {}
 
 impl Task<'_> {
@@ -74,7 +73,7 @@ impl Task<'_> {
         let first = Task { loops: &first, ..self };
         let second = Task { loops: &second, origin: walk.at(), ..self };
         threads::join(
-            // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
+            // SAFETY: X2: a sub-range of a loop is a part of the nest, and the two parts share no output.
             move || unsafe { first.run_split(few) },
             // SAFETY: as above.
             move || unsafe { second.run_split(rest) },

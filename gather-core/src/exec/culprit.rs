@@ -18,6 +18,9 @@ pub(crate) struct Blame<'a> {
 
 /// Checks every index in row-major order.
 ///
+/// Along a dimension without a stride all indices are those at its first coordinate, which come first: only they are looked
+/// at, however many the view says there are.
+///
 /// # Errors
 /// [`Error::IndexOutOfRange`] for the first that names no element.
 ///
@@ -28,19 +31,46 @@ pub(crate) unsafe fn check(blame: &Blame<'_>, index: *const u8, indices: &Layout
     let read = blame.index.reader();
     let (shape, strides) = (indices.shape(), indices.strides());
     let size = blame.index.size() as isize;
+    let tuples = blame.op == Op::GatherNd;
+    let mut counts: SmallVec<[usize; 8]> = shape.into();
+    // The components of a tuple are held against axes of their own, even where they are one index.
+    let repeatable = shape.len().saturating_sub(usize::from(tuples));
+    for (count, &stride) in counts[..repeatable].iter_mut().zip(strides) {
+        if stride == 0 {
+            *count = (*count).min(1);
+        }
+    }
     let mut coords: SmallVec<[usize; 8]> = SmallVec::from_elem(0, shape.len());
-    for position in 0..indices.len() {
+    for _ in 0..counts.iter().product::<usize>() {
         let offset: isize = coords.iter().zip(strides).map(|(&c, &stride)| c as isize * stride).sum();
         // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
         let value = unsafe { read(index.wrapping_offset(offset * size)) };
-        let component = if blame.op == Op::GatherNd { coords.last().copied().unwrap_or(0) } else { 0 };
+        let component = if tuples { coords.last().copied().unwrap_or(0) } else { 0 };
         let Axis { axis, dim, .. } = blame.axes[component];
         if !names_an_element(blame.rules, value, dim) {
+            let position = coords.iter().zip(shape).fold(0, |position, (&c, &dim)| position * dim + c);
             return Err(Error::IndexOutOfRange { op: blame.op, position, index: value, axis, dim });
         }
-        advance(&mut coords, shape);
+        advance(&mut coords, &counts);
     }
     Ok(())
+}
+
+/// The first index that names no element, once a kernel has met one. The output is not all written then, so that no call may
+/// go on as if there were none.
+///
+/// # Panics
+/// When there is none after all: something has changed the indices since, such as another process a mapped file.
+///
+/// # Safety
+/// As for [`check`].
+#[cold]
+pub(crate) unsafe fn find(blame: &Blame<'_>, index: *const u8, indices: &Layout) -> Error {
+    // SAFETY: the caller's promise.
+    match unsafe { check(blame, index, indices) } {
+        Err(error) => error,
+        Ok(()) => panic!("{}: the indices have changed while they were read", blame.op),
+    }
 }
 
 fn names_an_element(rules: IndexRules, index: i128, dim: usize) -> bool {

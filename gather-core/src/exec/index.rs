@@ -54,7 +54,7 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<()
     };
     if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
         // SAFETY: the indices may be read along their layout.
-        return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
+        return Err(unsafe { culprit::find(&plan.blame(), operands.index, operands.indices) });
     }
     Ok(())
 }
@@ -167,8 +167,7 @@ impl Nest<'_> {
     }
 }
 
-// SAFETY: a task reads shared memory and writes its own part of the output (K1: no two coordinates share a byte); the
-// operands' element types, and what a kernel of a map reads beside them, are `Send + Sync`.
+// SAFETY: X2; what a kernel of a map reads beside the operands is `Sync` too, and kernels themselves are functions.
 unsafe impl<K, C> Send for Task<'_, K, C> {}
 
 impl<K, C: Kernel> Task<'_, K, C> {
@@ -244,7 +243,7 @@ impl<K, C: Kernel> Task<'_, K, C> {
         let first = Task { nest: Nest { loops: &first, ..self.nest }, ..self };
         let second = Task { nest: Nest { loops: &second, origin: later, ..self.nest }, ..self };
         let (a, b) = threads::join(
-            // SAFETY: a sub-range of a loop is a part of the nest, and the two parts share no output.
+            // SAFETY: X2: a sub-range of a loop is a part of the nest, and the two parts share no output.
             move || unsafe { first.run_split(few) },
             // SAFETY: as above.
             move || unsafe { second.run_split(rest) },

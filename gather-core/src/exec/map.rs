@@ -50,7 +50,7 @@ pub(crate) unsafe fn run(plan: &MapPlan, conversion: &Conversion, operands: &Ope
     let verdict = unsafe { run_nest(plan, mapped, operands.index, operands) };
     if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
         // SAFETY: the indices may be read along their layout.
-        return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
+        return Err(unsafe { culprit::find(&plan.blame(), operands.index, operands.indices) });
     }
     Ok(())
 }

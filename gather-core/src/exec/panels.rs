@@ -75,8 +75,7 @@ struct Part<'a> {
     tasks: usize,
 }
 
-// SAFETY: a part reads shared memory and writes its own lanes of the output (K1: no two coordinates share a byte); the
-// operands' element types are `Send + Sync`.
+// SAFETY: X2: a part reads shared memory, and writes lanes of the output of its own.
 unsafe impl Send for Part<'_> {}
 
 impl Part<'_> {
@@ -95,7 +94,7 @@ impl Part<'_> {
         let first = Part { items: self.items.start..cut, tasks: few, ..self };
         let second = Part { items: cut..self.items.end, tasks: rest, ..self };
         let (a, b) = threads::join(
-            // SAFETY: the two parts are different panels, which share no output.
+            // SAFETY: X2: the two parts are different panels, which share no output.
             move || unsafe { first.run_split(mine) },
             // SAFETY: as above.
             move || unsafe { second.run_split(theirs) },

@@ -1,5 +1,7 @@
 //! Chapters for readers: what the items' own pages leave to be put together. No code.
 
+#![forbid(unsafe_code)]
+
 #[doc = include_str!("custom_types.md")]
 pub mod custom_types {}
 

@@ -1,5 +1,7 @@
 //! What a kernel is given. Built by `exec` alone; the kernel contract stands in `kernels/mod.rs`.
 
+#![forbid(unsafe_code)]
+
 use crate::ops::{NegativeIndex, OutOfBounds};
 
 /// One loop of the nest of an index operator, outermost first; the last is the lanes. Strides in bytes.

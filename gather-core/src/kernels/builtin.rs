@@ -1,5 +1,7 @@
 //! The built-in table: to add a data type, an index type, a rank or an operator to it, add a word.
 
+#![forbid(unsafe_code)]
+
 crate::kernels! {
     /// The built-in kernels.
     pub static BUILTIN;

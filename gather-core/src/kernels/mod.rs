@@ -36,8 +36,8 @@
 //! - **K1** Along every coordinate of the loops, `out` reaches memory that may be written for `row` bytes, and no two
 //!   coordinates share a byte of it.
 //! - **K2** Along every coordinate, `data` plus `unit · Σ scale_k · i_k`, for every `0 <= i_k < dim_k`, reaches memory
-//!   that may be read for `row` bytes. For all kernels but the wide one every `dim_k`, every `scale_k` and that sum fit
-//!   in `i32`.
+//!   that may be read for `row` bytes; and so may what lies between the least and the greatest of these, as a view's slice
+//!   is one piece. For all kernels but the wide one every `dim_k`, every `scale_k` and that sum fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
 //!   alignment.
 //! - **K4** `out` overlaps neither data nor indices.

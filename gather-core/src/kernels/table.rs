@@ -4,6 +4,8 @@
 //! units, index types to words, and the kernels stand in arrays ordered by operator, unit, word and rank, so that a row
 //! is found by arithmetic.
 
+#![forbid(unsafe_code)]
+
 use crate::element::DType;
 use crate::error::Op;
 use crate::index::IndexType;

@@ -167,7 +167,7 @@ pub(crate) fn run<T: Element, I: Index>(
     };
     // SAFETY: views may be read along their layouts (V1); the memory is fresh and has room for `len` elements.
     let shape = unsafe { run_allocated(op, &inputs, &mut allocate) }?;
-    // SAFETY: there is room for so many elements, and the kernel has written every element of the result.
+    // SAFETY: there is room for so many elements, and the run has written every element of the result (X3).
     unsafe { values.set_len(room) };
     Ok(Tensor::from_parts(values, shape))
 }

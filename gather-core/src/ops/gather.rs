@@ -1,5 +1,7 @@
 //! Gather: slices of data by index along one axis.
 
+#![forbid(unsafe_code)]
+
 use crate::element::Element;
 use crate::error::{Argument, Error, Op};
 use crate::index::Index;

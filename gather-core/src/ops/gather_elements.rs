@@ -1,5 +1,7 @@
 //! GatherElements: one element of data for each index.
 
+#![forbid(unsafe_code)]
+
 use crate::element::Element;
 use crate::error::{Argument, Error, Op};
 use crate::index::Index;

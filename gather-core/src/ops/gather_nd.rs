@@ -1,5 +1,7 @@
 //! GatherNd: elements or slices of data by tuples of indices.
 
+#![forbid(unsafe_code)]
+
 use crate::element::Element;
 use crate::error::{Argument, Error, Op};
 use crate::index::Index;

@@ -72,7 +72,7 @@ impl Gather {
         };
         // SAFETY: the memory is fresh, aligned for the output's type, and has room for `len` elements.
         let shape = unsafe { call.run_allocated(&mut allocate) }?;
-        // SAFETY: there is room for so many elements, and the kernel has written every element of the result.
+        // SAFETY: there is room for so many elements, and the run has written every element of the result (X3).
         unsafe { values.set_len(room) };
         Ok(Tensor::from_parts(values, shape))
     }

@@ -1,5 +1,7 @@
 //! The public methods that the index operators share, over `face`.
 
+#![forbid(unsafe_code)]
+
 /// The methods of an index operator.
 macro_rules! index_operator {
     ($op:ident) => {

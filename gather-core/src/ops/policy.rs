@@ -1,5 +1,7 @@
 //! What an index may be, and how a call runs: the policies that all index operators share.
 
+#![forbid(unsafe_code)]
+
 use crate::index::Index;
 use crate::level::Level;
 use crate::plan::Strategy;
@@ -16,6 +18,7 @@ pub enum NegativeIndex {
 
 /// What an index that is out of range does, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OutOfBounds {
     /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
     #[default]
@@ -30,6 +33,7 @@ pub enum OutOfBounds {
 
 /// How many threads a call may use. The result is the same for any number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Par {
     /// The calling thread only.
     Seq,

@@ -1,5 +1,7 @@
 //! The plan of BatchToSpace: folded loops with phases.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::dispatch;

@@ -1,5 +1,7 @@
 //! What a plan will do, in words.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 
 use crate::plan::{Chosen, IndexPlan, Panels, RawCopyPlan, Route, Strategy};
@@ -86,7 +88,8 @@ impl fmt::Display for Explain<'_> {
                     )?;
                 }
                 for (axis, component) in plan.axes.iter().zip(&plan.components) {
-                    let step = component.scale as isize * plan.unit;
+                    // Wraps for layouts over no slice, as in the plan.
+                    let step = (component.scale as isize).wrapping_mul(plan.unit);
                     writeln!(
                         f,
                         "  index ({}) along axis {} of {}: data +{step} bytes",

@@ -9,6 +9,8 @@
 //! Contiguous Gather of any rank ends as at most batch x outer x lanes with rows; GatherElements of equal shapes as
 //! outer x axis x inner, or less; the rest are nests for what cannot be folded: strided views and trimmed indices.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::kernels::{Loop, Phased};

@@ -1,5 +1,7 @@
 //! The plan of an index operator: a folded nest and the way to run it.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::dispatch;

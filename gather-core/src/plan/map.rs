@@ -1,5 +1,7 @@
 //! The plan of a map: that of its index operator, for elements that have one size in data and another in the output.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::dispatch;

@@ -1,5 +1,7 @@
 //! How a planned call gets at its data.
 
+#![forbid(unsafe_code)]
+
 use crate::error::Op;
 use crate::kernels::{Component, Loop, lookup_entries};
 use crate::level::Level;

@@ -130,7 +130,7 @@ impl Words {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn words(lanes: &Lanes) -> usize {
-    // SAFETY: K2: the entries may be read.
+    // SAFETY: K2: what lies between the first and the last entry may be read.
     let table = Words::new(&unsafe { padded::<64>(lanes.data, lanes.table * 4) });
     let steps = lanes.n / 8;
     for step in 0..steps {
@@ -150,7 +150,7 @@ unsafe fn words(lanes: &Lanes) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(lanes: &Lanes) -> usize {
-    // SAFETY: K2: the entries may be read.
+    // SAFETY: K2: what lies between the first and the last entry may be read.
     let table = Words::new(&unsafe { padded::<64>(lanes.data, lanes.table * 8) });
     let steps = lanes.n / 4;
     for step in 0..steps {
@@ -195,7 +195,7 @@ pub(super) unsafe fn straight<I: Index>(job: &Resolve, lanes: &Lanes) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn straight_bytes<I: Index, const TABLES: usize>(job: &Resolve, lanes: &Lanes) -> usize {
-    // SAFETY: K2: the entries may be read.
+    // SAFETY: K2: what lies between the first and the last entry may be read.
     let table = unsafe { padded::<256>(lanes.data, lanes.table) };
     let chain = chain::<TABLES>(&table);
     let signed = I::TYPE.word() == IndexType::I8;
@@ -230,7 +230,7 @@ unsafe fn straight_bytes<I: Index, const TABLES: usize>(job: &Resolve, lanes: &L
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn bytes<const TABLES: usize>(lanes: &Lanes) -> usize {
-    // SAFETY: K2: the entries may be read.
+    // SAFETY: K2: what lies between the first and the last entry may be read.
     let table = unsafe { padded::<256>(lanes.data, lanes.table) };
     let chain = chain::<TABLES>(&table);
     let steps = lanes.n / VECTOR;

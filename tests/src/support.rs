@@ -1,10 +1,10 @@
 //! What the integration tests share: views of dense tensors in awkward memory, and rules in both spellings.
 
+use crate::oracle::{Dense, Rule, Rules};
 use gather_core::{Element, Index, NegativeIndex, OutOfBounds, Tensor, View};
-use gather_tests::oracle::{Dense, Rule, Rules};
 
 /// Every combination of policies.
-pub(crate) const RULES: [(NegativeIndex, OutOfBounds, Rules); 8] = [
+pub const RULES: [(NegativeIndex, OutOfBounds, Rules); 8] = [
     rules(NegativeIndex::FromEnd, OutOfBounds::Error),
     rules(NegativeIndex::FromEnd, OutOfBounds::Zero),
     rules(NegativeIndex::FromEnd, OutOfBounds::Clamp),
@@ -26,23 +26,29 @@ const fn rules(negative: NegativeIndex, out: OutOfBounds) -> (NegativeIndex, Out
 }
 
 /// A dense tensor as a view.
-pub(crate) fn view<T>(dense: &Dense<T>) -> View<'_, T> {
+#[must_use]
+pub fn view<T>(dense: &Dense<T>) -> View<'_, T> {
     View::new(&dense.values, &dense.shape).expect("a dense tensor fits its shape")
 }
 
 /// A tensor as the oracle has it.
-pub(crate) fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
+#[must_use]
+pub fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
     Dense { shape: tensor.shape().to_vec(), values: tensor.as_slice().to_vec() }
 }
 
 /// The indices of a dense tensor in an index type; all must fit.
-pub(crate) fn narrow<I: Index + TryFrom<i128>>(indices: &Dense<i128>) -> Dense<I> {
+///
+/// # Panics
+/// When one does not.
+#[must_use]
+pub fn narrow<I: Index + TryFrom<i128>>(indices: &Dense<i128>) -> Dense<I> {
     let value = |&index: &i128| I::try_from(index).ok().expect("an index that fits its type");
     Dense { shape: indices.shape.clone(), values: indices.values.iter().map(value).collect() }
 }
 
 /// Memory in which a tensor's elements lie apart: no two dimensions of its view can be merged.
-pub(crate) struct Spread<T> {
+pub struct Spread<T> {
     memory: Vec<T>,
     strides: Vec<isize>,
     shape: Vec<usize>,
@@ -51,7 +57,8 @@ pub(crate) struct Spread<T> {
 
 impl<T: Element> Spread<T> {
     /// Lays a dense tensor out with a gap after every step of every dimension, from an odd element on.
-    pub(crate) fn new(dense: &Dense<T>) -> Self {
+    #[must_use]
+    pub fn new(dense: &Dense<T>) -> Self {
         let rank = dense.shape.len();
         let mut strides = vec![0isize; rank];
         let mut step = 2isize;
@@ -61,7 +68,7 @@ impl<T: Element> Spread<T> {
         }
         let offset = 1;
         let mut memory = vec![T::ZERO; offset + step as usize];
-        for (coords, value) in gather_tests::oracle::coords(&dense.shape).zip(&dense.values) {
+        for (coords, value) in crate::oracle::coords(&dense.shape).zip(&dense.values) {
             let at: isize = coords.iter().zip(&strides).map(|(&c, &stride)| c as isize * stride).sum();
             memory[offset + at as usize] = *value;
         }
@@ -69,7 +76,8 @@ impl<T: Element> Spread<T> {
     }
 
     /// The tensor.
-    pub(crate) fn view(&self) -> View<'_, T> {
+    #[must_use]
+    pub fn view(&self) -> View<'_, T> {
         View::strided(&self.memory, &self.shape, &self.strides, self.offset).expect("laid out in this memory")
     }
 }

@@ -1,0 +1,150 @@
+//! Every kernel of the table, at every level: nests of every rank, and lanes of every length in those of one loop.
+
+use std::collections::HashSet;
+
+use gather_core::{BatchToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Registry};
+use gather_tests::oracle::{self, Dense};
+
+use crate::{IndexOp, PLACES, Pages, Picks, Sample, lengths, levels, samples};
+
+/// The greatest of the lengths.
+const MOST: usize = 1025;
+
+/// A shape of `rank` dimensions of 2 but for the last.
+fn shape(rank: usize, lanes: usize) -> Vec<usize> {
+    let mut shape = vec![2; rank];
+    shape[rank - 1] = lanes;
+    shape
+}
+
+/// What a row of the table is run on.
+struct Runs<'a> {
+    pages: Pages,
+    level: Level,
+    /// The names of the kernels that have run.
+    names: &'a mut HashSet<&'static str>,
+}
+
+/// A spread layout, on which a nest has as many loops as the shape has dimensions.
+fn spread(shape: &[usize]) -> Layout {
+    Layout::strided(shape, &PLACES[3].strides(shape).0).unwrap()
+}
+
+impl Runs<'_> {
+    fn gather<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
+        let op = Gather::new(0).tuned(picks, self.level);
+        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        self.names.insert(plan.explain().kernel());
+        let expected = oracle::gather(data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
+        self.pages.index(&PLACES, &op, (data, picks, &expected));
+    }
+
+    fn gather_elements<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
+        let op = GatherElements::new(0).tuned(picks, self.level);
+        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        self.names.insert(plan.explain().kernel());
+        let expected = oracle::gather_elements(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
+        self.pages.index(&PLACES, &op, (data, picks, &expected));
+    }
+
+    fn gather_nd<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
+        let op = GatherNd::new().tuned(picks, self.level);
+        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        self.names.insert(plan.explain().kernel());
+        let expected = oracle::gather_nd(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
+        self.pages.index(&PLACES, &op, (data, picks, &expected));
+    }
+
+    /// All three operators: every length in nests of one loop, and nests of up to nine.
+    fn indices<T: Sample, I: Index + TryFrom<i128>>(&mut self) {
+        let (list, table) = (samples::<T>(&[7]), samples::<T>(&[3, 4]));
+        let (picks, tuples) = (Picks::<I>::new(&[MOST], 7, 3), Picks::<I>::new(&[MOST, 2], 3, 6));
+        for (number, count) in lengths().enumerate() {
+            self.gather(&list, &Picks::<I>::new(&[count], 7, number));
+            self.gather_elements(&list, &picks.first(count));
+            self.gather_nd(&table, &tuples.first(count));
+        }
+        for rank in 2..=9 {
+            let shape = shape(rank, if rank < 5 { 19 } else { 5 });
+            self.gather(&list, &Picks::<I>::new(&shape, 7, rank));
+            self.gather_elements(&samples::<T>(&shape), &Picks::<I>::new(&shape, 2, rank + 1));
+            self.gather_nd(&table, &Picks::<I>::new(&[&shape[..], &[2]].concat(), 3, rank + 2));
+        }
+    }
+
+    /// BatchToSpace in nests of up to nine loops, the lanes in phases and not.
+    fn copies<T: Sample>(&mut self) {
+        for loops in 1..=9usize {
+            for block in [1, 2, 3] {
+                let rank = loops.max(2);
+                let mut shape = shape(rank, 5);
+                // A batch of 1 leaves no loop over it.
+                shape[0] = if loops == 1 { block } else { 2 * block };
+                let (mut blocks, mut begin, end) = (vec![1; rank], vec![0; rank], vec![0; rank]);
+                (blocks[rank - 1], begin[rank - 1]) = (block, block / 2);
+                let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
+                let op = BatchToSpace::new(&signed(&blocks), &signed(&begin), &signed(&end)).level(self.level);
+                self.names.insert(op.plan::<T>(&spread(&shape)).unwrap().explain().kernel());
+                let data = samples::<T>(&shape);
+                let expected = oracle::batch_to_space(&data, &blocks, &begin, &end);
+                self.pages.copy(&PLACES, &op, (&data, &expected));
+            }
+        }
+    }
+}
+
+/// Runs everything on a type; its kernels are those of all types of its size.
+fn every_kernel<T: Sample>() {
+    let mut names = HashSet::new();
+    for level in levels() {
+        let mut runs = Runs { pages: Pages::new(), level, names: &mut names };
+        runs.indices::<T, i8>();
+        runs.indices::<T, i16>();
+        runs.indices::<T, i32>();
+        runs.indices::<T, i64>();
+        runs.indices::<T, u8>();
+        runs.indices::<T, u16>();
+        runs.indices::<T, u32>();
+        runs.indices::<T, u64>();
+        runs.copies::<T>();
+    }
+    // Lists without elements need no kernel.
+    names.retain(|name| name.contains("__"));
+    // 3 operators x 8 index types x ranks 1..=8 and any, and BatchToSpace of these ranks.
+    assert_eq!(names.len(), levels().count() * (3 * 8 * 9 + 9));
+    let registry = Registry::builtin();
+    let rows = registry.kernels().filter(|row| row.dtype.size() == size_of::<T>() && row.level.is_available());
+    for row in rows {
+        assert!(names.contains(row.name), "{row:?} has not run");
+    }
+}
+
+#[test]
+fn units_of_1_byte() {
+    every_kernel::<u8>();
+}
+
+#[test]
+fn units_of_2_bytes() {
+    every_kernel::<u16>();
+}
+
+#[test]
+fn units_of_4_bytes() {
+    every_kernel::<f32>();
+}
+
+#[test]
+fn units_of_8_bytes() {
+    every_kernel::<u64>();
+}
+
+#[test]
+fn units_of_16_bytes() {
+    every_kernel::<[u64; 2]>();
+}
+
+#[test]
+fn rows_of_3_bytes() {
+    every_kernel::<[u8; 3]>();
+}

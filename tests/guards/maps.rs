@@ -1,0 +1,88 @@
+//! Maps: rows of every length, converted while they are gathered; per-row parameters against guards, too.
+
+use gather_core::{Element, Gather, Map, Param, Params, maps};
+use gather_tests::guard::{Guarded, Side};
+use gather_tests::oracle::{self, Dense};
+use half::f16;
+
+use crate::{IndexOp, PLACES, Pages, Picks, lengths, levels};
+
+/// Lists of every length of short rows, and short lists of rows of every length.
+fn shapes() -> impl Iterator<Item = (usize, usize)> {
+    lengths().map(|count| (count, 1)).chain(lengths().map(|row| (3, row)))
+}
+
+/// What converting the gathered elements gives, and zero where there is none.
+fn converted<T: Copy, U: Element>(data: &Dense<T>, picks: &Picks<i32>, convert: impl Fn(T, usize) -> U) -> Dense<U> {
+    let row = data.shape[1];
+    let placed = Dense {
+        shape: data.shape.clone(),
+        values: data.values.iter().enumerate().map(|(at, &value)| Some((value, at / row.max(1)))).collect(),
+    };
+    let gathered = oracle::gather(&placed, &picks.exact, 0, 0, picks.rules, &None).unwrap();
+    let values = gathered.values.into_iter().map(|found| found.map_or(U::ZERO, |(value, at)| convert(value, at)));
+    Dense { values: values.collect(), shape: gathered.shape }
+}
+
+/// Holds a map at each of the places.
+fn hold<T: Element, U: Element, P: Params>(
+    pages: &mut Pages,
+    (op, map, given): (&Gather, &Map<T, U, P>, P::Given<'_>),
+    (data, picks, expected): (&Dense<T>, &Picks<i32>, &Dense<U>),
+) {
+    let what = || format!("{} {op:?} {:?}, indices {:?}", map.name(), data.shape, picks.exact.shape);
+    let tensors = (data, &picks.narrow, expected);
+    pages.hold(&PLACES, tensors, |data, indices, out| op.run_map_into(map, data, indices, given, out), what);
+}
+
+#[test]
+fn bytes_to_floats_with_a_scale_for_each_row() {
+    let mut pages = Pages::new();
+    let (mut memory, mut more) = (Guarded::new(1), Guarded::new(1));
+    for (number, (count, row)) in shapes().enumerate() {
+        let data = Dense::from_fn(&[5, row], |at| (at * 31 + 7) as u8);
+        let picks = Picks::<i32>::new(&[count], 5, number);
+        let side = Side::ALL[number % 2];
+        let scales = &*memory.place(side, 0, 5, |at| at as f32 + 0.25);
+        let zeros = &*more.place(side, 0, 5, |at| at as u8 * 50);
+        let expected = converted(&data, &picks, |value, at| (f32::from(value) - f32::from(zeros[at])) * scales[at]);
+        for level in levels() {
+            let given = (Param::PerRow(scales), Param::PerRow(zeros));
+            let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
+            hold(&mut pages, call, (&data, &picks, &expected));
+        }
+    }
+}
+
+#[test]
+fn halves_to_floats_and_back() {
+    let mut pages = Pages::new();
+    for (number, (count, row)) in shapes().enumerate() {
+        let halves = Dense::from_fn(&[5, row], |at| f16::from_bits((at * 2551 + 1) as u16 & 0x7bff));
+        let floats = Dense::from_fn(&[5, row], |at| at as f32 * 0.37 - 100.0);
+        let picks = Picks::<i32>::new(&[count], 5, number);
+        let to_floats = converted(&halves, &picks, |value, _| value.to_f32());
+        let to_halves = converted(&floats, &picks, |value, _| f16::from_f32(value));
+        for level in levels() {
+            let op = Gather::new(0).tuned(&picks, level);
+            hold(&mut pages, (&op, &maps::F16_TO_F32, ()), (&halves, &picks, &to_floats));
+            hold(&mut pages, (&op, &maps::F32_TO_F16, ()), (&floats, &picks, &to_halves));
+        }
+    }
+}
+
+/// Rows that are fetched ahead are converted piece by piece.
+#[test]
+fn rows_beyond_the_cache() {
+    let mut pages = Pages::new();
+    for row in [300, 511, 700] {
+        let data = Dense::from_fn(&[(5 << 18) / row, row], |at| (at % 251) as u8);
+        let picks = Picks::<i32>::new(&[11], data.shape[0], row);
+        let expected = converted(&data, &picks, |value, _| (f32::from(value) - 3.0) * 0.5);
+        for level in levels() {
+            let given = (Param::Value(0.5), Param::Value(3));
+            let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
+            hold(&mut pages, call, (&data, &picks, &expected));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Every strategy, and every way that a level has of its own: tables, panels, planes of lanes, tuples, what is beyond 32
+//! bits.
+
+use gather_core::{Gather, GatherElements, GatherNd, Index, Level, OutOfBounds, Par, Strategy, View};
+use gather_tests::guard::{Guarded, Side};
+use gather_tests::oracle::{self, Dense};
+
+use crate::{IndexOp, Pages, Picks, Sample, TIGHT, lengths, levels, samples};
+
+/// Tables of every size that registers hold.
+fn tables<T: Sample, I: Index + TryFrom<i128>>(most: usize) {
+    if !Level::Avx2.is_available() {
+        return;
+    }
+    let mut pages = Pages::new();
+    for dim in 1..=most {
+        let data = samples::<T>(&[dim]);
+        let counts: Vec<usize> = if dim % 16 < 2 { lengths().collect() } else { vec![1, 31, 32, 33, 100] };
+        for (number, count) in counts.into_iter().enumerate() {
+            let picks = Picks::<I>::new(&[count], dim, number + dim);
+            let expected = oracle::gather(&data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
+            let op = Gather::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
+            let op = op.level(Level::Avx2).strategy(Strategy::Table);
+            pages.index(&TIGHT, &op, (&data, &picks, &expected));
+        }
+    }
+}
+
+#[test]
+fn tables_of_bytes() {
+    tables::<u8, u8>(256);
+    tables::<u8, i8>(256);
+    tables::<u8, i32>(256);
+}
+
+#[test]
+fn tables_of_words_and_pairs() {
+    tables::<f32, u8>(16);
+    tables::<f32, i64>(16);
+    tables::<u64, i32>(8);
+    tables::<u64, u64>(8);
+}
+
+/// GatherElements off the last axis: packed panels, and lanes that are read where they lie.
+fn elements<T: Sample>() {
+    let mut pages = Pages::new();
+    let shapes = [([1, 5], [4, 5]), ([300, 70], [20, 70])];
+    // Lanes are the longest loop, else they would not run along the rows.
+    let shapes = shapes.into_iter().chain(lengths().skip(2).map(|lanes| ([6, lanes], [lanes.min(3), lanes])));
+    for (number, (shape, index_shape)) in shapes.enumerate() {
+        let data = samples::<T>(&shape);
+        let picks = Picks::<i32>::new(&index_shape, shape[0], number);
+        let expected = oracle::gather_elements(&data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
+        for level in levels() {
+            for strategy in [Strategy::Direct, Strategy::Panels] {
+                let op = GatherElements::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
+                let op = op.level(level).strategy(strategy).par(Par::Threads(1 + number % 2));
+                pages.index(&TIGHT, &op, (&data, &picks, &expected));
+            }
+        }
+    }
+}
+
+#[test]
+fn panels_and_planes() {
+    elements::<u8>();
+    elements::<u16>();
+    elements::<f32>();
+    elements::<u64>();
+    elements::<[u64; 2]>();
+    elements::<[u8; 3]>();
+    elements::<[u32; 3]>();
+}
+
+/// Tuples of up to five components, one after the other.
+fn tuples<T: Sample, I: Index + TryFrom<i128>>() {
+    let mut pages = Pages::new();
+    for components in 0..=5 {
+        let shape = &[3, 5, 2, 4, 3][..components];
+        let data = samples::<T>(shape);
+        for (number, count) in lengths().enumerate() {
+            let picks = Picks::<I>::new(&[count, components], 2, number);
+            let expected = oracle::gather_nd(&data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
+            for level in levels() {
+                let op = GatherNd::new().tuned(&picks, level);
+                pages.index(&TIGHT, &op, (&data, &picks, &expected));
+            }
+        }
+    }
+}
+
+#[test]
+fn tuples_of_components() {
+    tuples::<u8, u8>();
+    tuples::<f32, i64>();
+    tuples::<u64, i32>();
+    tuples::<[u64; 2], u16>();
+}
+
+#[test]
+fn beyond_32_bits_and_without_elements() {
+    let mut memory = [(); 3].map(|()| Guarded::new(1));
+    for side in Side::ALL {
+        let [data, indices, out] = &mut memory;
+        // An axis of 2^33 rows, all of them the same three elements.
+        let data = View::strided(data.place(side, 0, 3, |at| at as u8 + 7), &[1 << 33, 3], &[0, 1], 0).unwrap();
+        let picked = [0i64, -1, (1 << 33) - 1, 1 << 32, 1 << 33];
+        let indices = View::new(indices.place(side, 0, 5, |at| picked[at]), &[5]).unwrap();
+        let out = out.place(side, 0, 15, |_| 99u8);
+        for level in levels() {
+            let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
+            op.run_into(&data, &indices, &mut gather_core::ViewMut::new(out, &[5, 3]).unwrap()).unwrap();
+            assert_eq!(out, [&[7, 8, 9].repeat(4)[..], &[0; 3]].concat());
+        }
+    }
+
+    let mut pages = Pages::new();
+    let none = Dense { shape: vec![0, 3], values: Vec::<f32>::new() };
+    let picks = Picks::<u8>::new(&[17], 9, 1);
+    let expected = Dense::from_fn(&[17, 3], |_| 0.0f32);
+    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    pages.index(&TIGHT, &op, (&none, &picks, &expected));
+}
