@@ -4,7 +4,9 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
+pub mod fuzz;
 pub mod oracle;
+pub mod policies;
 
 /// The README's code blocks, run as doctests.
 #[doc = include_str!("../../README.md")]
