@@ -49,3 +49,8 @@ fn gather_nd_on_random_cases() {
 fn batch_to_space_on_random_cases() {
     tried("batch_to_space", fuzz::batch_to_space);
 }
+
+#[test]
+fn maps_on_random_cases() {
+    tried("map", fuzz::map);
+}

@@ -8,7 +8,7 @@ use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
 
 #[derive(Debug)]
-struct Attributes {
+pub(super) struct Attributes {
     axis: i64,
     batch_dims: i64,
 }
@@ -22,27 +22,37 @@ pub fn gather(u: &mut Unstructured<'_>) -> Result<Outcome> {
         let model = Attributes { axis: draw::attribute(u, -3, 3)?, batch_dims: draw::attribute(u, -2, 3)? };
         return index::infer(u, &model);
     }
-    let rank = draw::rank(u)?;
-    let data = draw::dims(u, rank, MOST_DATA)?;
-    let axis = draw::attribute(u, -(rank as i64), rank as i64 - 1)?;
-    let index_rank = draw::rank(u)?;
-    // Mostly none.
-    let batch_dims = if u.arbitrary()? { draw::attribute(u, -(index_rank as i64), index_rank as i64)? } else { 0 };
-    let model = Attributes { axis, batch_dims };
-
-    let axis = model.axis(rank).unwrap_or(0);
-    let batch = model.batch(axis, index_rank).unwrap_or(0);
-    let taken: usize = data.iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &dim)| dim.max(1)).product();
-    let own = draw::dims(u, index_rank - batch, MOST_OUT / taken.max(1))?;
-    let mut indices = [&data[..batch], &own].concat();
-    if batch > 0 && draw::one_in(u, 24)? {
-        indices[batch - 1] += 1;
-    }
+    let (model, data, indices) = Attributes::with_shapes(u)?;
     index::run(u, &model, &data, &indices)
 }
 
 impl Attributes {
-    fn axis(&self, rank: usize) -> std::result::Result<usize, Error> {
+    /// Attributes, and shapes of data and indices that mostly fit them.
+    pub(super) fn with_shapes(u: &mut Unstructured<'_>) -> Result<(Self, Vec<usize>, Vec<usize>)> {
+        let rank = draw::rank(u)?;
+        let data = draw::dims(u, rank, MOST_DATA)?;
+        let axis = draw::attribute(u, -(rank as i64), rank as i64 - 1)?;
+        let index_rank = draw::rank(u)?;
+        // Mostly none.
+        let batch_dims = if u.arbitrary()? { draw::attribute(u, -(index_rank as i64), index_rank as i64)? } else { 0 };
+        let model = Attributes { axis, batch_dims };
+
+        let axis = model.axis(rank).unwrap_or(0);
+        let batch = model.batch(axis, index_rank).unwrap_or(0);
+        let taken: usize = data.iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &dim)| dim.max(1)).product();
+        let own = draw::dims(u, index_rank - batch, MOST_OUT / taken.max(1))?;
+        let mut indices = [&data[..batch], &own].concat();
+        if batch > 0 && draw::one_in(u, 24)? {
+            indices[batch - 1] += 1;
+        }
+        Ok((model, data, indices))
+    }
+
+    pub(super) fn gather(&self) -> Gather {
+        Gather::new(self.axis).batch_dims(self.batch_dims)
+    }
+
+    pub(super) fn axis(&self, rank: usize) -> std::result::Result<usize, Error> {
         normal(self.axis, rank).ok_or(Error::AxisOutOfRange { op: Op::Gather, axis: self.axis, rank })
     }
 
@@ -78,7 +88,7 @@ pub(super) fn batches(op: Op, batch: usize, data: &[usize], indices: &[usize]) -
 
 impl Model for Attributes {
     fn operator(&self) -> IndexOp {
-        Gather::new(self.axis).batch_dims(self.batch_dims).into()
+        self.gather().into()
     }
 
     fn shape(&self, data: &[usize], indices: &[usize]) -> std::result::Result<Vec<usize>, Error> {

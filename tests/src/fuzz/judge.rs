@@ -24,6 +24,12 @@ impl<C: Debug> Drop for OnPanic<'_, C> {
 /// What every face of a call should give.
 pub(super) struct Expected<T>(Result<Dense<T>, Error>);
 
+impl<T> From<Result<Dense<T>, Error>> for Expected<T> {
+    fn from(expected: Result<Dense<T>, Error>) -> Self {
+        Expected(expected)
+    }
+}
+
 impl<T: Sample> Expected<T> {
     /// From where each element comes from in memory, `None` standing for the type's zero.
     pub(super) fn new(positions: &Result<Dense<Option<usize>>, Error>, memory: &[T]) -> Self {
