@@ -39,11 +39,11 @@ fn used(array: std::result::Result<Array<'_>, String>) -> Outcome {
     let Ok(data) = array.view() else { return Outcome::Refused };
     let bytes = data.shape().iter().product::<usize>() * data.dtype().size();
     assert_eq!(bytes, array.bytes.len(), "{} {:?}", data.dtype(), data.shape());
-    if !data.shape().is_empty() {
+    // Without rows, one of zeros may be as large as the other dimensions say.
+    if data.shape().first().is_some_and(|&rows| rows > 0) {
         let zero = View::scalar(&0u8);
-        let row = Gather::openvino8(0, 0).run_dyn(&Registry::builtin(), &data, &DynView::from(&zero));
-        // All dimensions but one may be as large as they like where that one is 0.
-        assert!(row.is_ok() || data.shape()[0] == 0, "{:?}", row.err());
+        let row = Gather::new(0).run_dyn(&Registry::builtin(), &data, &DynView::from(&zero));
+        assert!(row.is_ok(), "{:?}", row.err());
     }
     Outcome::Array
 }
