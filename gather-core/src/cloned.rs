@@ -26,12 +26,19 @@ pub(crate) fn index<T: Clone, I: Index>(
     fill: Option<&T>,
 ) -> Result<Tensor<T>, Error> {
     let blame = || culprit::Blame { op: lowered.op, axes: &lowered.axes, rules, index: I::TYPE };
-    if rules.out_of_bounds == OutOfBounds::Error || lowered.axes.iter().any(|axis| axis.dim == 0) {
+    let empty = lowered.output.contains(&0);
+    let refused = match rules.out_of_bounds {
+        OutOfBounds::Error => true,
+        OutOfBounds::Zero => false,
+        // An axis without elements has none to name instead.
+        OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && lowered.axes.iter().any(|axis| axis.dim == 0),
+    };
+    if refused {
         // SAFETY: a view may be read along its layout (V1).
         unsafe { culprit::check(&blame(), indices.origin().cast(), indices.layout()) }?;
     }
     let mut values = reserve::<T>(&lowered.output)?;
-    if lowered.output.contains(&0) {
+    if empty {
         return Tensor::new(values, &lowered.output);
     }
     let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));

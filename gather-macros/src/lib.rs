@@ -13,6 +13,7 @@ mod ctxt;
 mod element;
 mod emit;
 mod grid;
+mod kernels;
 mod map;
 mod name;
 mod parse;
@@ -24,7 +25,7 @@ use proc_macro::TokenStream;
 /// Emits a set of kernels; see `gather_core::kernels!`, which forwards to it with the path of the crate.
 #[proc_macro]
 pub fn kernels(input: TokenStream) -> TokenStream {
-    expand_kernels(input.into()).into()
+    kernels::expand(input.into()).into()
 }
 
 /// Emits maps; see `gather_core::map_kernels!`, which forwards to it with the path of the crate.
@@ -37,19 +38,4 @@ pub fn map_kernels(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Element, attributes(element))]
 pub fn derive_element(input: TokenStream) -> TokenStream {
     element::expand(input.into()).into()
-}
-
-/// `kernels!` over the streams that tests can make.
-fn expand_kernels(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    let mut cx = ctxt::Ctxt::default();
-    let Some(call) = parse::call(&mut cx, input) else {
-        return cx.into_errors();
-    };
-    match check::grid(cx, &call) {
-        Ok(grid) => emit::set(&call, &grid),
-        Err(errors) => {
-            let empty = emit::empty_set(&call);
-            quote::quote! { #errors #empty }
-        }
-    }
 }

@@ -162,7 +162,7 @@ const CASES: [Case; 12] = [
 
 /// `kernels!` as `gather_core::kernels!` forwards to it.
 fn kernels(call: TokenStream) -> TokenStream {
-    crate::expand_kernels(quote::quote!(crate = ::gather_core; #call))
+    crate::kernels::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
 /// `map_kernels!` as `gather_core::map_kernels!` forwards to it.

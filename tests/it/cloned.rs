@@ -91,3 +91,18 @@ fn errors_come_before_the_first_clone() {
     let error = Gather::new(0).run_cloned_or(&view, &indices, &data[0]).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::IndexOutOfRange { position: 1, index: 7, .. }));
 }
+
+#[test]
+fn an_axis_without_elements_gives_what_plain_types_get() {
+    let (data, none) = (View::new(&[] as &[u8], &[0, 2]).unwrap(), View::new(&[] as &[u8], &[0, 0]).unwrap());
+    let indices = View::new(&[0i64, 5], &[2]).unwrap();
+    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        let op = Gather::new(0).out_of_bounds(policy);
+        // The second result has no elements, for which only `Error` looks at indices.
+        for data in [&data, &none] {
+            assert_eq!(op.run_cloned(data, &indices), op.run(data, &indices), "{policy:?}");
+        }
+    }
+    let op = Gather::openvino8(0, 0);
+    assert_eq!(op.run_cloned(&data, &indices).unwrap().as_slice(), [0; 4]);
+}

@@ -3,6 +3,7 @@
 mod cloned;
 mod conformance;
 mod exhaustive;
+mod fuzz;
 mod hostile;
 mod interleave;
 mod maps;

@@ -1,7 +1,8 @@
 //! Plans: the same as fresh calls, for any tensors of their layouts and no others; shared between threads.
 
 use gather_core::{
-    BatchToSpace, Error, Gather, GatherElements, Layout, Level, OutOfBounds, Par, Plan, Registry, View, ViewMut,
+    BatchToSpace, Error, Gather, GatherElements, GatherNd, Layout, Level, OutOfBounds, Par, Plan, Registry, View,
+    ViewMut,
 };
 
 #[test]
@@ -96,4 +97,13 @@ fn a_level_that_the_machine_lacks_is_an_error_and_not_a_crash() {
             assert_eq!(got.unwrap_err(), Error::LevelUnavailable { level });
         }
     }
+}
+
+#[test]
+fn plans_of_layouts_over_no_slice_are_explained() {
+    let data = Layout::strided(&[2, 2], &[isize::MAX, 1]).unwrap();
+    let plan = GatherNd::new().plan::<u64, i32>(&data, &Layout::contiguous(&[1, 2]).unwrap()).unwrap();
+    let explain = plan.explain().to_string();
+    let step = 8 * isize::MAX as i128;
+    assert!(explain.contains(&format!("  index (i32) along axis 0 of 2: data +{step} bytes\n")), "{explain}");
 }

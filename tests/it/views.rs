@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, View, ViewMut};
+use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Level, Strategy, View, ViewMut};
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 
 use crate::support::{Spread, dense, narrow, view};
@@ -126,4 +126,17 @@ fn spread_and_dense_inputs_give_the_same() {
     let expected = oracle::gather(&data, &list, 2, 1, ERROR, &0.0).unwrap();
     assert_eq!(dense(&op.run(&spread.view(), &index.view()).unwrap()), expected);
     assert_eq!(dense(&op.run(&view(&data), &view(&narrowed)).unwrap()), expected);
+}
+
+#[test]
+fn two_elements_backwards_are_gathered_from() {
+    // What indices reach ends one element below the first, at -1.
+    let data = View::strided(&[1u32, 2], &[2], &[-1], 1).unwrap();
+    let list: Vec<u8> = (0..100).map(|at| at % 2).collect();
+    let indices = View::new(&list, &[100]).unwrap();
+    assert_eq!(Gather::new(0).run(&data, &indices).unwrap().as_slice(), [2, 1].repeat(50));
+    let tuples = View::new(&list, &[100, 1]).unwrap();
+    assert_eq!(GatherNd::new().run(&data, &tuples).unwrap().as_slice(), [2, 1].repeat(50));
+    let refused = Gather::new(0).strategy(Strategy::Table).level(Level::Scalar).run(&data, &indices);
+    assert!(matches!(refused, Err(Error::StrategyUnavailable { .. })));
 }

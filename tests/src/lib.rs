@@ -4,8 +4,10 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
+pub mod fuzz;
 pub mod guard;
 pub mod oracle;
+pub mod policies;
 pub mod support;
 
 /// The README's code blocks, run as doctests.

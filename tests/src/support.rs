@@ -1,29 +1,9 @@
 //! What the integration tests share: views of dense tensors in awkward memory, and rules in both spellings.
 
-use crate::oracle::{Dense, Rule, Rules};
-use gather_core::{Element, Index, NegativeIndex, OutOfBounds, Tensor, View};
+use gather_core::{Element, Index, Tensor, View};
 
-/// Every combination of policies.
-pub const RULES: [(NegativeIndex, OutOfBounds, Rules); 8] = [
-    rules(NegativeIndex::FromEnd, OutOfBounds::Error),
-    rules(NegativeIndex::FromEnd, OutOfBounds::Zero),
-    rules(NegativeIndex::FromEnd, OutOfBounds::Clamp),
-    rules(NegativeIndex::FromEnd, OutOfBounds::Wrap),
-    rules(NegativeIndex::Reject, OutOfBounds::Error),
-    rules(NegativeIndex::Reject, OutOfBounds::Zero),
-    rules(NegativeIndex::Reject, OutOfBounds::Clamp),
-    rules(NegativeIndex::Reject, OutOfBounds::Wrap),
-];
-
-const fn rules(negative: NegativeIndex, out: OutOfBounds) -> (NegativeIndex, OutOfBounds, Rules) {
-    let out_of_range = match out {
-        OutOfBounds::Error => Rule::Error,
-        OutOfBounds::Zero => Rule::Zero,
-        OutOfBounds::Clamp => Rule::Clamp,
-        OutOfBounds::Wrap => Rule::Wrap,
-    };
-    (negative, out, Rules { from_end: matches!(negative, NegativeIndex::FromEnd), out_of_range })
-}
+use crate::oracle::Dense;
+pub use crate::policies::RULES;
 
 /// A dense tensor as a view.
 #[must_use]

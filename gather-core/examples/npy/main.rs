@@ -10,6 +10,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,7 +42,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match options().and_then(|options| run(&options)) {
+    match options(lexopt::Parser::from_env()).and_then(|options| run(&options)) {
         Ok(line) => {
             println!("{line}");
             ExitCode::SUCCESS
@@ -52,9 +54,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn options() -> Result<Options, String> {
+fn options(mut parser: lexopt::Parser) -> Result<Options, String> {
     let mut options = Options::default();
-    let mut parser = lexopt::Parser::from_env();
     let mut read = || -> Result<(), lexopt::Error> {
         while let Some(arg) = parser.next()? {
             match arg {
@@ -107,15 +108,14 @@ fn run(options: &Options) -> Result<String, String> {
     if options.inputs.len() != wanted {
         return Err(format!("`{}` takes {wanted} input files, not {} ({USAGE})", options.op, options.inputs.len()));
     }
-    let maps = options.inputs.iter().map(|path| common::map(path)).collect::<Result<Vec<_>, _>>()?;
-    let parse = |path: &Path, map| common::npy::parse(map).map_err(|error| format!("{}: {error}", path.display()));
-    let arrays: Vec<_> =
-        options.inputs.iter().zip(&maps).map(|(path, map)| parse(path, map)).collect::<Result<_, _>>()?;
-    let view = |(path, array): (&PathBuf, &common::Array<'_>)| -> Result<(), String> {
-        array.view().map(drop).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    options.inputs.iter().zip(&arrays).try_for_each(view)?;
-    let views: Vec<DynView<'_>> = arrays.iter().map(common::Array::view).collect::<Result<_, _>>()?;
+    let at = |path: &Path, error: String| format!("{}: {error}", path.display());
+    let files = options.inputs.iter().map(|path| common::map(path)).collect::<Result<Vec<_>, _>>()?;
+    let arrays = options.inputs.iter().zip(&files);
+    let arrays = arrays.map(|(path, file)| common::npy::parse(file).map_err(|error| at(path, error)));
+    let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+    let views = options.inputs.iter().zip(&arrays);
+    let views = views.map(|(path, array)| array.view().map_err(|error| at(path, error)));
+    let views = views.collect::<Result<Vec<_>, _>>()?;
 
     let tensor = apply(options, &views)?;
     let line = format!("{}: {} {:?}", out.display(), tensor.dtype(), tensor.shape());

@@ -177,19 +177,10 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
 
 /// What is to be fetched of the next outer coordinate's data while the lanes from `done` on are moved.
 #[inline(always)]
-<<<<<<< HEAD
 fn next(args: &IndexArgs<'_>, at: Cursor, done: usize) -> Next {
     match (args.span, args.loops) {
         (1.., [.., outer, lane]) => Next::spread(at.data.wrapping_offset(outer.data), args.span, lane.n, done),
         _ => Next::NONE,
-=======
-fn fetch_next(args: &IndexArgs<'_>, at: Cursor, done: usize, n: usize) {
-    if let (1.., [.., outer, lane]) = (args.span, args.loops) {
-        // In 64 bits, which hold a span times the lanes of any output.
-        let part = |done: usize| (args.span as u64 * done as u64 / lane.n as u64) as usize;
-        let (from, to) = (part(done), part(done + n));
-        prefetch(at.data.wrapping_offset(outer.data).wrapping_add(from), to - from);
->>>>>>> guards
     }
 }
 

@@ -88,8 +88,8 @@ impl fmt::Display for Explain<'_> {
                     )?;
                 }
                 for (axis, component) in plan.axes.iter().zip(&plan.components) {
-                    // Wraps for layouts over no slice, as in the plan.
-                    let step = (component.scale as isize).wrapping_mul(plan.unit);
+                    // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
+                    let step = i128::from(component.scale) * plan.unit as i128;
                     writeln!(
                         f,
                         "  index ({}) along axis {} of {}: data +{step} bytes",

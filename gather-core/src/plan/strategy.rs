@@ -120,7 +120,7 @@ impl Nest<'_> {
         let positive = self.components.iter().all(|component| component.scale >= 0);
         let last = self.components.iter().map(reach).fold(0, i64::saturating_add);
         let fits = last < lookup_entries(self.row) as i64;
-        (self.level == Level::Avx2 && packed && positive && fits).then_some(Chosen::Table(last as usize + 1))
+        (self.level == Level::Avx2 && packed && positive && fits).then(|| Chosen::Table(last as usize + 1))
     }
 
     /// Panels: one component, and contiguous lanes that step through data and indices at once.

@@ -1,0 +1,130 @@
+//! Files in, files out: the whole way of the example but for its process.
+
+use std::fs;
+use std::path::PathBuf;
+
+use npyz::{AutoSerialize, Order, TypeStr, WriteOptions, WriterBuilder};
+
+use super::{common, options, run};
+
+/// A folder that is there for one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("gather-npy-{}-{test}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Writes an array; returns its path.
+    fn write<T: AutoSerialize + Clone>(&self, name: &str, shape: &[u64], values: &[T], order: Order) -> String {
+        let mut file = Vec::new();
+        let options = WriteOptions::new().default_dtype().shape(shape).order(order);
+        let mut writer = options.writer(&mut file).begin_nd().unwrap();
+        writer.extend(values.iter().cloned()).unwrap();
+        writer.finish().unwrap();
+        fs::write(self.0.join(name), file).unwrap();
+        self.path(name)
+    }
+
+    /// Runs a command line, of which words that end in `.npy` are files of the folder; returns shape, data type and bytes
+    /// of `out.npy`.
+    fn run(&self, line: &str) -> Result<(Vec<usize>, String, Vec<u8>), String> {
+        let word = |word: &str| if word.ends_with(".npy") { self.path(word) } else { word.to_owned() };
+        let line = std::iter::once("npy".to_owned()).chain(line.split(' ').map(word));
+        run(&options(lexopt::Parser::from_iter(line))?)?;
+        let file = fs::read(self.0.join("out.npy")).unwrap();
+        let out = common::npy::parse(&file)?;
+        Ok((out.shape.clone(), out.dtype.name().to_owned(), out.bytes.to_vec()))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn bytes<const N: usize, const B: usize>(values: [u32; N], to_bytes: impl Fn(u32) -> [u8; B]) -> Vec<u8> {
+    values.into_iter().flat_map(to_bytes).collect()
+}
+
+#[test]
+fn each_operator_runs_on_files() {
+    let folder = Folder::new("operators");
+    folder.write("data.npy", &[2, 3], &[1i32, 2, 3, 4, 5, 6], Order::C);
+    folder.write("list.npy", &[2], &[2i64, -3], Order::C);
+    folder.write("tuples.npy", &[1, 2], &[1u8, 0], Order::C);
+    folder.write("square.npy", &[2, 1], &[1i16, 0], Order::C);
+    folder.write("batch.npy", &[4, 1, 1], &[1.0f64, 2.0, 3.0, 4.0], Order::C);
+    let ints = |values| bytes::<4, 4>(values, |value| value.to_ne_bytes());
+
+    let out = folder.run("gather --axis 1 data.npy list.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![2, 2], "i32".into(), ints([3, 1, 6, 4])));
+    let out =
+        folder.run("gather --axis 1 --out-of-bounds zero --negative reject data.npy list.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![2, 2], "i32".into(), ints([3, 0, 6, 0])));
+    let out = folder.run("gather_nd data.npy tuples.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![1], "i32".into(), 4i32.to_ne_bytes().to_vec()));
+    let out = folder.run("gather_elements --axis 1 data.npy square.npy --out out.npy").unwrap();
+    assert_eq!(out, (vec![2, 1], "i32".into(), bytes([2, 4], u32::to_ne_bytes)));
+    let line = "batch_to_space --block-shape 1,2,2 --crops-begin 0,0,1 --crops-end 0,0,0 batch.npy -o out.npy";
+    let out = folder.run(line).unwrap();
+    assert_eq!(out, (vec![1, 2, 1], "f64".into(), bytes([2, 4], |value| f64::from(value).to_ne_bytes())));
+}
+
+#[test]
+fn arrays_of_either_order_are_read() {
+    let folder = Folder::new("orders");
+    // By columns: [[1, 3, 5], [2, 4, 6]].
+    folder.write("data.npy", &[2, 3], &[1u32, 2, 3, 4, 5, 6], Order::Fortran);
+    folder.write("list.npy", &[1], &[1u16], Order::C);
+    let out = folder.run("gather data.npy list.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![1, 3], "u32".into(), bytes([2, 4, 6], u32::to_ne_bytes)));
+
+    let mut file = Vec::new();
+    let big: TypeStr = ">u4".parse().unwrap();
+    let options = WriteOptions::<u32>::new().dtype(npyz::DType::Plain(big)).shape(&[3]);
+    let mut writer = options.writer(&mut file).begin_nd().unwrap();
+    writer.extend([7, 8, 9]).unwrap();
+    writer.finish().unwrap();
+    fs::write(folder.0.join("big.npy"), file).unwrap();
+    let out = folder.run("gather big.npy list.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![1], "u32".into(), 8u32.to_ne_bytes().to_vec()));
+}
+
+#[test]
+fn mistakes_are_named_and_nothing_is_written() {
+    let folder = Folder::new("mistakes");
+    folder.write("data.npy", &[2, 3], &[1i32, 2, 3, 4, 5, 6], Order::C);
+    folder.write("list.npy", &[1], &[9i64], Order::C);
+    folder.write("short.npy", &[2, 3], &[1u8, 1, 1, 1, 1, 1], Order::C);
+    let whole = fs::read(folder.0.join("short.npy")).unwrap();
+    fs::write(folder.0.join("short.npy"), &whole[..whole.len() - 1]).unwrap();
+    let cases = [
+        ("gather data.npy list.npy", "no output"),
+        ("gather data.npy -o out.npy", "`gather` takes 2 input files, not 1"),
+        ("gather data.npy none.npy -o out.npy", "none.npy"),
+        ("gather data.npy short.npy -o out.npy", "takes 6 bytes; the file has 5"),
+        ("gather data.npy list.npy -o out.npy", "gather: index 9 at position 0 is out of range for axis 0 of size 2"),
+        ("gather --block-shape 1,2 data.npy list.npy -o out.npy", "`gather` does not take --block-shape"),
+        ("gather --axis x data.npy list.npy -o out.npy", "usage"),
+        ("gather --out-of-bounds never data.npy list.npy -o out.npy", "use zero, error, clamp or wrap"),
+        ("scatter data.npy list.npy -o out.npy", "unknown operator `scatter`"),
+        ("batch_to_space --block-shape 1,x data.npy -o out.npy", "`x` is no integer"),
+        ("batch_to_space --axis 0 data.npy -o out.npy", "`batch_to_space` does not take --axis"),
+    ];
+    for (line, expected) in cases {
+        let error = folder.run(line).unwrap_err();
+        assert!(error.contains(expected), "{line}: {error}");
+        assert!(!folder.0.join("out.npy").exists(), "{line}");
+    }
+    let left = fs::read_dir(&folder.0).unwrap().count();
+    assert_eq!(left, 3, "no temporary file stays");
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Runs the targets that are named, or all, one after the other for FUZZ_SECONDS each (1200): begins with the committed corpora,
+# keeps what it adds under target/corpora, and prints executions, coverage and faults. Exit status 1 when there was a fault.
+set -euo pipefail
+cd "$(dirname "$0")"
+nightly="+${GATHER_NIGHTLY:-nightly}"
+seconds="${FUZZ_SECONDS:-1200}"
+[ $# -gt 0 ] && targets=("$@") || mapfile -t targets < <(cargo "$nightly" fuzz list --fuzz-dir .)
+
+failed=0
+for target in "${targets[@]}"; do
+    work="target/corpora/$target"
+    mkdir -p "$work" "corpus/$target"
+    status=0
+    cargo "$nightly" fuzz run --fuzz-dir . "$target" "$work" "corpus/$target" -- -len_control=0 -max_len=512 \
+        -max_total_time="$seconds" -timeout=600 -rss_limit_mb=4096 -print_final_stats=1 >"$work.log" 2>&1 || status=$?
+    printf '%s: %s executions, ' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$work.log")"
+    printf '%s; exit status %s\n' "$(grep -oE 'cov: [0-9]+ ft: [0-9]+ corp: [0-9]+' "$work.log" | tail -n 1)" "$status"
+    [ "$status" -eq 0 ] || failed=1
+done
+exit "$failed"

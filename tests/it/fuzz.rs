@@ -1,0 +1,56 @@
+//! The bodies of the fuzz tests on random bytes, for about a minute in all. `GATHER_FUZZ_SECONDS` sets another time for each.
+
+use std::time::{Duration, Instant};
+
+use arbtest::{arbitrary, arbtest};
+use gather_tests::fuzz::{self, Outcome};
+
+/// What each body may take.
+fn budget() -> Duration {
+    let seconds = std::env::var("GATHER_FUZZ_SECONDS").ok();
+    let seconds = seconds.map(|seconds| seconds.parse().expect("GATHER_FUZZ_SECONDS is a number of seconds"));
+    Duration::from_secs(seconds.unwrap_or(9))
+}
+
+/// Tries a body on random bytes, which are to lead to values and to errors.
+fn tried(name: &str, body: impl Fn(&mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Outcome>) {
+    let (mut values, mut refused) = (0u64, 0u64);
+    let start = Instant::now();
+    // Cases are made of a few hundred bytes; what is beyond costs time and adds nothing.
+    let test = arbtest(|u| {
+        match body(u)? {
+            Outcome::Values => values += 1,
+            Outcome::Refused => refused += 1,
+        }
+        Ok(())
+    });
+    test.size_min(16).size_max(2048).budget(budget()).run();
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{name}: {} inputs in {seconds:.1} s; {values} gave values, {refused} their errors", values + refused);
+    assert!(values > 0 && refused > 0, "{name}: inputs of one kind only");
+}
+
+#[test]
+fn gather_on_random_cases() {
+    tried("gather", fuzz::gather);
+}
+
+#[test]
+fn gather_elements_on_random_cases() {
+    tried("gather_elements", fuzz::gather_elements);
+}
+
+#[test]
+fn gather_nd_on_random_cases() {
+    tried("gather_nd", fuzz::gather_nd);
+}
+
+#[test]
+fn batch_to_space_on_random_cases() {
+    tried("batch_to_space", fuzz::batch_to_space);
+}
+
+#[test]
+fn maps_on_random_cases() {
+    tried("map", fuzz::map);
+}

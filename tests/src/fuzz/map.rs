@@ -1,0 +1,158 @@
+//! Cases of maps: gathering with a conversion gives what converting each element that the oracle finds gives.
+
+use arbitrary::{Result, Unstructured};
+use gather_core::{Error, Gather, Map, Op, Param, Params};
+
+use super::Outcome;
+use super::draw::{self, Tuning};
+use super::elements::{Sample, Word, WordKind, mixed};
+use super::gather::Attributes;
+use super::index::Model;
+use super::judge::{Expected, OnPanic};
+use super::memory::Place;
+use crate::oracle::{self, Dense};
+
+gather_core::map_kernels! {
+    /// To a wider type, by two parameters.
+    pub(crate) static DEQUANTIZE = |code: u8, scale: f32, zero: u8| -> f32 { (f32::from(code) - f32::from(zero)) * scale };
+    /// To a narrower type.
+    pub(crate) static QUANTIZE = |value: f32, scale: f32| -> i16 { (value * scale) as i16 };
+    /// To a type of the same size.
+    pub(crate) static SPREAD = |value: u64, by: u64| -> u64 { value.wrapping_mul(by) };
+}
+
+/// `Gather::run_map` and its kin against the oracle and a conversion of each element.
+///
+/// # Errors
+/// When there are not enough bytes for a case.
+pub fn map(u: &mut Unstructured<'_>) -> Result<Outcome> {
+    let (model, data, indices) = Attributes::with_shapes(u)?;
+    let tuning = Tuning::draw(u)?;
+    let word = u.arbitrary::<WordKind>()?;
+    let shape = model.shape(&data, &indices);
+    let axis = model.axis(data.len()).unwrap_or(0);
+    let rows = data.get(axis).copied().unwrap_or(1);
+    let data = Place::draw(u, &data, true)?;
+    let indices = Place::draw(u, &indices, true)?;
+    let out = Place::draw(u, shape.as_deref().unwrap_or(&[1]), false)?;
+    let index_memory = draw::indices(u, &indices, word, tuning.rules, |last| model.dim(&data.shape, last))?;
+    let op = model.gather().negative_index(tuning.negative).out_of_bounds(tuning.out_of_bounds);
+    let op = op.par(tuning.par).level(tuning.level);
+    let per_row: [bool; 2] = u.arbitrary()?;
+    let missing = usize::from(draw::one_in(u, 24)?);
+
+    let positions = data.positions();
+    let coordinates = oracle::coords(&data.shape).map(|coords| coords.get(axis).copied()).collect();
+    let read = indices.positions();
+    let read = Dense { values: read.values.iter().map(|&at| index_memory[at]).collect(), shape: read.shape };
+    let found = |values| model.values(&Dense { shape: data.shape.clone(), values }, &read, tuning.rules);
+    let elements = shape.and_then(|_| {
+        let elements = found(positions.values.into_iter().map(Some).collect())?;
+        let from = found(coordinates)?;
+        let values = elements.values.into_iter().zip(from.values).map(|(at, row)| at.zip(row)).collect();
+        Ok(Dense { shape: elements.shape, values })
+    });
+    let case = Case { op, axis, data, indices, index_memory, out, rows: rows + missing, elements };
+    let outcome = match u.int_in_range(0..=2)? {
+        0 => with_word!(word, I => {
+            let (scales, zeros) = (case.parameter(float), case.parameter(|at| mixed(at) as u8));
+            let given = (given(per_row[0], &scales), given(per_row[1], &zeros));
+            let at = |row| (value(per_row[0], &scales, row), value(per_row[1], &zeros, row));
+            case.check::<u8, f32, _, I>(&DEQUANTIZE, given, &per_row, &|code, row| {
+                let (scale, zero) = at(row);
+                (f32::from(code) - f32::from(zero)) * scale
+            })
+        }),
+        1 => with_word!(word, I => {
+            let scales = case.parameter(float);
+            case.check::<f32, i16, _, I>(&QUANTIZE, (given(per_row[0], &scales),), &per_row[..1], &|number, row| {
+                (number * value(per_row[0], &scales, row)) as i16
+            })
+        }),
+        _ => with_word!(word, I => {
+            let factors = case.parameter(mixed);
+            case.check::<u64, u64, _, I>(&SPREAD, (given(per_row[0], &factors),), &per_row[..1], &|number, row| {
+                number.wrapping_mul(value(per_row[0], &factors, row))
+            })
+        }),
+    };
+    Ok(outcome)
+}
+
+fn float(at: u64) -> f32 {
+    (mixed(at) as u16).into()
+}
+
+/// A parameter of a call: for each row, or the first value for all.
+fn given<V: Copy>(per_row: bool, values: &[V]) -> Param<'_, V> {
+    if per_row { Param::PerRow(values) } else { Param::Value(values[0]) }
+}
+
+fn value<V: Copy>(per_row: bool, values: &[V], row: usize) -> V {
+    values[if per_row { row } else { 0 }]
+}
+
+#[derive(Debug)]
+struct Case {
+    op: Gather,
+    axis: usize,
+    data: Place,
+    indices: Place,
+    index_memory: Vec<i128>,
+    out: Place,
+    /// The values of a parameter that is given per row: as many as there are rows, but for a mistake.
+    rows: usize,
+    /// The data position and the row of every element of the result, or the fill.
+    elements: std::result::Result<Dense<Option<(usize, usize)>>, Error>,
+}
+
+impl Case {
+    /// The values of a parameter; at least one.
+    fn parameter<V>(&self, value: impl Fn(u64) -> V) -> Vec<V> {
+        (0..self.rows.max(1) as u64).map(value).collect()
+    }
+
+    /// Holds every face against what is expected.
+    fn check<T: Sample, U: Sample, P: Params, I: Word>(
+        &self,
+        map: &Map<T, U, P>,
+        given: P::Given<'_>,
+        per_row: &[bool],
+        convert: &dyn Fn(T, usize) -> U,
+    ) -> Outcome {
+        let _shown = OnPanic(self);
+        let memory: Vec<T> = (0..self.data.len as u64).map(T::sample).collect();
+        let index_memory: Vec<I> = self.index_memory.iter().map(|&index| I::of(index)).collect();
+        let (data, indices) = (self.data.view(&memory), self.indices.view(&index_memory));
+        let expected = self.expected(map, per_row, |(at, row)| convert(memory[at], row));
+        let outcome = Outcome::of(&expected);
+        let expected = Expected::from(expected);
+        expected.is("run_map", self.op.run_map(map, &data, &indices, given));
+        expected.is_written(
+            "run_map_into",
+            &self.out,
+            &|out| self.op.run_map_into(map, &data, &indices, given, out),
+            &|out| self.op.run_map_uninit(map, &data, &indices, given, out),
+        );
+        outcome
+    }
+
+    fn expected<T, U: Sample, P: Params>(
+        &self,
+        map: &Map<T, U, P>,
+        per_row: &[bool],
+        element: impl Fn((usize, usize)) -> U,
+    ) -> std::result::Result<Dense<U>, Error> {
+        let dim = self.data.shape.get(self.axis).copied().unwrap_or(1);
+        // Errors of shapes come first, those of indices last.
+        let shapes_fit = matches!(self.elements, Ok(_) | Err(Error::IndexOutOfRange { .. }));
+        let wrong = per_row.iter().position(|&per_row| per_row && self.rows.max(1) != dim);
+        if let (true, Some(at)) = (shapes_fit, wrong) {
+            let (op, parameter, len) = (Op::Gather, map.params()[at], self.rows.max(1));
+            return Err(Error::MapParameterLength { op, map: map.name(), parameter, len, axis: self.axis, dim });
+        }
+        let elements = self.elements.as_ref().map_err(Error::clone)?;
+        let values = elements.values.iter().map(|from| from.map_or(U::ZERO, &element)).collect();
+        Ok(Dense { shape: elements.shape.clone(), values })
+    }
+}

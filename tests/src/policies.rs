@@ -1,0 +1,21 @@
+//! The policies of the index operators, in the library's spelling and in the oracle's.
+
+use gather_core::{NegativeIndex, OutOfBounds};
+
+use crate::oracle::{Rule, Rules};
+
+/// Every combination of policies.
+pub const RULES: [(NegativeIndex, OutOfBounds, Rules); 8] = [
+    rules(NegativeIndex::FromEnd, OutOfBounds::Error, Rule::Error),
+    rules(NegativeIndex::FromEnd, OutOfBounds::Zero, Rule::Zero),
+    rules(NegativeIndex::FromEnd, OutOfBounds::Clamp, Rule::Clamp),
+    rules(NegativeIndex::FromEnd, OutOfBounds::Wrap, Rule::Wrap),
+    rules(NegativeIndex::Reject, OutOfBounds::Error, Rule::Error),
+    rules(NegativeIndex::Reject, OutOfBounds::Zero, Rule::Zero),
+    rules(NegativeIndex::Reject, OutOfBounds::Clamp, Rule::Clamp),
+    rules(NegativeIndex::Reject, OutOfBounds::Wrap, Rule::Wrap),
+];
+
+const fn rules(negative: NegativeIndex, out: OutOfBounds, out_of_range: Rule) -> (NegativeIndex, OutOfBounds, Rules) {
+    (negative, out, Rules { from_end: matches!(negative, NegativeIndex::FromEnd), out_of_range })
+}
