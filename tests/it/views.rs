@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Level, Strategy, View, ViewMut};
+use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Level, OutOfBounds, Strategy, View, ViewMut};
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 
 use crate::support::{Spread, dense, narrow, view};
@@ -37,6 +37,30 @@ fn transposed_reversed_and_repeated_data_gathers_as_its_copy() {
         assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, ERROR, &0).unwrap());
         let got = BatchToSpace::new(&[1, 3], &[0, 1], &[0, 2]).run(&data).unwrap();
         assert_eq!(dense(&got), oracle::batch_to_space(&copy, &[1, 3], &[0, 1], &[0, 2]));
+    }
+}
+
+/// A component along an axis without a stride moves nothing, and is held against its axis all the same.
+#[test]
+fn tuples_are_checked_along_axes_without_a_stride() {
+    let values: Vec<u32> = (1..=9).collect();
+    let data = View::strided(&values, &[8, 33], &[1, 0], 1).unwrap();
+    let copy = Dense::from_fn(&[8, 33], |at| *data.get(&[at / 33, at % 33]).unwrap());
+    // One component in eight is out of range.
+    let tuples = Dense::from_fn(&[64, 2], |at| if at % 8 == 5 { 33 } else { at as i128 % 8 });
+    let zero = Rules { from_end: true, out_of_range: Rule::Zero };
+    for level in [Level::Scalar, Level::preferred()] {
+        for strategy in [Strategy::Direct, Strategy::Table] {
+            let op = GatherNd::new().level(level).strategy(strategy);
+            let indices = narrow::<i64>(&tuples);
+            if (level, strategy) == (Level::Scalar, Strategy::Table) {
+                continue;
+            }
+            let got = op.clone().out_of_bounds(OutOfBounds::Zero).run(&data, &view(&indices)).unwrap();
+            assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, zero, &0).unwrap());
+            let error = op.run(&data, &view(&indices)).unwrap_err();
+            assert!(matches!(error, Error::IndexOutOfRange { index: 33, axis: 1, dim: 33, .. }), "{error}");
+        }
     }
 }
 

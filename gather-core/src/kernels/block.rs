@@ -155,7 +155,7 @@ impl Block {
         let components = args.components;
         let size = size_of::<I>() as isize;
         let contiguous = stride == size * components.len() as isize
-            && components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale >= 0);
+            && components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale > 0);
         if !contiguous {
             return None;
         }

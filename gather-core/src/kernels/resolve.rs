@@ -31,8 +31,8 @@ pub struct Resolve {
     pub(crate) out: *mut i32,
 }
 
-/// Tuples to be resolved and added up in units: `n <= BLOCK` of them, one after the other, their components too. No scale
-/// is negative.
+/// Tuples to be resolved and added up in units: `n <= BLOCK` of them, one after the other, their components too. Every scale
+/// is positive: of an axis without a stride, a component out of range would scale to 0.
 #[derive(Clone, Copy)]
 pub struct Tuples<'a> {
     pub(crate) index: *const u8,
