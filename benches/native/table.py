@@ -7,8 +7,9 @@
     python benches/native/table.py ours.md one.json two.json
 
 Prints, per workload: our milliseconds and the best engine's, with one thread and with two, their ratios, and how our
-one-threaded time compares with a warm copy of the output's bytes. The last line has the geometric means over all workloads
-but the one of latency.
+one-threaded time compares with a warm copy of the output's bytes and with the moves alone. The last lines have the geometric
+means over all workloads but the one of latency: of the ratios, and of what they would be with one thread if everything took
+as long as the moves, or as we where that is less.
 """
 
 import json
@@ -19,14 +20,14 @@ LATENCY = "gather/small_32x16_8"
 
 
 def our_times(path):
-    """The rows that `record` has printed: workload -> (one thread, two threads, fresh, loop, copy) in milliseconds."""
+    """The rows that `record` has printed: workload -> (one thread, two threads, fresh, loop, copy, moves) in milliseconds."""
     rows = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             cells = [cell.strip() for cell in line.split("|")[1:-1]]
             if cells and "/" in cells[0] and cells[0] != "loop/1":
                 try:
-                    rows[cells[0]] = tuple(float(cell) for cell in cells[1:6])
+                    rows[cells[0]] = tuple(float(cell) for cell in cells[1:7])
                 except ValueError:
                     continue
     return rows
@@ -56,20 +57,25 @@ def main():
     if len(sys.argv) != 4:
         sys.exit("usage: table.py OURS.md ONE_THREAD.json TWO_THREADS.json")
     ours, engines = our_times(sys.argv[1]), [best_engines(path) for path in sys.argv[2:]]
-    print("| workload | ours, 1 | best engine, 1 | ratio | ours, 2 | best engine, 2 | ratio | ours / copy | fresh / ours |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    ratios = [[], []]
-    for workload, (one, two, fresh, _, copy) in ours.items():
+    print("| workload | ours, 1 | best engine, 1 | ratio | ours, 2 | best engine, 2 | ratio | ours / copy | ours / moves | fresh / ours |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    ratios, limits = [[], []], []
+    for workload, (one, two, fresh, _, copy, moves) in ours.items():
         cells = [workload]
         for time, best, kept in zip((one, two), engines, ratios):
             engine, theirs = best[workload]
             cells += [f"{time:.3g}", f"{theirs:.3g} {engine}", f"{theirs / time:.2f}"]
             if workload != LATENCY:
                 kept.append(theirs / time)
-        cells += ["-", "-"] if workload == LATENCY else [f"{one / copy:.2f}", f"{fresh / one:.2f}"]
+        if workload == LATENCY:
+            cells += ["-", "-", "-"]
+        else:
+            cells += [f"{one / copy:.2f}", f"{one / moves:.2f}", f"{fresh / one:.2f}"]
+            limits.append(engines[0][workload][1] / min(one, moves))
         print("| " + " | ".join(cells) + " |")
     if ratios[0]:
         print(f"\nGeometric means: {geometric_mean(ratios[0]):.2f} with one thread, {geometric_mean(ratios[1]):.2f} with two.")
+        print(f"At the limit of the moves: {geometric_mean(limits):.2f} with one thread.")
 
 
 if __name__ == "__main__":
