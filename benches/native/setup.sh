@@ -47,5 +47,5 @@ library=$(fetch openvino "$openvino" 'openvino/libs/libopenvino_c.so.*')
 printf 'export GATHER_OPENVINO=%q\n' "$library"
 if [ $# -eq 2 ]; then
     library=$(fetch tensorflow_cpu "$tensorflow" 'tensorflow/libtensorflow_cc.so.2')
-    printf 'export GATHER_TENSORFLOW=%q\n' "$library"
+    printf 'export GATHER_TENSORFLOW=%q TF_CPP_MIN_LOG_LEVEL=2\n' "$library"
 fi

@@ -1,7 +1,7 @@
 //! ONNX Runtime: a session of one node, its inputs and its output bound ahead.
 //!
-//! Not equal: shapes are known ahead and the output's memory is warm; indices of `u8` pass through a Cast to `i32` in the
-//! graph, within the timing. Gather has no batch_dims, and there is no BatchToSpace. Threads are those of the session, of
+//! Not equal: shapes are known ahead and the output's memory is warm; indices that the operator does not take pass through a Cast
+//! in the graph, within the timing: those of `u8`, and for GatherND of `i32` too. Gather has no batch_dims, and there is no BatchToSpace. Threads are those of the session, of
 //! which the caller is one.
 
 use std::fmt::Debug;
@@ -24,8 +24,9 @@ use crate::{with_positions, with_values};
 
 /// Where the library is.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
-/// The number of `i32` among ONNX's types.
+/// The numbers of `i32` and `i64` among ONNX's types.
 const INT32: i64 = 6;
+const INT64: i64 = 7;
 
 /// The engine.
 pub(super) struct OnnxRuntime;
@@ -43,7 +44,7 @@ impl Peer for OnnxRuntime {
     }
 
     fn unequal(&self) -> &'static str {
-        "shapes known ahead, output bound ahead; u8 indices cast to i32 within the timing"
+        "shapes known ahead, output bound ahead; indices of types it lacks cast within the timing"
     }
 
     fn missing(&self) -> Option<String> {
@@ -94,7 +95,8 @@ fn bind<'a, T: Cell, I: Cell>(
     let indices = tensor(indices)?;
     let inputs = [Outlet::new("data", data.dtype().clone()), Outlet::new("indices", indices.dtype().clone())];
     let outputs = [Outlet::new("output", output.dtype().clone())];
-    let graph = graph(inputs, outputs, operator, case.workload.indices == Indices::U8)?;
+    let cast = cast(operator.0, case.workload.indices);
+    let graph = graph(inputs, outputs, operator, cast)?;
     let mut session = session(environment, graph, threads)?;
     let mut binding = session.create_binding()?;
     binding.bind_input("data", &data)?;
@@ -116,18 +118,27 @@ fn tensor<T: Cell>(buffer: &Buffer<T>) -> ort::Result<Tensor<T>> {
     Ok(tensor)
 }
 
+/// The type that indices must be cast to.
+fn cast(operator: &str, indices: Indices) -> Option<i64> {
+    match (operator, indices) {
+        ("GatherND", Indices::I32 | Indices::U8) => Some(INT64),
+        (_, Indices::U8) => Some(INT32),
+        _ => None,
+    }
+}
+
 fn graph(
     inputs: [Outlet; 2],
     outputs: [Outlet; 1],
     (operator, attribute): (&str, Attribute),
-    cast: bool,
+    cast: Option<i64>,
 ) -> ort::Result<Graph> {
     let mut graph = Graph::new()?;
     graph.set_inputs(inputs)?;
     graph.set_outputs(outputs)?;
     let mut positions = "indices";
-    if cast {
-        let to = Attribute::new("to", INT32)?;
+    if let Some(to) = cast {
+        let to = Attribute::new("to", to)?;
         graph.add_node(Node::new("Cast", ONNX_DOMAIN, "cast", [positions], ["positions"], [to])?)?;
         positions = "positions";
     }

@@ -6,9 +6,9 @@
 use openvino::{Core, DeviceType, ElementType, InferRequest, InferenceError, RwPropertyKey, Shape, Tensor};
 
 use super::openvino_ir::{Ir, Port};
-use super::{NotRun, Peer, Ready, library, on_state};
+use super::{NotRun, Peer, Ready, lacks, library, on_state};
 use crate::case::{Case, Positions, Values};
-use crate::workloads::Kind;
+use crate::workloads::{Indices, Kind};
 
 /// Where the library of the C interface is.
 const VARIABLE: &str = "GATHER_OPENVINO";
@@ -41,6 +41,9 @@ impl Peer for OpenVino {
     }
 
     fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
+        if let (Kind::GatherElements { .. }, Indices::U8) = (case.workload.kind, case.workload.indices) {
+            return Err(lacks("GatherElements with u8 indices"));
+        }
         load()?;
         let mut core = Core::new().map_err(NotRun::failed)?;
         let request = request(&mut core, case, threads).map_err(NotRun::failed)?;
