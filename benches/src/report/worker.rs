@@ -82,29 +82,28 @@ fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
 
 /// Of the budget, the part for which calls are made before the clock counts: other processes have had the caches.
 const SETTLING: u32 = 8;
-/// Samples in a budget, unless a single call takes longer.
+/// Samples in a budget, half as many at least and twice as many at most, unless a single call takes longer.
 const SAMPLES: u32 = 20;
 /// A sample is at least so long: the clock is read twice for each.
 const SHORTEST: Duration = Duration::from_micros(100);
 
 /// Times calls for about as long as the budget; nanoseconds of a call, each sample the mean of calls in a row.
 fn time(mut call: impl FnMut(), budget: Duration, least: usize) -> Vec<f64> {
-    let start = Instant::now();
-    let mut settled = 0;
-    while settled == 0 || start.elapsed() < budget / SETTLING {
-        call();
-        settled += 1;
-    }
-    let one = start.elapsed() / settled;
-    let sample = (budget / SAMPLES).max(SHORTEST);
-    let calls = (sample.as_nanos() / one.as_nanos().max(1)).clamp(1, u128::from(u32::MAX)) as u32;
+    let (start, sample) = (Instant::now(), (budget / SAMPLES).max(SHORTEST));
+    let (mut calls, mut settled, mut took) = (1u32, false, Duration::ZERO);
     let mut times = Vec::new();
-    while times.len() < least || start.elapsed() + one * calls < budget {
+    while times.len() < least || start.elapsed() + took < budget {
         let begin = Instant::now();
         (0..calls).for_each(|_| call());
-        let nanos = begin.elapsed().as_secs_f64() * 1e9 / f64::from(calls);
-        // Tenths of a nanosecond: more digits say nothing and make long files.
-        times.push((nanos * 10.0).round() / 10.0);
+        took = begin.elapsed();
+        if took < sample / 2 {
+            calls = calls.saturating_mul(2);
+        } else if settled {
+            let nanos = took.as_secs_f64() * 1e9 / f64::from(calls);
+            // Tenths of a nanosecond: more digits say nothing and make long files.
+            times.push((nanos * 10.0).round() / 10.0);
+        }
+        settled = start.elapsed() >= budget / SETTLING;
     }
     times
 }
