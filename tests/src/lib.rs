@@ -6,6 +6,7 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
+#[allow(unsafe_code)]
 pub mod fuzz;
 pub mod guard;
 pub mod oracle;
