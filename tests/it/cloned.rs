@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, OutOfBounds, View};
+use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, OutOfBounds, Tensor, View};
 
 #[test]
 fn strings_of_every_kind_go_through_the_four_operators() {
@@ -63,23 +63,47 @@ impl Drop for Counted<'_> {
     }
 }
 
-#[test]
-fn a_panic_in_a_clone_leaks_nothing_and_drops_nothing_twice() {
-    for allowed in 0..=8 {
-        let (live, clones_left) = (Cell::new(4), Cell::new(allowed));
+/// Runs a call on six live values whose clones fail from each number of them on, and holds that nothing leaks and that
+/// nothing is dropped twice; `made` is how many clones a whole run takes, `kept` how many of them are its result.
+fn fails_cleanly(
+    (made, kept): (i32, i32),
+    run: impl for<'a> Fn(&View<'_, Counted<'a>>, &Counted<'a>) -> Tensor<Counted<'a>>,
+) {
+    for allowed in 0..=made {
+        let (live, clones_left) = (Cell::new(7), Cell::new(allowed));
         {
-            let data: Vec<Counted<'_>> = (0..4).map(|_| Counted { live: &live, clones_left: &clones_left }).collect();
-            let data = View::new(&data, &[2, 2]).unwrap();
-            let indices = View::new(&[1u8, 0, 1, 1], &[4]).unwrap();
-            let fill = Counted { live: &live, clones_left: &clones_left };
-            live.set(live.get() + 1);
-            let result = catch_unwind(AssertUnwindSafe(|| Gather::new(0).run_cloned_or(&data, &indices, &fill)));
-            assert_eq!(result.is_ok(), allowed >= 8);
-            let results = if allowed >= 8 { 8 } else { 0 };
-            assert_eq!(live.get(), 5 + results);
+            let counted = || Counted { live: &live, clones_left: &clones_left };
+            let (data, fill): (Vec<Counted<'_>>, _) = ((0..6).map(|_| counted()).collect(), counted());
+            let data = View::new(&data, &[2, 3]).unwrap();
+            let result = catch_unwind(AssertUnwindSafe(|| run(&data, &fill)));
+            assert_eq!(result.is_ok(), allowed == made);
+            assert_eq!(clones_left.get().max(0), 0, "no clone more than that");
+            let kept = if allowed == made { kept } else { 0 };
+            assert_eq!(live.get(), 7 + kept, "{allowed} clones allowed");
         }
         assert_eq!(live.get(), 0);
     }
+}
+
+#[test]
+fn a_panic_in_a_clone_leaks_nothing_and_drops_nothing_twice() {
+    let (rows, square, tuples) = ([1u8, 0, 1, 1], [0i32, -1, 1, 0, 1, 0], [1i64, 2, 0, 0, -1, -3]);
+    let (rows, square) = (View::new(&rows, &[4]).unwrap(), View::new(&square, &[2, 3]).unwrap());
+    let tuples = View::new(&tuples, &[3, 2]).unwrap();
+    fails_cleanly((12, 12), |data, fill| Gather::new(0).run_cloned_or(data, &rows, fill).unwrap());
+    fails_cleanly((6, 6), |data, fill| GatherElements::new(0).run_cloned_or(data, &square, fill).unwrap());
+    fails_cleanly((3, 3), |data, fill| GatherNd::new().run_cloned_or(data, &tuples, fill).unwrap());
+    let op = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]);
+    fails_cleanly((5, 5), |data, _| op.run_cloned(data).unwrap());
+
+    // Fills are clones, too. One of them is made for the policy, before anything else.
+    let outside = View::new(&[1u8, 9], &[2]).unwrap();
+    let zero = OutOfBounds::Zero;
+    let op = Gather::new(0).out_of_bounds(zero);
+    fails_cleanly((7, 6), |data, fill| op.run_cloned_or(data, &outside, fill).unwrap());
+    let op = GatherElements::new(1).out_of_bounds(zero);
+    let column = View::new(&[5u8, 9], &[2, 1]).unwrap();
+    fails_cleanly((3, 2), |data, fill| op.run_cloned_or(data, &column, fill).unwrap());
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn maps_of_ones_own() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
 fn axes_beyond_32_bits_are_converted() {
     // Billions of repeated rows, with as many values that take no memory.
     let (rows, nothing) = (1usize << 33, [(); 1 << 33]);

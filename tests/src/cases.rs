@@ -1,5 +1,7 @@
 //! The conformance cases: JSON Lines, one case a line (see `tests/data/README.md`).
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

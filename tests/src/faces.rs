@@ -1,5 +1,7 @@
 //! Running a case through the typed and the type-erased face.
 
+#![forbid(unsafe_code)]
+
 use gather_core::{
     BatchToSpace, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Registry, Shape,
     Tensor, View,

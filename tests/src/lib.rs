@@ -1,9 +1,12 @@
 //! What the tests of gather-core share: an oracle that has no line in common with it, and the conformance cases.
 
+#![deny(unsafe_code)]
+
 #[macro_use]
 pub mod values;
 pub mod cases;
 pub mod faces;
+#[allow(unsafe_code)]
 pub mod fuzz;
 pub mod guard;
 pub mod oracle;

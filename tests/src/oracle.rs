@@ -1,6 +1,8 @@
 //! The oracle: the operators as their equations say, coordinate by coordinate, on tensors in row-major order. It shares no
 //! line with gather-core and is as slow as it is plain.
 
+#![forbid(unsafe_code)]
+
 /// A tensor in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense<T> {

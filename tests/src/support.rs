@@ -1,5 +1,7 @@
 //! What the integration tests share: views of dense tensors in awkward memory, and rules in both spellings.
 
+#![forbid(unsafe_code)]
+
 use gather_core::{Element, Index, Tensor, View};
 
 use crate::oracle::Dense;

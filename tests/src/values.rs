@@ -131,6 +131,7 @@ impl From<Vec<String>> for Values {
 
 /// The bytes of plain elements.
 #[must_use]
+#[allow(unsafe_code)]
 pub fn bytes<T: Element>(values: &[T]) -> &[u8] {
     // SAFETY: elements have no padding and no uninitialised byte.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
