@@ -32,14 +32,14 @@ pub fn batch_to_space(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let image = draw::dims(u, rank, MOST_OUT)?;
     let mut parameters = Parameters { block: vec![1; rank], begin: vec![0; rank], end: vec![0; rank] };
     let mut data = image.clone();
-    for k in 1..rank {
+    for (k, &dim) in image.iter().enumerate().skip(1) {
         // Blocks that levels have ways of their own for, and others.
         let block = *u.choose(&[1, 2, 4, 3, 8, 2, 1, 5])?;
         let room = MOST_OUT / data.iter().map(|&dim| dim.max(1)).product::<usize>().max(1);
         let block = if block > room { 1 } else { block };
         data[0] *= block;
         parameters.block[k] = draw::attribute(u, block as i64, block as i64)?;
-        let size = (image[k] * block) as i64;
+        let size = (dim * block) as i64;
         parameters.begin[k] = crop(u, size)?;
         parameters.end[k] = crop(u, size - parameters.begin[k].clamp(0, size))?;
     }
@@ -104,13 +104,13 @@ impl Parameters {
         });
         let batch = data[0];
         let product = product.map(|product| product as usize);
-        let Some(divisor) = product.filter(|product| batch % product == 0) else {
+        let Some(divisor) = product.filter(|&product| batch.is_multiple_of(product)) else {
             return Err(Error::BatchNotDivisible { batch, product });
         };
         let mut shape = vec![batch / divisor];
-        for dim in 1..rank {
+        for (dim, &len) in data.iter().enumerate().skip(1) {
             let (begin, end) = (self.begin[dim], self.end[dim]);
-            let size = data[dim] as u128 * self.block[dim] as u128;
+            let size = len as u128 * self.block[dim] as u128;
             let size = (size <= usize::MAX as u128).then_some(size as usize);
             let left = size.and_then(|size| usize::try_from(size as i128 - i128::from(begin) - i128::from(end)).ok());
             shape.push(left.ok_or(Error::CropsTooLarge { dim, begin, end, size })?);

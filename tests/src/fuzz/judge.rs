@@ -21,6 +21,9 @@ impl<C: Debug> Drop for OnPanic<'_, C> {
     }
 }
 
+/// A way of writing to memory without values.
+type IntoUninit<'a, T> = dyn Fn(&mut ViewMut<'_, MaybeUninit<T>>) -> Result<(), Error> + 'a;
+
 /// What every face of a call should give.
 pub(super) struct Expected<T>(Result<Dense<T>, Error>);
 
@@ -79,7 +82,7 @@ impl<T: Sample> Expected<T> {
         face: &str,
         place: &Place,
         into: &dyn Fn(&mut ViewMut<'_, T>) -> Result<(), Error>,
-        into_uninit: &dyn Fn(&mut ViewMut<'_, MaybeUninit<T>>) -> Result<(), Error>,
+        into_uninit: &IntoUninit<'_, T>,
     ) {
         let mut guarded = Guarded::<T>::new(place);
         let ran = into(&mut place.view_mut(&mut guarded.memory));

@@ -71,7 +71,7 @@ impl Place {
     /// The element of the slice at a coordinate.
     pub(super) fn position(&self, coords: &[usize]) -> usize {
         let offset: isize = coords.iter().zip(&self.strides).map(|(&c, &stride)| c as isize * stride).sum();
-        self.offset.strict_add_signed(offset)
+        self.offset.checked_add_signed(offset).expect("a coordinate inside the slice")
     }
 
     /// The elements of the slice, in the tensor's row-major order.
