@@ -123,15 +123,10 @@ impl Engine {
     fn end(&mut self) -> String {
         let Some(Process { mut child, requests, complaints, .. }) = self.process.take() else { return String::new() };
         drop(requests);
-        // It fails where the process has ended, which is what it is for.
-        let killed = child.try_wait().ok().flatten().is_none() && child.kill().is_ok();
-        let status = child.wait();
+        // It fails where the process has ended, and changes nothing where it is about to.
+        let _ = child.kill();
+        let how = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
         let words = complaints.join().unwrap_or_default();
-        let how = match status {
-            Ok(_) if killed => "killed".to_owned(),
-            Ok(status) => how_it_ended(status),
-            Err(error) => error.to_string(),
-        };
         if words.is_empty() { how } else { format!("{how}: {words}") }
     }
 }
@@ -142,7 +137,7 @@ impl Drop for Engine {
     }
 }
 
-/// How a process ended that nobody had ended.
+/// How a process ended.
 fn how_it_ended(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

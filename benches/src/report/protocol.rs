@@ -1,6 +1,6 @@
 //! What a worker is asked and answers: one line of JSON each.
 //!
-//! An engine may print to standard output as it likes: a line counts as an answer only behind [`MARK`].
+//! An engine may print to standard output as it likes: a line counts as an answer only behind a mark.
 
 use serde::{Deserialize, Serialize};
 

@@ -102,7 +102,7 @@ impl Rows {
         let longest =
             |of: fn(&Row) -> &str| self.all_rows().map(|row| of(row).chars().count()).max().unwrap_or(0) as f64;
         if width < 600.0 {
-            return Layout { width, narrow: true, plot: (16.0, width - 16.0), row: 44.0 };
+            return Layout { width, narrow: true, plot: (24.0, width - 24.0), row: 44.0 };
         }
         let (labels, notes) = (longest(|row| &row.label), longest(|row| &row.note));
         let plot = (labels * LETTER + 26.0, width - notes * LETTER - 26.0);
