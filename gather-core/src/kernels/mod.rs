@@ -59,9 +59,11 @@ mod builtin;
 mod interleave;
 mod map;
 mod nest;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;
 mod rows;
 mod table;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod unit;
 mod wide;
 
