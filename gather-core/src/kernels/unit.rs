@@ -99,6 +99,12 @@ impl Next {
         Next { at: self.at.wrapping_add(steps * self.bytes), ..self }
     }
 
+    /// Whether there is anything to fetch.
+    #[inline(always)]
+    pub(crate) fn is_some(self) -> bool {
+        self.bytes != 0
+    }
+
     /// Asks for what belongs to a step of [`STEP`] lanes.
     #[inline(always)]
     pub(crate) fn fetch(self, step: usize) {
@@ -210,7 +216,7 @@ pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8
 /// K1, K2, K4 for the lanes, with rows of `BYTES` bytes.
 #[inline(always)]
 pub(crate) unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
-    if lanes.next.bytes == 0 {
+    if !lanes.next.is_some() {
         // SAFETY: the caller's promise.
         return unsafe { move_step::<BYTES>(lanes) };
     }

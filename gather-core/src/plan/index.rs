@@ -130,7 +130,7 @@ const SPAN: usize = 8 << 10;
 /// cache of 32 MiB.
 const STREAMED_ROW: usize = 1 << 10;
 const STREAMED: usize = 24 << 20;
-/// Bytes of data from which on rows are fetched ahead.
+/// Bytes of data from which on rows are fetched ahead, and of an output from which on lanes are.
 const PREFETCH_FROM: usize = 1 << 20;
 
 impl IndexPlan {
@@ -196,7 +196,7 @@ impl IndexPlan {
         };
         let ahead = match row {
             _ if is_far(axes, size, row) => (BYTES_AHEAD / row).clamp(4, 16),
-            4 | 8 if loops.len() == 1 => LANES_AHEAD,
+            4 | 8 if loops.len() == 1 && bytes > PREFETCH_FROM => LANES_AHEAD,
             _ => 0,
         };
         Ok(IndexPlan {

@@ -123,6 +123,7 @@ unsafe fn fill<const BYTES: usize>(job: &Resolve, lanes: &Lanes) -> [u8; BYTES] 
 struct Row<const BYTES: usize> {
     bounds: Bounds,
     fill: [u8; BYTES],
+    filled: __m256i,
     unit: __m256i,
     /// Bytes of data from the first lane to each of the first eight, and from each to the one eight further.
     at: __m256i,
@@ -137,6 +138,7 @@ impl<const BYTES: usize> Row<BYTES> {
         let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         Row {
             bounds: Bounds::new([job.dim; EIGHT], job.negative, job.out_of_bounds),
+            filled: if job.out_of_bounds == OutOfBounds::Zero { spread(fill) } else { _mm256_setzero_si256() },
             fill,
             unit: _mm256_set1_epi32(lanes.unit as i32),
             at: _mm256_mullo_epi32(numbers, _mm256_set1_epi32(data_step)),
@@ -152,12 +154,12 @@ impl<const BYTES: usize> Row<BYTES> {
     #[target_feature(enable = "avx2")]
     unsafe fn run<I: Index, const PACKED: bool>(self, job: &Resolve, lanes: &Lanes) -> bool {
         let (mut at, mut found) = (self.at, _mm256_setzero_si256());
-        let fill = spread(self.fill);
         let index = job.index.cast::<I>();
         let steps = job.n / EIGHT;
+        let fetches = lanes.ahead != 0 || lanes.next.is_some();
         for step in 0..steps {
-            lanes.next.fetch(step);
-            if lanes.ahead != 0 {
+            if fetches {
+                lanes.next.fetch(step);
                 let later = step * EIGHT + lanes.ahead;
                 fetch(index.wrapping_add(later).cast(), lanes.out.wrapping_add(later * BYTES));
             }
@@ -173,7 +175,7 @@ impl<const BYTES: usize> Row<BYTES> {
             let to = lanes.out.wrapping_add(step * EIGHT * BYTES);
             let inside = _mm256_xor_si256(resolved, _mm256_set1_epi32(-1));
             // SAFETY: K1 and K2: eight lanes; the units of those inside are in range, and their offsets fit in 32 bits.
-            unsafe { gather::<BYTES, PACKED>(lanes.data, offsets, inside, fill, to) };
+            unsafe { gather::<BYTES, PACKED>(lanes.data, offsets, inside, self.filled, to) };
         }
         let done = steps * EIGHT;
         let mut out_of_range = any_negative(found);
