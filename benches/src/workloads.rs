@@ -119,43 +119,25 @@ pub struct Workload {
     pub distribution: Distribution,
 }
 
+/// A workload on `f32` with uniform `i64` indices, as most are.
+const fn uniform(name: &'static str, kind: Kind, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
+    let (data, indices, distribution) = (Data::F32, Indices::I64, Distribution::Uniform);
+    Workload { name, kind, data, shape, indices, index_shape, distribution }
+}
+
 const fn gather(name: &'static str, axis: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
     let kind = Kind::Gather { axis, batch_dims: 0 };
-    Workload {
-        name,
-        kind,
-        data: Data::F32,
-        shape,
-        indices: Indices::I64,
-        index_shape,
-        distribution: Distribution::Uniform,
-    }
+    uniform(name, kind, shape, index_shape)
 }
 
 const fn elements(name: &'static str, axis: usize, shape: &'static [usize]) -> Workload {
     let kind = Kind::GatherElements { axis };
-    Workload {
-        name,
-        kind,
-        data: Data::F32,
-        shape,
-        indices: Indices::I64,
-        index_shape: shape,
-        distribution: Distribution::Uniform,
-    }
+    uniform(name, kind, shape, shape)
 }
 
 const fn nd(name: &'static str, batch_dims: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
     let kind = Kind::GatherNd { batch_dims };
-    Workload {
-        name,
-        kind,
-        data: Data::F32,
-        shape,
-        indices: Indices::I64,
-        index_shape,
-        distribution: Distribution::Uniform,
-    }
+    uniform(name, kind, shape, index_shape)
 }
 
 const fn space(
@@ -166,15 +148,7 @@ const fn space(
     end: [i64; 4],
 ) -> Workload {
     let kind = Kind::BatchToSpace { block, begin, end };
-    Workload {
-        name,
-        kind,
-        data: Data::F32,
-        shape,
-        indices: Indices::I64,
-        index_shape: &[],
-        distribution: Distribution::Uniform,
-    }
+    uniform(name, kind, shape, &[])
 }
 
 impl Workload {
@@ -256,15 +230,7 @@ pub const WORKLOADS: [Workload; 23] = [
     gather("gather/lastaxis_4096x1024_512", 1, &[4096, 1024], &[512]),
     gather("gather/midaxis_64x128x256_64", 1, &[64, 128, 256], &[64]),
     gather("gather/midaxis_f16_64x512x7_256", 1, &[256, 512, 7], &[256]).data(Data::F16),
-    Workload {
-        name: "gather/batch_64x4096x64_1024",
-        kind: Kind::Gather { axis: 1, batch_dims: 1 },
-        data: Data::F32,
-        shape: &[64, 4096, 64],
-        indices: Indices::I64,
-        index_shape: &[64, 1024],
-        distribution: Distribution::Uniform,
-    },
+    uniform("gather/batch_64x4096x64_1024", Kind::Gather { axis: 1, batch_dims: 1 }, &[64, 4096, 64], &[64, 1024]),
     elements("gather_elements/last_4096x1024", 1, &[4096, 1024]),
     elements("gather_elements/axis0_4096x4096", 0, &[4096, 4096]),
     elements("gather_elements/axis0_8192x64_i32", 0, &[8192, 64]).indices(Indices::I32),
