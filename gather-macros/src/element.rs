@@ -6,6 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
+use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path, Token, Type};
@@ -75,8 +76,8 @@ impl Options {
                             cx.error_on(&meta.path, "`crate` is given twice");
                         }
                         has_crate = true;
-                        let path = option::<Path>(cx, &meta, "a path, such as `crate = ::gather_core`");
-                        options.krate = path.map_or_else(|| quote!(::gather_core), Path::into_token_stream);
+                        let path = option::<Imported>(cx, &meta, "a path, such as `crate = ::gather_core`");
+                        options.krate = path.map_or_else(|| quote!(::gather_core), |path| path.0.into_token_stream());
                     }
                     _ => {
                         let near = name::suggestion(&key, ["zero", "crate"]);
@@ -93,8 +94,21 @@ impl Options {
     }
 }
 
+/// A path from which `use` can import: without arguments, and not through `Self`.
+struct Imported(Path);
+
+impl Parse for Imported {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let path = input.call(Path::parse_mod_style)?;
+        match path.segments.iter().find(|segment| segment.ident == "Self") {
+            Some(segment) => Err(syn::Error::new_spanned(segment, "`Self` is no crate")),
+            None => Ok(Self(path)),
+        }
+    }
+}
+
 /// The value of a key of the attribute; `None` after reporting that there is none, or another than `what`.
-fn option<T: syn::parse::Parse>(cx: &mut Ctxt, meta: &ParseNestedMeta<'_>, what: &str) -> Option<T> {
+fn option<T: Parse>(cx: &mut Ctxt, meta: &ParseNestedMeta<'_>, what: &str) -> Option<T> {
     let Ok(input) = meta.value() else {
         let key = meta.path.to_token_stream();
         cx.error_on(&meta.path, format!("`{key}` needs {what}"));
