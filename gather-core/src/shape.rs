@@ -32,26 +32,35 @@ impl Shape {
     /// can be given strides and iterated without overflow.
     #[inline]
     pub(crate) fn checked_len(dims: &[usize]) -> Result<usize, Error> {
-        let mut product = 1usize;
-        let mut empty = false;
-        for &dim in dims {
-            empty |= dim == 0;
-            product = product
-                .checked_mul(dim.max(1))
-                .filter(|&p| isize::try_from(p).is_ok())
-                .ok_or_else(|| Error::TooManyElements { shape: dims.into() })?;
-        }
-        Ok(if empty { 0 } else { product })
+        len_within(dims, MOST).ok_or_else(|| Error::TooManyElements { shape: dims.into() })
     }
 
     /// As [`Shape::checked_len`], for elements of `size` bytes: also the byte count fits in `isize`.
     #[inline]
     pub(crate) fn checked_bytes(dims: &[usize], size: usize) -> Result<usize, Error> {
         let len = Self::checked_len(dims)?;
-        len.checked_mul(size)
-            .filter(|&b| isize::try_from(b).is_ok())
-            .ok_or_else(|| Error::TooManyBytes { shape: dims.into(), element: size })
+        bytes_within(len, size, MOST).ok_or_else(|| Error::TooManyBytes { shape: dims.into(), element: size })
     }
+}
+
+/// What memory holds at most: of elements, and of their bytes.
+const MOST: usize = isize::MAX as usize;
+
+/// The product of the dimensions, 0 where one of them is 0; `None` where the others have more than `most` elements.
+#[inline]
+fn len_within(dims: &[usize], most: usize) -> Option<usize> {
+    let (mut product, mut empty) = (1usize, false);
+    for &dim in dims {
+        empty |= dim == 0;
+        product = product.checked_mul(dim.max(1)).filter(|&product| product <= most)?;
+    }
+    Some(if empty { 0 } else { product })
+}
+
+/// The bytes of `len` elements of `size` bytes, at most `most`.
+#[inline]
+fn bytes_within(len: usize, size: usize, most: usize) -> Option<usize> {
+    len.checked_mul(size).filter(|&bytes| bytes <= most)
 }
 
 impl Deref for Shape {
@@ -262,5 +271,44 @@ impl Layout {
             reached = stride.saturating_mul(self.shape[d] - 1).saturating_add(reached);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What memory holds at most where pointers have 32 bits; the products of such a machine overflow no `usize` here, so
+    /// that only the limit refuses them. The tests themselves run on such a machine too: see the README.
+    const MOST_OF_32_BITS: usize = i32::MAX as usize;
+
+    #[test]
+    fn elements_and_bytes_of_32_bits_are_counted() {
+        let len = |dims: &[usize]| len_within(dims, MOST_OF_32_BITS);
+        let side = 1 << 16;
+        assert_eq!(len(&[]), Some(1));
+        assert_eq!(len(&[MOST_OF_32_BITS]), Some(MOST_OF_32_BITS));
+        assert_eq!(len(&[MOST_OF_32_BITS, 1, 0]), Some(0));
+        assert_eq!(len(&[side, side / 2 - 1]), Some(side * (side / 2 - 1)));
+        assert_eq!(len(&[side, side / 2]), None);
+        // In 32 bits these products are 0 and 1.
+        assert_eq!(len(&[side, side]), None);
+        assert_eq!(len(&[side + 1, side - 1, 0]), None);
+
+        let bytes = |len, size| bytes_within(len, size, MOST_OF_32_BITS);
+        let most = MOST_OF_32_BITS / 16;
+        assert_eq!(bytes(most, 16), Some(most * 16));
+        assert_eq!(bytes(most + 1, 16), None);
+        assert_eq!(bytes(1 << 28, 16), None);
+        assert_eq!(bytes(0, usize::MAX), Some(0));
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_machine() {
+        assert_eq!(Shape::checked_len(&[MOST, 1]), Ok(MOST));
+        assert_eq!(Shape::checked_len(&[MOST, 2, 0]), Err(Error::TooManyElements { shape: [MOST, 2, 0].into() }));
+        assert_eq!(Shape::checked_bytes(&[MOST / 2], 2), Ok(MOST - 1));
+        let refused = Err(Error::TooManyBytes { shape: [MOST / 2 + 1].into(), element: 2 });
+        assert_eq!(Shape::checked_bytes(&[MOST / 2 + 1], 2), refused);
     }
 }
