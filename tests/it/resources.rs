@@ -1,4 +1,8 @@
 //! Memory that cannot be had is an error and never an abort, and nothing takes longer than its result is big.
+#![cfg_attr(
+    target_pointer_width = "32",
+    allow(dead_code, unused_imports, reason = "most sizes here need pointers of 64 bits")
+)]
 
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Param,

@@ -32,12 +32,12 @@ macro_rules! samples {
 samples! {
     bool: at => at % 3 == 1;
     i8: at => at as i8;
-    i16: at => (at * 0x0101) as i16;
-    i32: at => (at * 0x0101_0101) as i32;
+    i16: at => (at as i16).wrapping_mul(0x0101);
+    i32: at => (at as i32).wrapping_mul(0x0101_0101);
     i64: at => (at as i64).wrapping_mul(0x0101_0101_0101_0101);
     u8: at => at as u8;
-    u16: at => (at * 0x0101) as u16;
-    u32: at => (at * 0x0101_0101) as u32;
+    u16: at => (at as u16).wrapping_mul(0x0101);
+    u32: at => (at as u32).wrapping_mul(0x0101_0101);
     u64: at => (at as u64).wrapping_mul(0x0101_0101_0101_0101);
     f16: at => f16::from_bits(0x3c00 + at as u16);
     bf16: at => bf16::from_bits(0x3f80 + at as u16);

@@ -215,7 +215,9 @@ impl TensorData {
     pub fn parse(value: &Value) -> Result<Self, String> {
         let dtype = value["dtype"].as_str().ok_or("a tensor without dtype")?.to_owned();
         let shape = value["shape"].as_array().ok_or("a tensor without shape")?;
-        let dim = |dim: &Value| dim.as_u64().and_then(|dim| usize::try_from(dim).ok()).ok_or("a bad dimension");
+        // What a dimension beyond the pointers' width means stays the same: there are too many elements.
+        let fitting = |dim| usize::try_from(dim).unwrap_or(usize::MAX);
+        let dim = |dim: &Value| dim.as_u64().map(fitting).ok_or("a bad dimension");
         let shape = shape.iter().map(dim).collect::<Result<Vec<usize>, _>>()?;
         let items = value["data"].as_array().map(|items| (items, false));
         let items = items.or_else(|| value["bits"].as_array().map(|items| (items, true)));

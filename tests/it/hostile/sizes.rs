@@ -1,4 +1,8 @@
 //! H7 and H18: more elements, and more bytes, than there can be, and more than small types count.
+#![cfg_attr(
+    target_pointer_width = "32",
+    allow(dead_code, unused_imports, reason = "most sizes here need pointers of 64 bits")
+)]
 
 use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Shape, View};
 
