@@ -47,6 +47,8 @@ extern crate self as gather_core;
 mod alloc_out;
 mod asserts;
 mod cloned;
+#[cfg(feature = "rayon")]
+mod crew;
 mod dispatch;
 mod dynamic;
 mod element;

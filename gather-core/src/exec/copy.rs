@@ -2,9 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::exec::cuts::Cuts;
 use crate::kernels::{CopyArgs, CopyCursor, CopyEntry, Phased, Walk};
 use crate::plan::RawCopyPlan;
-use crate::threads;
+use crate::threads::{self, PIECES};
 
 /// Runs a plan.
 ///
@@ -20,7 +21,7 @@ pub(crate) unsafe fn run(plan: &RawCopyPlan, data: *const u8, out: *mut u8) {
         // SAFETY: the promise about the operands is the task's.
         1 => unsafe { task.call() },
         // SAFETY: as above.
-        tasks => unsafe { task.run_split(tasks) },
+        tasks => unsafe { task.run_shared(tasks) },
     }
 }
 
@@ -33,8 +34,8 @@ struct Task<'a> {
     loops: &'a [Phased],
 }
 
-// SAFETY: X2: a task reads shared memory, and writes a part of the output of its own.
-unsafe impl Send for Task<'_> {}
+// SAFETY: X2: threads that share a task run different parts of it.
+unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
     /// Calls the kernel.
@@ -49,35 +50,34 @@ impl Task<'_> {
         unsafe { (self.entry.run)(&args) }
     }
 
-    /// Runs the part as up to `tasks` tasks, by halves.
+    /// Runs the nest on up to `tasks` threads, piece by piece.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part of the nest.
-    unsafe fn run_split(self, tasks: usize) {
-        let longest = || (0..self.loops.len()).max_by_key(|&d| self.loops[d].n);
-        let wide = (0..self.loops.len()).find(|&d| self.loops[d].n >= tasks).or_else(longest);
-        let Some(d) = wide.filter(|&d| tasks > 1 && self.loops[d].n > 1) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.call() };
-        };
-        let n = self.loops[d].n;
-        let tasks = tasks.min(n);
-        let (few, rest) = (tasks / 2, tasks - tasks / 2);
-        let cut = (n as u128 * few as u128 / tasks as u128) as usize;
-        let (mut first, mut second): (SmallVec<[Phased; 6]>, SmallVec<[Phased; 6]>) =
-            (self.loops.into(), self.loops.into());
-        let walk = skip(self.origin.enter(&self.loops[d]), &self.loops[d], cut);
-        first[d].n = cut;
-        second[d].n = n - cut;
-        second[d].phase = walk.phase;
-        let first = Task { loops: &first, ..self };
-        let second = Task { loops: &second, origin: walk.at(), ..self };
-        threads::join(
-            // SAFETY: X2: a sub-range of a loop is a part of the nest, and the two parts share no output.
-            move || unsafe { first.run_split(few) },
-            // SAFETY: as above.
-            move || unsafe { second.run_split(rest) },
-        );
+    /// The promise of [`run`].
+    unsafe fn run_shared(self, tasks: usize) {
+        let cuts = Cuts::new(self.loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
+        threads::share(tasks, cuts.pieces(), |pieces| {
+            for piece in pieces {
+                // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
+                unsafe { self.run_piece(&cuts, piece) };
+            }
+        });
+    }
+
+    /// Runs one of the pieces that the nest is cut into.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for the piece.
+    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) {
+        let (mut loops, mut origin) = (SmallVec::<[Phased; 6]>::from_slice(self.loops), self.origin);
+        for (d, along) in loops.iter_mut().enumerate() {
+            let range = cuts.range(piece, d, along.n);
+            let walk = skip(origin.enter(along), along, range.start);
+            origin = walk.at();
+            (along.n, along.phase) = (range.len(), walk.phase);
+        }
+        // SAFETY: sub-ranges of the loops are a part of the nest.
+        unsafe { Task { loops: &loops, origin, ..*self }.call() };
     }
 }
 

@@ -1,15 +1,18 @@
 //! Running the plan of an index operator.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use smallvec::SmallVec;
 
 use crate::error::Error;
+use crate::exec::cuts::Cuts;
 use crate::exec::{culprit, panels};
 use crate::index::IndexType;
 use crate::kernels::{BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any};
 use crate::ops::OutOfBounds;
 use crate::plan::{Chosen, IndexPlan, Route};
 use crate::shape::Layout;
-use crate::threads;
+use crate::threads::{self, PIECES};
 
 /// The three tensors of a call, at coordinate 0, and what the zero policy writes for one element.
 #[derive(Clone, Copy)]
@@ -77,7 +80,7 @@ pub(super) unsafe fn run_nest<K, C: Kernel>(
         // SAFETY: the promise about the operands is the task's.
         1 => unsafe { task.run() },
         // SAFETY: as above.
-        tasks => unsafe { task.run_split(tasks) },
+        tasks => unsafe { task.run_shared(tasks) },
     }
 }
 
@@ -167,8 +170,9 @@ impl Nest<'_> {
     }
 }
 
-// SAFETY: X2; what a kernel of a map reads beside the operands is `Sync` too, and kernels themselves are functions.
-unsafe impl<K, C> Send for Task<'_, K, C> {}
+// SAFETY: X2: threads that share a task run different parts of it; what a kernel of a map reads beside the operands is `Sync`
+// too, and kernels themselves are functions.
+unsafe impl<K, C> Sync for Task<'_, K, C> {}
 
 impl<K, C: Kernel> Task<'_, K, C> {
     /// Runs the part.
@@ -219,35 +223,37 @@ impl<K, C: Kernel> Task<'_, K, C> {
         unsafe { self.nest.call(self.plan, self.kernel, self.fill) }
     }
 
-    /// Runs the part as up to `tasks` tasks, by halves.
+    /// Runs the nest on up to `tasks` threads, piece by piece.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part of the nest.
-    unsafe fn run_split(self, tasks: usize) -> Verdict {
-        let loops = self.nest.loops;
-        let longest = || (0..loops.len()).max_by_key(|&d| loops[d].n);
-        let wide = (0..loops.len()).find(|&d| loops[d].n >= tasks).or_else(longest);
-        let Some(d) = wide.filter(|&d| tasks > 1 && loops[d].n > 1) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run() };
-        };
-        let n = loops[d].n;
-        let tasks = tasks.min(n);
-        let (few, rest) = (tasks / 2, tasks - tasks / 2);
-        // The product is below n * tasks / tasks; in u128 for the odd shape of stride 0.
-        let cut = (n as u128 * few as u128 / tasks as u128) as usize;
-        let (mut first, mut second): (SmallVec<[Loop; 6]>, SmallVec<[Loop; 6]>) = (loops.into(), loops.into());
-        first[d].n = cut;
-        second[d].n = n - cut;
-        let later = self.nest.origin.skip(&loops[d], cut);
-        let first = Task { nest: Nest { loops: &first, ..self.nest }, ..self };
-        let second = Task { nest: Nest { loops: &second, origin: later, ..self.nest }, ..self };
-        let (a, b) = threads::join(
-            // SAFETY: X2: a sub-range of a loop is a part of the nest, and the two parts share no output.
-            move || unsafe { first.run_split(few) },
-            // SAFETY: as above.
-            move || unsafe { second.run_split(rest) },
-        );
-        Verdict { out_of_range: a.out_of_range | b.out_of_range }
+    /// The promise of [`run`].
+    unsafe fn run_shared(self, tasks: usize) -> Verdict {
+        let lengths = self.nest.loops.iter().map(|along| along.n);
+        let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
+        let found = AtomicBool::new(false);
+        threads::share(tasks, cuts.pieces(), |pieces| {
+            for piece in pieces {
+                // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
+                let verdict = unsafe { self.run_piece(&cuts, piece) };
+                found.fetch_or(verdict.out_of_range, Ordering::Relaxed);
+            }
+        });
+        Verdict { out_of_range: found.into_inner() }
+    }
+
+    /// Runs one of the pieces that the nest is cut into.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for the piece.
+    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) -> Verdict {
+        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.nest.loops), self.nest.origin);
+        for (d, along) in loops.iter_mut().enumerate() {
+            let range = cuts.range(piece, d, along.n);
+            origin = origin.skip(along, range.start);
+            along.n = range.len();
+        }
+        let part = Task { nest: Nest { loops: &loops, origin, ..self.nest }, ..*self };
+        // SAFETY: sub-ranges of the loops are a part of the nest.
+        unsafe { part.run() }
     }
 }

@@ -8,7 +8,7 @@
 //! - **X1** The operands of a run have exactly the layouts, the element sizes and the index type that the plan was made
 //!   for. Data and indices may be read along theirs (V1), the output may be written along its own, no two of whose
 //!   coordinates share a byte (V2), and which overlaps neither of them. Promised by `ops` and `plan/typed`.
-//! - **X2** A part of a nest (some iterations of one loop, or a panel) reaches some of what the nest reaches; two parts that
+//! - **X2** A part of a nest (some iterations of its loops, or a panel) reaches some of what the nest reaches; two parts that
 //!   have no coordinate in common share no byte of the output (K1). So parts may run at the same time: they read shared
 //!   memory whose elements are `Sync`, and write memory of their own whose elements are `Send`.
 //! - **X3** A run that returns `Ok` has written every element of its output: the loops of a plan are those of the output,
@@ -17,6 +17,7 @@
 
 mod copy;
 pub(crate) mod culprit;
+mod cuts;
 mod index;
 mod map;
 mod panels;

@@ -15,7 +15,7 @@
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
-use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -57,13 +57,14 @@ pub(crate) unsafe fn run(
     unsafe { scratch.set_len(total) };
 
     let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
-    let part = Part { plan, kernel, panels, fill: operands.fill, origin, per_coordinate, items: 0..items, tasks };
+    let scratch = scratch.as_mut_ptr().cast();
+    let panels = Run { plan, kernel, panels, fill: operands.fill, origin, per_coordinate, scratch, bytes };
     // SAFETY: the caller's promise; the scratch has room for every task.
-    Ok(unsafe { part.run_split(&mut scratch) })
+    Ok(unsafe { panels.share(tasks, items) })
 }
 
-/// Some of the panels, for some of the tasks.
-struct Part<'a> {
+/// A plan's panels.
+struct Run<'a> {
     plan: &'a IndexPlan,
     kernel: IndexKernel,
     panels: &'a Panels,
@@ -71,54 +72,39 @@ struct Part<'a> {
     origin: Cursor,
     /// Panels that the lanes of one coordinate are cut into.
     per_coordinate: usize,
-    items: Range<usize>,
-    tasks: usize,
+    /// The tasks' scratches, of `bytes` bytes each.
+    scratch: *mut u8,
+    bytes: usize,
 }
 
-// SAFETY: X2: a part reads shared memory, and writes lanes of the output of its own.
-unsafe impl Send for Part<'_> {}
+// SAFETY: X2: threads that share the panels run different ones, each in a scratch of its own.
+unsafe impl Sync for Run<'_> {}
 
-impl Part<'_> {
-    /// Runs the part's tasks side by side; each has an equal share of the scratch.
+impl Run<'_> {
+    /// Runs all panels on up to `tasks` threads.
     ///
     /// # Safety
-    /// The promise of [`run`].
-    unsafe fn run_split(self, scratch: &mut [MaybeUninit<u8>]) -> Verdict {
-        if self.tasks < 2 {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run(scratch) };
-        }
-        let (few, rest) = (self.tasks / 2, self.tasks - self.tasks / 2);
-        let cut = self.items.start + self.items.len() / self.tasks * few;
-        let (mine, theirs) = scratch.split_at_mut(scratch.len() / self.tasks * few);
-        let first = Part { items: self.items.start..cut, tasks: few, ..self };
-        let second = Part { items: cut..self.items.end, tasks: rest, ..self };
-        let (a, b) = threads::join(
-            // SAFETY: X2: the two parts are different panels, which share no output.
-            move || unsafe { first.run_split(mine) },
-            // SAFETY: as above.
-            move || unsafe { second.run_split(theirs) },
-        );
-        Verdict { out_of_range: a.out_of_range | b.out_of_range }
-    }
-
-    /// # Safety
-    /// The promise of [`run`]; the scratch holds a panel.
-    unsafe fn run(self, scratch: &mut [MaybeUninit<u8>]) -> Verdict {
-        let mut out_of_range = false;
-        for item in self.items.clone() {
-            let (coordinate, panel) = (item / self.per_coordinate, item % self.per_coordinate);
-            // SAFETY: the caller's promise.
-            out_of_range |= unsafe { self.panel(coordinate, panel, scratch) }.out_of_range;
-        }
-        Verdict { out_of_range }
+    /// The promise of [`run`]; there are as many scratches as tasks.
+    unsafe fn share(&self, tasks: usize, items: usize) -> Verdict {
+        let found = AtomicBool::new(false);
+        threads::share(tasks, items, |pieces| {
+            let worker = pieces.worker;
+            for item in pieces {
+                let (coordinate, panel) = (item / self.per_coordinate, item % self.per_coordinate);
+                // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
+                // workers as tasks, with different numbers.
+                let verdict = unsafe { self.panel(coordinate, panel, worker) };
+                found.fetch_or(verdict.out_of_range, Ordering::Relaxed);
+            }
+        });
+        Verdict { out_of_range: found.into_inner() }
     }
 
     /// Packs a panel and runs it.
     ///
     /// # Safety
-    /// The promise of [`run`]; the scratch holds a panel.
-    unsafe fn panel(&self, coordinate: usize, panel: usize, scratch: &mut [MaybeUninit<u8>]) -> Verdict {
+    /// The promise of [`run`]; there is a scratch of this number, which no other thread uses meanwhile.
+    unsafe fn panel(&self, coordinate: usize, panel: usize, scratch: usize) -> Verdict {
         let (moving, inner) = self.plan.loops.split_at(self.panels.moving);
         let [still @ .., lane] = inner else { unreachable!("a nest has at least the loop over lanes") };
         let (mut at, mut left) = (self.origin, coordinate);
@@ -130,20 +116,17 @@ impl Part<'_> {
         at = at.skip(lane, first);
         let n = self.panels.lanes.min(lane.n - first);
         let width = n * self.plan.row;
-        for (row, to) in scratch.chunks_exact_mut(width).take(self.panels.rows).enumerate() {
+        let scratch = self.scratch.wrapping_add(scratch * self.bytes);
+        for row in 0..self.panels.rows {
             let from = at.data.wrapping_offset(self.plan.unit.wrapping_mul(row as isize));
             prefetch(from.wrapping_offset(self.plan.unit.wrapping_mul(PACK_AHEAD as isize)), width);
-            // SAFETY: the lanes are contiguous in data, where every row of the axis may be read; the scratch is ours.
-            unsafe { to.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from, width) };
+            // SAFETY: the lanes are contiguous in data, where every row of the axis may be read; the scratch is ours, and has
+            // room for as many rows of up to `panels.lanes >= n` lanes.
+            unsafe { scratch.wrapping_add(row * width).copy_from_nonoverlapping(from, width) };
         }
         let mut loops: SmallVec<[Loop; 6]> = still.into();
         loops.push(Loop { n, ..*lane });
-        let nest = Nest {
-            origin: Cursor { data: scratch.as_ptr().cast(), ..at },
-            loops: &loops,
-            unit: width as isize,
-            ahead: 0,
-        };
+        let nest = Nest { origin: Cursor { data: scratch, ..at }, loops: &loops, unit: width as isize, ahead: 0 };
         // SAFETY: the kernel contract: the loops are some of the operands' loops, and the scratch holds the elements that
         // they reach, with a row of the axis every `unit` bytes. The plan picked the kernel for these loops.
         unsafe { nest.call(self.plan, self.kernel, self.fill) }

@@ -1,0 +1,94 @@
+//! Cutting a nest into pieces for threads.
+
+#![forbid(unsafe_code)]
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+/// How many parts each loop of a nest is cut into. A piece of the nest is a part of every loop.
+pub(super) struct Cuts(SmallVec<[usize; 6]>);
+
+impl Cuts {
+    /// Cuts loops of the given lengths, outermost first, into about `pieces` pieces: the first that is long enough alone, or
+    /// else several from the outermost on.
+    pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, pieces: usize) -> Self {
+        let alone = lengths.clone().position(|n| n >= pieces);
+        let mut left = pieces;
+        let parts = lengths.enumerate().map(|(d, n)| {
+            let parts = if alone.is_none_or(|alone| alone == d) { left.min(n) } else { 1 };
+            left = left.div_ceil(parts);
+            parts
+        });
+        Cuts(parts.collect())
+    }
+
+    /// The number of pieces.
+    pub(super) fn pieces(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// The iterations of loop `d`, which has `n`, that belong to a piece.
+    pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
+        let inner: usize = self.0[d + 1..].iter().product();
+        let (part, parts) = (piece / inner % self.0[d], self.0[d]);
+        // At most `n`; in u128 for the odd shape of stride 0.
+        let cut = |part: usize| (n as u128 * part as u128 / parts as u128) as usize;
+        cut(part)..cut(part + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::Cuts;
+
+    /// How often each coordinate of the loops occurs in the pieces.
+    fn counts(lengths: &[usize], pieces: usize) -> Vec<usize> {
+        let cuts = Cuts::new(lengths.iter().copied(), pieces);
+        let mut counts = vec![0; lengths.iter().product()];
+        for piece in 0..cuts.pieces() {
+            let ranges: Vec<_> = lengths.iter().enumerate().map(|(d, &n)| cuts.range(piece, d, n)).collect();
+            assert!(ranges.iter().all(|range| !range.is_empty()), "{lengths:?} in {pieces}: an empty piece");
+            for (at, count) in counts.iter_mut().enumerate() {
+                let mut left = at;
+                let inside = lengths.iter().zip(&ranges).rev().all(|(&n, range)| {
+                    let coordinate = left % n;
+                    left /= n;
+                    range.contains(&coordinate)
+                });
+                *count += usize::from(inside);
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn every_coordinate_is_in_one_piece() {
+        for lengths in [&[1][..], &[7], &[64], &[1, 1], &[3, 5], &[2, 9, 4], &[1, 30, 2, 1], &[5, 1, 6]] {
+            for pieces in [1, 2, 3, 4, 7, 8, 20, 64, 1000] {
+                assert!(counts(lengths, pieces).iter().all(|&count| count == 1), "{lengths:?} in {pieces}");
+            }
+        }
+    }
+
+    #[test]
+    fn loops_are_cut_into_as_many_pieces_as_are_wanted_or_more() {
+        let pieces = |lengths: &[usize], pieces| Cuts::new(lengths.iter().copied(), pieces).pieces();
+        assert_eq!(pieces(&[2, 1 << 20], 8), 8);
+        assert_eq!(pieces(&[usize::MAX], 8), 8);
+        assert_eq!(pieces(&[3, 5], 8), 9);
+        assert_eq!(pieces(&[3, 5], 100), 15);
+        assert_eq!(pieces(&[1, 1], 4), 1);
+    }
+
+    #[test]
+    fn lengths_near_the_greatest_are_cut_without_overflow() {
+        let cuts = Cuts::new([usize::MAX].into_iter(), 3);
+        assert_eq!(cuts.range(0, 0, usize::MAX).start, 0);
+        assert_eq!(cuts.range(1, 0, usize::MAX), usize::MAX / 3..usize::MAX / 3 * 2);
+        assert_eq!(cuts.range(2, 0, usize::MAX).end, usize::MAX);
+    }
+}
