@@ -32,15 +32,18 @@ pub enum OutOfBounds {
 }
 
 /// How many threads a call may use. The result is the same for any number.
+///
+/// The calling thread always works itself. Called on a thread of a rayon pool, it is helped by that pool; on any other, by the
+/// global one, whose threads it does not wait for unless they have begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Par {
     /// The calling thread only.
     Seq,
-    /// The caller's rayon pool when there is enough to move to be worth it (without the feature `rayon`: `Seq`).
+    /// As many as are worth it for what there is to move, up to the pool's (without the feature `rayon`: `Seq`).
     #[default]
     Auto,
-    /// At most this many tasks of the caller's rayon pool, whatever there is to move.
+    /// At most this many, the calling thread among them, whatever there is to move.
     Threads(usize),
 }
 
