@@ -18,11 +18,11 @@ folder="${CARGO_TARGET_DIR:-target}"
 what="${1:-}"
 chosen=("${@:2}")
 
-# Runs the integration tests that are chosen, or those given, with one of the nightly's sanitizers.
+# Runs the tests that are chosen, of the library and those beside it, with one of the nightly's sanitizers.
 sanitized() {
     local sanitizer="$1" flags=("${@:2}")
-    RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked -p gather-tests --test it \
-        --target "$target" --target-dir "$folder/$sanitizer" -- --skip ui:: "${chosen[@]}"
+    RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked \
+        -p gather-core -p gather-tests --lib --test it --target "$target" --target-dir "$folder/$sanitizer" -- --skip ui:: "${chosen[@]}"
 }
 
 address() {
@@ -31,13 +31,13 @@ address() {
 }
 
 thread() {
-    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: properties:: plans:: concurrency:: every_number_of_threads panels_of)
+    [ ${#chosen[@]} -gt 0 ] || chosen=(threads:: fuzz:: properties:: plans:: concurrency:: every_number_of_threads panels_of)
     # The standard library has to be built with it too.
     TSAN_OPTIONS="halt_on_error=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
 }
 
 memcheck() {
-    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views:: cloned:: plans:: hostile::h1_ hostile::h4 hostile::h9 hostile::h16)
+    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views:: cloned:: plans:: hostile::)
     local binary
     binary=$(cargo test --locked -p gather-tests --test it --no-run --message-format json |
         grep -o '"executable":"[^"]*/it-[^"]*"' | cut -d '"' -f 4)
@@ -47,7 +47,7 @@ memcheck() {
 }
 
 miri() {
-    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two views::uninit cloned:: hostile::h4 hostile::h5)
+    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two views::uninit cloned:: ::h4_ ::h5_)
     # Random cases are timed, and read their time from the environment.
     GATHER_LEVEL=scalar MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"

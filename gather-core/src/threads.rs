@@ -69,8 +69,10 @@ pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(Pieces<'_>) + Sync) {
 #[cfg(feature = "rayon")]
 fn help(helpers: usize, work: &(impl Fn() + Sync)) {
     if helpers == 0 {
-        work();
-    } else if rayon::current_thread_index().is_none() {
+        return work();
+    }
+    let helpers = helpers.min(rayon::current_num_threads());
+    if rayon::current_thread_index().is_none() {
         crew::run(helpers, work);
     } else {
         rayon::scope(|scope| {
@@ -122,6 +124,8 @@ mod tests {
                 assert!((1..=tasks).contains(&workers), "{tasks} tasks, {workers} workers");
             }
         }
+        let (counts, workers) = taken(usize::MAX, 1000);
+        assert!(counts.iter().all(|&count| count == 1) && workers <= rayon::current_num_threads() + 1);
     }
 
     #[test]
