@@ -5,9 +5,11 @@
 #   tests/sanitize.sh thread      those that share work between threads, with ThreadSanitizer
 #   tests/sanitize.sh memcheck    a subset under Valgrind
 #   tests/sanitize.sh miri        a subset at the scalar level under Miri, with strict provenance
+#   tests/sanitize.sh i686        all but the macros' messages, with pointers of 32 bits
 #
-# Names after the first choose other tests. All but `memcheck` need a nightly toolchain (GATHER_NIGHTLY names one), `thread`
-# its component rust-src, `miri` its component miri. GATHER_FUZZ_SECONDS is what each body of random cases may take.
+# Names after the first choose other tests. `address`, `thread` and `miri` need a nightly toolchain (GATHER_NIGHTLY names one),
+# with its components rust-src and miri; `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS is what each body
+# of random cases may take.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
@@ -47,14 +49,20 @@ memcheck() {
 }
 
 miri() {
-    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two views::uninit cloned:: ::h4_ ::h5_)
-    # Random cases are timed, and read their time from the environment.
-    GATHER_LEVEL=scalar MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
+    [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two cloned:: ::h4_ ::h5_)
+    # Random cases are timed, and read their time from the environment. They are slow here.
+    GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-60}" GATHER_LEVEL=scalar MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"
 }
 
+i686() {
+    local target="i686-unknown-linux-musl"
+    CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld cargo test --locked -p gather-core -p gather-tests --lib --tests \
+        --target "$target" --target-dir "$folder/i686" -- --skip ui:: "${chosen[@]}"
+}
+
 case "$what" in
-address | thread | memcheck | miri) "$what" ;;
+address | thread | memcheck | miri | i686) "$what" ;;
 *)
     sed -n '2,/^set/p' "$0" | grep '^#' >&2
     exit 2

@@ -128,3 +128,22 @@ fn mistakes_are_named_and_nothing_is_written() {
     let left = fs::read_dir(&folder.0).unwrap().count();
     assert_eq!(left, 3, "no temporary file stays");
 }
+
+#[test]
+fn headers_that_would_take_for_ever_to_parse_are_refused() {
+    let folder = Folder::new("headers");
+    folder.write("list.npy", &[1], &[0i64], Order::C);
+    for (text, expected) in [
+        ("{".repeat(60), "a header of too many brackets"),
+        (format!("{{'shape': {}{}}}", "(".repeat(30), ")".repeat(30)), "a header of too many brackets"),
+        ("{".repeat(8), "not a .npy file"),
+        (" ".repeat(10_001), "a header of 10001 bytes"),
+    ] {
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
+        file.extend(text.as_bytes());
+        fs::write(folder.0.join("data.npy"), file).unwrap();
+        let error = folder.run("gather data.npy list.npy -o out.npy").unwrap_err();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
