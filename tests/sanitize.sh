@@ -51,7 +51,8 @@ memcheck() {
 miri() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two cloned:: ::h4_ ::h5_)
     # Random cases are timed, and read their time from the environment. They are slow here.
-    GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-60}" GATHER_LEVEL=scalar MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
+    GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-60}" GATHER_LEVEL=scalar \
+        MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"
 }
 

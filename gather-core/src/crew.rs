@@ -17,9 +17,9 @@
 //!   512 Ki          1121   0.8  0.4       0.8  0.4       1.3  0.5
 //! ```
 //!
-//! - **X4** The work of a crew is called by helpers only while they are counted, and they are counted only while the crew is
-//!   open. The caller closes it, and waits until none is counted, before it leaves [`run`], by a panic too. So the work is
-//!   alive whenever it is called.
+//! - **X4** A helper counts itself before it calls the work of a crew, which it may while the crew is open alone, and no longer
+//!   counts once the call has ended. The caller closes the crew, and waits until none is counted, before it leaves [`run`], by a
+//!   panic too. So the work is alive whenever it is called.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -8,17 +8,7 @@ use gather_core::{
 use gather_tests::oracle::Dense;
 use gather_tests::values::bytes;
 
-use crate::support::{RULES, Spread, view};
-
-/// Deterministic numbers that look random.
-fn mixed(seed: u64, at: usize) -> u64 {
-    let x = (seed ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x ^ (x >> 29)
-}
-
-fn data(shape: &[usize], seed: u64) -> Dense<u32> {
-    Dense::from_fn(shape, |at| mixed(seed, at) as u32)
-}
+use crate::support::{RULES, Spread, data, mixed, view};
 
 /// Indices from `-dim` to `dim - 1`.
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i32> {

@@ -4,17 +4,7 @@ use gather_core::{BatchToSpace, Gather, GatherElements, GatherNd, Level, Par, Te
 use gather_tests::oracle::{self, Dense};
 use proptest::prelude::*;
 
-use crate::support::{Spread, dense, view};
-
-/// Deterministic values that look random.
-fn mixed(seed: u64, at: usize) -> u64 {
-    let x = (seed ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x ^ (x >> 29)
-}
-
-fn data(shape: &[usize], seed: u64) -> Dense<u32> {
-    Dense::from_fn(shape, |at| mixed(seed, at) as u32)
-}
+use crate::support::{Spread, data, dense, mixed, view};
 
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i64> {
     Dense::from_fn(shape, |at| (mixed(seed, at) % (2 * dim as u64)) as i64 - dim as i64)

@@ -63,3 +63,16 @@ impl<T: Element> Spread<T> {
         View::strided(&self.memory, &self.shape, &self.strides, self.offset).expect("laid out in this memory")
     }
 }
+
+/// Deterministic numbers that look random.
+#[must_use]
+pub fn mixed(seed: u64, at: usize) -> u64 {
+    let x = (seed ^ (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^ (x >> 29)
+}
+
+/// Data of such numbers.
+#[must_use]
+pub fn data(shape: &[usize], seed: u64) -> Dense<u32> {
+    Dense::from_fn(shape, |at| mixed(seed, at) as u32)
+}
