@@ -1,10 +1,26 @@
-//! Cutting a nest into pieces for threads.
+//! Cutting a nest into pieces, and sharing them between threads.
 
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
+
+use crate::kernels::Verdict;
+use crate::threads;
+
+/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them; says what all of them found.
+pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Verdict + Sync) -> Verdict {
+    let found = AtomicBool::new(false);
+    threads::share(tasks, n, |pieces| {
+        let worker = pieces.worker;
+        for piece in pieces {
+            found.fetch_or(run(piece, worker).out_of_range, Ordering::Relaxed);
+        }
+    });
+    Verdict { out_of_range: found.into_inner() }
+}
 
 /// How many parts each loop of a nest is cut into. A piece of the nest is a part of every loop.
 pub(super) struct Cuts(SmallVec<[usize; 6]>);

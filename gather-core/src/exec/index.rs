@@ -1,18 +1,16 @@
 //! Running the plan of an index operator.
 
-use core::sync::atomic::{AtomicBool, Ordering};
-
 use smallvec::SmallVec;
 
 use crate::error::Error;
-use crate::exec::cuts::Cuts;
+use crate::exec::cuts::{Cuts, share};
 use crate::exec::{culprit, panels};
 use crate::index::IndexType;
 use crate::kernels::{BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any};
 use crate::ops::OutOfBounds;
 use crate::plan::{Chosen, IndexPlan, Route};
 use crate::shape::Layout;
-use crate::threads::{self, PIECES};
+use crate::threads::PIECES;
 
 /// The three tensors of a call, at coordinate 0, and what the zero policy writes for one element.
 #[derive(Clone, Copy)]
@@ -230,15 +228,10 @@ impl<K, C: Kernel> Task<'_, K, C> {
     unsafe fn run_shared(self, tasks: usize) -> Verdict {
         let lengths = self.nest.loops.iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
-        let found = AtomicBool::new(false);
-        threads::share(tasks, cuts.pieces(), |pieces| {
-            for piece in pieces {
-                // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
-                let verdict = unsafe { self.run_piece(&cuts, piece) };
-                found.fetch_or(verdict.out_of_range, Ordering::Relaxed);
-            }
-        });
-        Verdict { out_of_range: found.into_inner() }
+        share(tasks, cuts.pieces(), |piece, _| {
+            // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
+            unsafe { self.run_piece(&cuts, piece) }
+        })
     }
 
     /// Runs one of the pieces that the nest is cut into.

@@ -15,15 +15,14 @@
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
 use crate::error::Error;
+use crate::exec::cuts::share;
 use crate::exec::index::{Nest, Operands};
 use crate::kernels::{Cursor, IndexKernel, Loop, Verdict, prefetch};
 use crate::plan::{IndexPlan, Panels};
-use crate::threads;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
@@ -60,7 +59,7 @@ pub(crate) unsafe fn run(
     let scratch = scratch.as_mut_ptr().cast();
     let panels = Run { plan, kernel, panels, fill: operands.fill, origin, per_coordinate, scratch, bytes };
     // SAFETY: the caller's promise; the scratch has room for every task.
-    Ok(unsafe { panels.share(tasks, items) })
+    Ok(unsafe { panels.run_shared(tasks, items) })
 }
 
 /// A plan's panels.
@@ -85,19 +84,13 @@ impl Run<'_> {
     ///
     /// # Safety
     /// The promise of [`run`]; there are as many scratches as tasks.
-    unsafe fn share(&self, tasks: usize, items: usize) -> Verdict {
-        let found = AtomicBool::new(false);
-        threads::share(tasks, items, |pieces| {
-            let worker = pieces.worker;
-            for item in pieces {
-                let (coordinate, panel) = (item / self.per_coordinate, item % self.per_coordinate);
-                // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
-                // workers as tasks, with different numbers.
-                let verdict = unsafe { self.panel(coordinate, panel, worker) };
-                found.fetch_or(verdict.out_of_range, Ordering::Relaxed);
-            }
-        });
-        Verdict { out_of_range: found.into_inner() }
+    unsafe fn run_shared(&self, tasks: usize, items: usize) -> Verdict {
+        share(tasks, items, |item, worker| {
+            let (coordinate, panel) = (item / self.per_coordinate, item % self.per_coordinate);
+            // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
+            // workers as tasks, with different numbers.
+            unsafe { self.panel(coordinate, panel, worker) }
+        })
     }
 
     /// Packs a panel and runs it.
