@@ -99,7 +99,8 @@ impl Block {
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve::<I>(&job) };
         units.repeat_last(apart, n);
-        self.note(units, n, out_of_range);
+        // SAFETY: the first `n` units have been written.
+        unsafe { self.note(units.as_mut_ptr(), n, out_of_range) };
         Verdict { out_of_range }
     }
 
@@ -169,17 +170,22 @@ impl Block {
         };
         // SAFETY: K3, passed on; `units` has room for BLOCK >= n.
         let out_of_range = unsafe { L::resolve_tuples::<I>(&job) }?;
-        self.note(units, n, out_of_range);
+        // SAFETY: the first `n` units have been written.
+        unsafe { self.note(units.as_mut_ptr(), n, out_of_range) };
         Some(Verdict { out_of_range })
     }
 
-    /// Takes in that a block has been resolved.
+    /// Takes in that a block of `n <= BLOCK` lanes has been resolved.
+    ///
+    /// # Safety
+    /// `units` are `n` units that have been written, and may be again.
     #[inline(always)]
-    pub(crate) fn note(&mut self, units: &mut Units, n: usize, out_of_range: bool) {
+    pub(crate) unsafe fn note(&mut self, units: *mut i32, n: usize, out_of_range: bool) {
         self.has_bad = out_of_range;
         if out_of_range {
             self.bad = [0; BLOCK / 64];
-            self.redirect(units, n);
+            // SAFETY: the caller's promise.
+            self.redirect(unsafe { core::slice::from_raw_parts_mut(units, n) });
         }
     }
 
@@ -197,14 +203,11 @@ impl Block {
     /// Turns the lanes out of range (-1) into unit 0, which every axis has, and remembers them. Mostly they are few: eight
     /// lanes are looked at together before each is.
     #[inline(never)]
-    fn redirect(&mut self, units: &mut Units, n: usize) {
-        for (lanes, bits) in units.0[..n].chunks_mut(64).zip(&mut self.bad) {
+    fn redirect(&mut self, units: &mut [i32]) {
+        for (lanes, bits) in units.chunks_mut(64).zip(&mut self.bad) {
             for (few, lanes) in lanes.chunks_mut(8).enumerate() {
-                // SAFETY: `resolve` has written the first `n` units.
-                let signs = lanes.iter().fold(0, |signs, unit| signs | unsafe { unit.assume_init() });
-                if signs < 0 {
-                    // SAFETY: as above.
-                    *bits |= unsafe { redirect_few(lanes) } << (few * 8);
+                if lanes.iter().fold(0, |signs, unit| signs | unit) < 0 {
+                    *bits |= redirect_few(lanes) << (few * 8);
                 }
             }
         }
@@ -229,16 +232,11 @@ impl Block {
 }
 
 /// Turns the negative units among a few into 0; returns which they were.
-///
-/// # Safety
-/// The units have been written.
-unsafe fn redirect_few(units: &mut [MaybeUninit<i32>]) -> u64 {
+fn redirect_few(units: &mut [i32]) -> u64 {
     let mut found = 0;
     for (lane, unit) in units.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        let value = unsafe { unit.assume_init() };
-        found |= u64::from(value < 0) << lane;
-        unit.write(value.max(0));
+        found |= u64::from(*unit < 0) << lane;
+        *unit = (*unit).max(0);
     }
     found
 }

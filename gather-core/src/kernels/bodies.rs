@@ -6,7 +6,7 @@ use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
-use crate::kernels::resolve::Resolve;
+use crate::kernels::resolve::{GoOn, Resolve};
 use crate::kernels::unit::{Lanes, Next, Unit};
 use crate::ops::OutOfBounds;
 
@@ -102,9 +102,54 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             return;
         }
         // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
-        unsafe { U::move_lanes::<L>(&Self::lanes_at(units, args, at, n, next)) };
+        unsafe { U::move_lanes::<L>(&Self::lanes_at(units.as_ptr(), args, at, n, next)) };
         // SAFETY: the caller's promise.
-        unsafe { self.patch(args, at) };
+        unsafe { self.patch(args, at.out) };
+    }
+
+    /// Runs `n` lanes, any number, whose indices serve no others, unless blocks of them are better; returns whether it has.
+    ///
+    /// # Safety
+    /// The kernel contract for the lanes from `at` on.
+    #[inline(always)]
+    unsafe fn once(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
+        let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
+        let mut lanes = Self::lanes_at(job.out, args, at, n, next);
+        // One index for all lanes is resolved once.
+        if job.stride == 0 {
+            return false;
+        }
+        // Wrapping comes back to the units, of which there is room for a block.
+        if args.out_of_bounds == OutOfBounds::Wrap {
+            return false;
+        }
+        // SAFETY: the caller's promise; no units are kept.
+        if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job.unkept(), &lanes, &Loop::ONCE) } {
+            self.out_of_range |= out_of_range;
+            return true;
+        }
+        // Rows are fetched ahead within a call.
+        if args.ahead != 0 {
+            return false;
+        }
+        let mut each = |n, out_of_range| -> GoOn {
+            // SAFETY: the units of these lanes have been written.
+            unsafe { self.block.note(job.out, n, out_of_range) };
+            self.out_of_range |= out_of_range;
+            if out_of_range && args.out_of_bounds == OutOfBounds::Error {
+                return false;
+            }
+            lanes.n = n;
+            // SAFETY: K1, K2, K4 and K6 for these lanes; every unit of theirs is in range or redirected to 0.
+            unsafe { U::move_lanes::<L>(&lanes) };
+            // SAFETY: the caller's promise.
+            unsafe { self.patch(args, lanes.out) };
+            lanes.advance(n);
+            true
+        };
+        // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a turn.
+        unsafe { L::resolve_in_turns::<I>(&job, &mut each) };
+        true
     }
 
     /// Resolves `n <= BLOCK` lanes from `index` on.
@@ -131,25 +176,26 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     #[inline(always)]
     unsafe fn fused(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
         let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
-        let lanes = Self::lanes_at(units, args, at, n, next);
+        let lanes = Self::lanes_at(job.out, args, at, n, next);
         // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
         let Some(out_of_range) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
         self.out_of_range |= out_of_range;
         if REUSE && args.loops.len() > 1 {
-            self.block.note(units, n, out_of_range);
+            // SAFETY: the units of the block have been written.
+            unsafe { self.block.note(job.out, n, out_of_range) };
         }
         true
     }
 
     #[inline(always)]
-    fn lanes_at(units: &Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> Lanes {
+    fn lanes_at(units: *const i32, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> Lanes {
         let lane = args.lane();
         Lanes {
             out: at.out,
             out_step: lane.out,
             data: at.data,
             data_step: lane.data,
-            units: units.as_ptr(),
+            units,
             unit: args.unit,
             n,
             row: args.row,
@@ -165,12 +211,12 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     /// Fills the block's lanes that are out of range, where that is the policy.
     ///
     /// # Safety
-    /// K1 and K6 for the lanes from `at` on, which the block holds resolved.
+    /// K1 and K6 for the lanes from `out` on, which the block holds resolved.
     #[inline(always)]
-    unsafe fn patch(&self, args: &IndexArgs<'_>, at: Cursor) {
+    unsafe fn patch(&self, args: &IndexArgs<'_>, out: *mut u8) {
         if self.block.has_bad && args.out_of_bounds == OutOfBounds::Zero {
             // SAFETY: the caller's promise.
-            unsafe { self.block.patch(args, at.out, args.lane().out) };
+            unsafe { self.block.patch(args, out, args.lane().out) };
         }
     }
 }
@@ -194,12 +240,21 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let lane = args.lane();
         let mut done = 0;
-        // A block that is used again needs its units.
         if !TUPLE && args.loops.len() == 1 {
-            let job = Resolve { n: lane.n, ..Resolve::new(units, args, &args.components[0], at.index, lane.index, 0) };
-            let lanes = Self::lanes_at(units, args, at, lane.n, Next::NONE);
+            let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
+            let lanes = Self::lanes_at(job.out, args, at, lane.n, Next::NONE);
             // SAFETY: the caller's promise.
             done = unsafe { U::look_up::<I, L>(&job, &lanes) };
+        }
+        // Without a loop around the lanes, or with one that steps through indices, nobody needs a block's units again.
+        // Tables are loaded once a call.
+        let alone = args.table == 0 && args.components.len() == 1;
+        if alone && (!REUSE || args.loops.len() == 1) {
+            let next = next(args, at, done);
+            // SAFETY: the kernel contract for the lanes from here on.
+            if unsafe { self.once(units, args, at.skip(lane, done), lane.n - done, next) } {
+                return;
+            }
         }
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
@@ -214,10 +269,12 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     #[inline(never)]
     unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let (outer, lane, mut at) = (args.outer(), args.lane(), at);
-        if !REUSE && args.span == 0 && args.table == 0 && lane.n <= BLOCK {
+        let wraps = args.out_of_bounds == OutOfBounds::Wrap;
+        if !REUSE && args.span == 0 && args.table == 0 && (lane.n <= BLOCK || !wraps) {
             let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
-            let lanes = Self::lanes_at(units, args, at, lane.n, Next::NONE);
-            // SAFETY: the caller's promise, for all coordinates of the last outer loop.
+            let job = Resolve { keep: wraps, ..job };
+            let lanes = Self::lanes_at(job.out, args, at, lane.n, Next::NONE);
+            // SAFETY: the caller's promise, for all coordinates of the last outer loop; units are kept to wrap them.
             if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job, &lanes, outer) } {
                 self.out_of_range |= out_of_range;
                 return;

@@ -26,6 +26,8 @@
 //! Resolving depends on the index type and moving on the width, so their machine code adds up instead of multiplying:
 //! only the small nests exist for each width x index type x rank.
 //!
+//! A block is 512 lanes where its units serve several outer coordinates, and else a turn of 64 (`resolve.rs` says why).
+//!
 //! Where it pays, a level has ways of its own: lanes of 4 and 8 bytes are resolved and gathered in one loop, for a whole
 //! plane of lanes at once (`arch/fused`); tuples are resolved by vectors (`arch/resolve`); data that fits in registers is
 //! looked up by shuffles (`arch/lookup`); streams are zipped (`arch/zip`). Each refuses what it does not take, and the
@@ -42,7 +44,7 @@
 //!   alignment.
 //! - **K4** `out` overlaps neither data nor indices.
 //! - **K5** The loops are as many as the kernel's rank (any number for a rank-generic one), at least one, each with
-//!   `n >= 1`; there is a component, each with `dim >= 1`.
+//!   `n >= 1`; there is a component, each with `dim >= 1`. One that is alone has scale 1, or `dim == 1`.
 //! - **K6** A kernel of a fixed unit is given `row` equal to the unit's bytes. `fill` has `fill_len` readable bytes,
 //!   and `fill_len` divides `row`.
 //! - **K7** A kernel of a level runs on a machine that has the level.

@@ -41,6 +41,12 @@ impl Lanes {
     pub(crate) unsafe fn source(&self, lane: usize) -> *const u8 {
         // SAFETY: `units` has `n` entries.
         let unit = unsafe { self.units.wrapping_add(lane).read() };
+        self.source_of(lane, unit)
+    }
+
+    /// Where a lane comes from whose index resolves to `unit`.
+    #[inline(always)]
+    pub(crate) fn source_of(&self, lane: usize, unit: i32) -> *const u8 {
         self.data
             .wrapping_offset(self.data_step.wrapping_mul(lane as isize))
             .wrapping_offset(self.unit.wrapping_mul(unit as isize))
@@ -58,6 +64,16 @@ impl Lanes {
             next: self.next.from(first / STEP),
             ..*self
         }
+    }
+
+    /// Goes on to the lanes from `count` on, which are resolved into the same room. Field by field: to load all of them at
+    /// once, as a copy of the whole does, would wait for what was just written.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, count: usize) {
+        let by = count as isize;
+        self.out = self.out.wrapping_offset(self.out_step.wrapping_mul(by));
+        self.data = self.data.wrapping_offset(self.data_step.wrapping_mul(by));
+        self.next.at = self.next.from(count / STEP).at;
     }
 
     /// Where a lane goes.

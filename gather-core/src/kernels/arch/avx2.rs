@@ -1,10 +1,11 @@
 //! The level of x86-64 machines with AVX2.
 
 use crate::index::Index;
+use crate::kernels::arch::resolve::Bounds;
 use crate::kernels::arch::{Tier, fused, lookup, resolve, zip};
 use crate::kernels::args::{Loop, Phased};
 use crate::kernels::interleave::{self, Streams};
-use crate::kernels::resolve::{self as scalar, Resolve, Tuples};
+use crate::kernels::resolve::{self as scalar, GoOn, Resolve, TURN, Tuples};
 use crate::kernels::rows;
 use crate::kernels::unit::{self, Lanes};
 use crate::ops::OutOfBounds;
@@ -17,6 +18,12 @@ impl Tier for Avx2 {
     unsafe fn resolve<I: Index>(job: &Resolve) -> bool {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { resolve_lanes::<I>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn resolve_in_turns<I: Index>(job: &Resolve, each: &mut dyn FnMut(usize, bool) -> GoOn) {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { resolve_in_turns::<I>(job, each) }
     }
 
     #[inline(always)]
@@ -71,19 +78,42 @@ impl Tier for Avx2 {
 unsafe fn resolve_lanes<I: Index>(job: &Resolve) -> bool {
     let (mut done, mut out_of_range) = (0, false);
     if job.stride == size_of::<I>() as isize {
+        let bounds = Bounds::of(job);
         // SAFETY: the caller's promise; the indices are contiguous.
-        (done, out_of_range) = unsafe { resolve::contiguous::<I>(job) };
-        if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
-            // SAFETY: as above; the first `done` units are resolved.
-            unsafe { resolve::wrap::<I>(job, done, |_| ()) };
-            out_of_range = false;
-        }
+        (done, out_of_range) = unsafe { resolve::contiguous::<I>(job, bounds) };
         if done == job.n {
             return out_of_range;
         }
     }
     // SAFETY: the caller's promise, for the lanes from `done` on.
     out_of_range | unsafe { scalar::resolve::<I>(&job.rest(done)) }
+}
+
+/// [`Tier::resolve_in_turns`] for AVX2: bounds are made once for all turns, and the vectors of a turn unrolled, without which
+/// turns take as long as blocks.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn resolve_in_turns<I: Index>(job: &Resolve, each: &mut dyn FnMut(usize, bool) -> GoOn) {
+    let mut done = 0;
+    if job.stride == size_of::<I>() as isize {
+        let bounds = Bounds::of(job);
+        while job.n - done >= TURN {
+            // SAFETY: the caller's promise; the indices are contiguous, and a turn is whole vectors.
+            let (_, out_of_range) = unsafe { resolve::contiguous::<I>(&job.turn(done, TURN), bounds) };
+            done += TURN;
+            if !each(TURN, out_of_range) {
+                return;
+            }
+        }
+    }
+    let resolve = |job: &Resolve| {
+        // SAFETY: the caller's promise, for some of the indices.
+        unsafe { resolve_lanes::<I>(job) }
+    };
+    scalar::in_turns(&job.turn(done, job.n - done), resolve, each);
 }
 
 /// [`Tier::resolve_tuples`] for AVX2: of 2, 3 and 4 components.
@@ -132,6 +162,10 @@ unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes) {
         // SAFETY: the caller's promise.
         unsafe { lookup::lanes::<BYTES>(lanes) }
     };
+    if done == 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { unit::move_fixed::<BYTES>(lanes) };
+    }
     // SAFETY: the caller's promise, for the lanes from `done` on.
     unsafe { unit::move_fixed::<BYTES>(&lanes.from(done)) }
 }

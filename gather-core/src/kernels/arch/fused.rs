@@ -137,7 +137,7 @@ impl<const BYTES: usize> Row<BYTES> {
         let data_step = lanes.data_step as i32;
         let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         Row {
-            bounds: Bounds::new([job.dim; EIGHT], job.negative, job.out_of_bounds),
+            bounds: Bounds::of(job),
             filled: if job.out_of_bounds == OutOfBounds::Zero { spread(fill) } else { _mm256_setzero_si256() },
             fill,
             unit: _mm256_set1_epi32(lanes.unit as i32),
@@ -168,8 +168,8 @@ impl<const BYTES: usize> Row<BYTES> {
             let resolved = self.bounds.resolve(indices);
             let resolved = if is_split::<I>() { in_order(resolved) } else { resolved };
             found = _mm256_or_si256(found, resolved);
-            // SAFETY: `out` has room for `n` units; these are eight of them.
-            unsafe { _mm256_storeu_si256(job.out.wrapping_add(step * EIGHT).cast(), resolved) };
+            // SAFETY: `out` has room for `n` units, or for eight that nobody needs; these are eight.
+            unsafe { _mm256_storeu_si256(job.room(step * EIGHT).cast(), resolved) };
             let offsets = if PACKED { resolved } else { _mm256_add_epi32(_mm256_mullo_epi32(resolved, self.unit), at) };
             at = _mm256_add_epi32(at, self.step);
             let to = lanes.out.wrapping_add(step * EIGHT * BYTES);
@@ -180,7 +180,7 @@ impl<const BYTES: usize> Row<BYTES> {
         let done = steps * EIGHT;
         let mut out_of_range = any_negative(found);
         if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
-            // SAFETY: the caller's promise; the first `done` units are resolved.
+            // SAFETY: the caller's promise; the first `done` units are resolved, and kept.
             unsafe { wrap::<BYTES, I>(job, lanes, done) };
             out_of_range = false;
         }

@@ -21,7 +21,7 @@ pub use scalar::Scalar;
 use crate::index::Index;
 use crate::kernels::args::Loop;
 use crate::kernels::interleave::Streams;
-use crate::kernels::resolve::{Resolve, Tuples};
+use crate::kernels::resolve::{self as lanes, GoOn, Resolve, Tuples};
 use crate::kernels::unit::Lanes;
 
 /// The pieces of a kernel that depend on the level.
@@ -31,6 +31,20 @@ pub trait Tier: 'static {
     /// # Safety
     /// K3 and K7; `job.out` has room for `job.n`.
     unsafe fn resolve<I: Index>(job: &Resolve) -> bool;
+
+    /// Resolves indices, any number of them, in turns: up to [`TURN`](lanes::TURN) of them, then calls `each` on their number
+    /// and on whether one of them was out of range; then the next into the same room, for as long as `each` says.
+    ///
+    /// # Safety
+    /// K3 and K7; `job.out` has room for a turn.
+    #[inline(always)]
+    unsafe fn resolve_in_turns<I: Index>(job: &Resolve, each: &mut dyn FnMut(usize, bool) -> GoOn) {
+        let resolve = |job: &Resolve| {
+            // SAFETY: the caller's promise, for some of the indices.
+            unsafe { Self::resolve::<I>(job) }
+        };
+        lanes::in_turns(job, resolve, each);
+    }
 
     /// Resolves a block of tuples of several components and adds them up in units; returns whether one was out of range
     /// (its lane then holds -1), or `None` when the level has no way of its own for them.
@@ -48,14 +62,14 @@ pub trait Tier: 'static {
     /// K1, K2, K4, K6 and K7.
     unsafe fn move_fixed<const BYTES: usize>(lanes: &Lanes);
 
-    /// Resolves blocks of indices of one component and moves lanes of `BYTES` bytes by them, at once: the lanes of one
-    /// coordinate of `outer` after the other; returns whether an index was out of range, or `None` when the level has no
-    /// way of its own for these lanes. Lanes out of range get the fill, and unit -1. Under `OutOfBounds::Error` what comes
+    /// Resolves indices of one component and moves lanes of `BYTES` bytes by them, at once: the lanes of one coordinate of
+    /// `outer` after the other; returns whether an index was out of range, or `None` when the level has no way of its own
+    /// for these lanes. Lanes out of range get the fill, and unit -1 where units are kept. Under `OutOfBounds::Error` what comes
     /// after the coordinate of the first is not moved.
     ///
     /// # Safety
     /// K1, K2, K3, K4, K6 and K7 along `outer`; `job.out`, which are the lanes' units, has room for `job.n`, the lanes'
-    /// number.
+    /// number, or for [`STEP`](crate::kernels::unit::STEP) where they are not kept, which `OutOfBounds::Wrap` needs.
     #[inline(always)]
     unsafe fn fused<const BYTES: usize, I: Index>(_: &Resolve, _: &Lanes, _: &Loop) -> Option<bool> {
         None

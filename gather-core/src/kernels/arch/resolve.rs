@@ -122,6 +122,13 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// Bounds of lanes of one axis.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn of(job: &Resolve) -> Self {
+        Bounds::new([job.dim; EIGHT], job.negative, job.out_of_bounds)
+    }
+
     /// Bounds of lanes whose axes have the given sizes.
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -169,14 +176,14 @@ pub(super) fn any_negative(lanes: __m256i) -> bool {
     _mm256_movemask_ps(_mm256_castsi256_ps(lanes)) != 0
 }
 
-/// Resolves whole vectors of contiguous indices of one component; returns how many, and whether one was out of range.
+/// Resolves whole vectors of contiguous indices of one component; returns how many, and whether one was out of range (and is
+/// not wrapped).
 ///
 /// # Safety
 /// As for [`Tier::resolve`](super::Tier::resolve); the indices are contiguous.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn contiguous<I: Index>(job: &Resolve) -> (usize, bool) {
-    let bounds = Bounds::new([job.dim; EIGHT], job.negative, job.out_of_bounds);
+pub(super) unsafe fn contiguous<I: Index>(job: &Resolve, bounds: Bounds) -> (usize, bool) {
     let index = job.index.cast::<I>();
     let steps = job.n / EIGHT;
     let mut found = _mm256_setzero_si256();
@@ -189,7 +196,13 @@ pub(super) unsafe fn contiguous<I: Index>(job: &Resolve) -> (usize, bool) {
         // SAFETY: `out` has room for `n` units; these are eight of them.
         unsafe { _mm256_storeu_si256(job.out.wrapping_add(step * EIGHT).cast(), units) };
     }
-    (steps * EIGHT, any_negative(found))
+    let (done, out_of_range) = (steps * EIGHT, any_negative(found));
+    if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
+        // SAFETY: the caller's promise; the first `done` units are resolved.
+        unsafe { wrap::<I>(job, done, |_| ()) };
+        return (done, false);
+    }
+    (done, out_of_range)
 }
 
 /// Wraps the lanes that hold -1 among the first `done`, which is a multiple of [`EIGHT`]: those whose index is not in range
