@@ -22,7 +22,7 @@ pub(crate) fn index_kernel(
         let unit = set.unit(bytes)?;
         set.index_kernel(op, unit, set.word(index)?, rank, level)
     };
-    candidates(set, row).into_iter().find_map(|(set, bytes)| find(set, bytes))
+    candidates(set, row).find_map(|(set, bytes)| find(set, bytes))
 }
 
 /// The kernel of BatchToSpace for lanes of `row` bytes, chosen likewise.
@@ -33,7 +33,7 @@ pub(crate) fn copy_kernel(
     rank: usize,
     level: Level,
 ) -> Option<&'static CopyEntry> {
-    candidates(set, row).into_iter().find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
+    candidates(set, row).find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
 }
 
 /// The nest of a map.
@@ -42,6 +42,9 @@ pub(crate) fn map_nest(index: IndexType, level: Level) -> MapNest {
 }
 
 /// Where to look for a kernel, in order: (set, bytes of the unit), 0 bytes standing for rows.
-fn candidates(set: &'static KernelSet, row: usize) -> [(&'static KernelSet, usize); 3] {
-    [(set, row), (&BUILTIN, row), (&BUILTIN, 0)]
+#[inline]
+fn candidates(set: &'static KernelSet, row: usize) -> impl Iterator<Item = (&'static KernelSet, usize)> {
+    let all = [(set, row), (&BUILTIN, row), (&BUILTIN, 0)];
+    // The built-in set stands in for itself.
+    all.into_iter().skip(usize::from(core::ptr::eq(set, &raw const BUILTIN)))
 }

@@ -120,6 +120,8 @@ pub struct Layout {
     shape: Shape,
     strides: SmallVec<[isize; INLINE]>,
     len: usize,
+    /// Whether the strides follow from the shape, as [`Layout::contiguous`] makes them. Others may still be contiguous.
+    row_major: bool,
 }
 
 impl PartialEq for Layout {
@@ -128,7 +130,8 @@ impl PartialEq for Layout {
     fn eq(&self, other: &Self) -> bool {
         self.shape.len() == other.shape.len()
             && self.shape.iter().zip(other.shape.iter()).all(|(mine, theirs)| mine == theirs)
-            && self.strides.iter().zip(&other.strides).all(|(mine, theirs)| mine == theirs)
+            && ((self.row_major && other.row_major)
+                || self.strides.iter().zip(&other.strides).all(|(mine, theirs)| mine == theirs))
     }
 }
 
@@ -148,7 +151,7 @@ impl Layout {
             *stride = step as isize;
             step *= dim.max(1);
         }
-        Ok(Layout { shape: shape.into(), strides, len })
+        Ok(Layout { shape: shape.into(), strides, len, row_major: true })
     }
 
     /// A layout with any element strides, negative and 0 too.
@@ -160,7 +163,7 @@ impl Layout {
             return Err(Error::StridesLength { strides: strides.len(), rank: shape.len() });
         }
         let len = Shape::checked_len(shape)?;
-        Ok(Layout { shape: shape.into(), strides: SmallVec::from_slice(strides), len })
+        Ok(Layout { shape: shape.into(), strides: SmallVec::from_slice(strides), len, row_major: false })
     }
 
     /// The sizes of the dimensions.
@@ -220,7 +223,7 @@ impl Layout {
         }
         let shape = axes.iter().map(|&d| self.shape[d]).collect();
         let strides = axes.iter().map(|&d| self.strides[d]).collect();
-        Ok(Layout { shape, strides, len: self.len })
+        Ok(Layout { shape, strides, len: self.len, row_major: false })
     }
 
     /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty layout.

@@ -6,7 +6,7 @@ use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
-use crate::kernels::resolve::{GoOn, Resolve};
+use crate::kernels::resolve::{GoOn, Resolve, TURN};
 use crate::kernels::unit::{Lanes, Next, Unit};
 use crate::ops::OutOfBounds;
 
@@ -128,8 +128,8 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             self.out_of_range |= out_of_range;
             return true;
         }
-        // Rows are fetched ahead within a call.
-        if args.ahead != 0 {
+        // Rows are fetched ahead within a block; and so few lanes are one.
+        if args.ahead != 0 || n <= TURN {
             return false;
         }
         let mut each = |n, out_of_range| -> GoOn {

@@ -46,18 +46,27 @@ pub(crate) unsafe fn move_rows(lanes: &Lanes) {
         };
     }
     macro_rules! each {
-        ($copy:expr) => {
-            for lane in 0..lanes.n {
-                if lanes.ahead != 0 && lane + lanes.ahead < lanes.n {
-                    // SAFETY: `lane + ahead < n`.
-                    prefetch(unsafe { lanes.source(lane + lanes.ahead) }, lanes.row);
-                }
+        ($copy:expr) => {{
+            let move_lane = |lane| {
                 // SAFETY: `lane < n`.
                 let from = unsafe { lanes.source(lane) };
                 // SAFETY: K1, K2 and K4 for the lane: `row` bytes at both ends, apart from each other.
                 unsafe { $copy(from, lanes.target(lane), lanes.row) };
+            };
+            let fetched = if lanes.ahead == 0 { 0 } else { lanes.n.saturating_sub(lanes.ahead) };
+            for lane in 0..fetched {
+                // SAFETY: `lane + ahead < n`.
+                prefetch(unsafe { lanes.source(lane + lanes.ahead) }, lanes.row);
+                move_lane(lane);
             }
-        };
+            for lane in fetched..lanes.n {
+                move_lane(lane);
+            }
+        }};
+    }
+    if lanes.row == LINE && lanes.ahead == 0 {
+        // SAFETY: the caller's promise, for rows of a line.
+        return unsafe { move_fixed::<LINE>(lanes) };
     }
     fixed!(3 5 6 7 9 10 11 12 13 14 15 1 2 4 8 16 20 24 28 32);
     match lanes.row {
