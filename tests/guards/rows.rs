@@ -1,6 +1,6 @@
 //! Rows of every length in bytes, moved by Gather, GatherNd and BatchToSpace.
 
-use gather_core::{BatchToSpace, Gather, GatherNd, Par};
+use gather_core::{BatchToSpace, Error, Gather, GatherNd, Layout, OutOfBounds, Par, View};
 use gather_tests::oracle;
 
 use crate::{IndexOp, PLACES, Pages, Picks, TIGHT, levels, samples};
@@ -55,6 +55,34 @@ fn copied() {
                 let op = BatchToSpace::new(&signed(blocks), &signed(begins), &signed(ends)).level(level);
                 pages.copy(&PLACES, &op, (&data, &expected));
             }
+        }
+    }
+}
+
+/// Rows of 12 bytes of large tables are resolved and moved in one loop.
+#[test]
+fn short_rows_of_large_tables() {
+    let mut pages = Pages::new();
+    let row = 12;
+    let dim = (7 << 20) / row;
+    let data = samples::<u8>(&[dim, row]);
+    let table = View::new(&data.values, &[dim, row]).unwrap();
+    for (number, lanes) in [7, 8, 9, 21, 64, 65, 16, 30].into_iter().enumerate() {
+        let picks = Picks::<i64>::new(&[lanes], dim, number);
+        let expected = oracle::gather(&data, &picks.exact, 0, 0, picks.rules, &0).unwrap();
+        for level in levels() {
+            let op = Gather::new(0).tuned(&picks, level);
+            pages.index(&TIGHT, &op, (&data, &picks, &expected));
+        }
+        for bad in [0, lanes / 2, lanes - 1] {
+            let mut indices = vec![0u32; lanes];
+            indices[bad] = dim as u32;
+            let op = Gather::new(0).out_of_bounds(OutOfBounds::Error);
+            let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
+            assert!(plan.explain().to_string().contains("fetched ahead"), "{}", plan.explain());
+            let error = plan.run(&table, &View::new(&indices, &[lanes]).unwrap()).unwrap_err();
+            let Error::IndexOutOfRange { position, .. } = &error else { panic!("{error}") };
+            assert_eq!(*position, bad, "{error}");
         }
     }
 }

@@ -89,7 +89,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
         let resolved = REUSE && at.index == self.resolved && n == lane.n;
         if !resolved {
             self.resolved = at.index;
-            if !TUPLE && args.table == 0 {
+            if !TUPLE && args.table == 0 && U::fuses(args) {
                 // SAFETY: the caller's promise.
                 if unsafe { self.fused(units, args, at, n, next) } {
                     return;
@@ -113,24 +113,21 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     /// The kernel contract for the lanes from `at` on.
     #[inline(always)]
     unsafe fn once(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
+        let fuses = U::fuses(args);
+        // Wrapping comes back to the units, of which there is room for a block. One index for all lanes is resolved once, rows
+        // are fetched ahead within a block, and so few lanes are one.
+        let blocks = if fuses { args.out_of_bounds == OutOfBounds::Wrap } else { args.ahead != 0 || n <= TURN };
+        if blocks || args.lane().index == 0 {
+            return false;
+        }
         let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
         let mut lanes = Self::lanes_at(job.out, args, at, n, next);
-        // One index for all lanes is resolved once.
-        if job.stride == 0 {
-            return false;
-        }
-        // Wrapping comes back to the units, of which there is room for a block.
-        if args.out_of_bounds == OutOfBounds::Wrap {
-            return false;
-        }
-        // SAFETY: the caller's promise; no units are kept.
-        if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job.unkept(), &lanes, &Loop::ONCE) } {
-            self.out_of_range |= out_of_range;
-            return true;
-        }
-        // Rows are fetched ahead within a block; and so few lanes are one.
-        if args.ahead != 0 || n <= TURN {
-            return false;
+        if fuses {
+            // SAFETY: the caller's promise; no units are kept.
+            if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job.unkept(), &lanes, &Loop::ONCE) } {
+                self.out_of_range |= out_of_range;
+                return true;
+            }
         }
         let mut each = |n, out_of_range| -> GoOn {
             // SAFETY: the units of these lanes have been written.
@@ -270,7 +267,7 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let (outer, lane, mut at) = (args.outer(), args.lane(), at);
         let wraps = args.out_of_bounds == OutOfBounds::Wrap;
-        if !REUSE && args.span == 0 && args.table == 0 && (lane.n <= BLOCK || !wraps) {
+        if !REUSE && U::fuses(args) && args.span == 0 && args.table == 0 && (lane.n <= BLOCK || !wraps) {
             let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
             let job = Resolve { keep: wraps, ..job };
             let lanes = Self::lanes_at(job.out, args, at, lane.n, Next::NONE);

@@ -5,7 +5,7 @@
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::args::Loop;
+use crate::kernels::args::{IndexArgs, Loop};
 use crate::kernels::resolve::Resolve;
 use crate::kernels::rows::prefetch;
 
@@ -145,6 +145,12 @@ pub trait Unit: 'static {
         0
     }
 
+    /// Whether it is worth asking the level to resolve and move these lanes at once.
+    #[inline(always)]
+    fn fuses(_: &IndexArgs<'_>) -> bool {
+        false
+    }
+
     /// Resolves and moves the lanes of one outer coordinate after the other, at once, where the level can; returns whether
     /// an index was out of range.
     ///
@@ -185,6 +191,11 @@ impl<const BYTES: usize> Unit for Fixed<BYTES> {
     }
 
     #[inline(always)]
+    fn fuses(_: &IndexArgs<'_>) -> bool {
+        matches!(BYTES, 4 | 8)
+    }
+
+    #[inline(always)]
     unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<bool> {
         if !matches!(BYTES, 4 | 8) {
             return None;
@@ -205,6 +216,20 @@ impl Unit for Rows {
     unsafe fn move_lanes<L: Tier>(lanes: &Lanes) {
         // SAFETY: the caller's promise.
         unsafe { L::move_rows(lanes) }
+    }
+
+    #[inline(always)]
+    fn fuses(args: &IndexArgs<'_>) -> bool {
+        args.row == 12 && args.ahead != 0
+    }
+
+    #[inline(always)]
+    unsafe fn fused<I: Index, L: Tier>(job: &Resolve, lanes: &Lanes, outer: &Loop) -> Option<bool> {
+        if lanes.row != 12 {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { L::fused::<12, I>(job, lanes, outer) }
     }
 
     #[inline(always)]

@@ -123,6 +123,9 @@ const BYTES_AHEAD: usize = 2 << 10;
 /// what is read and written one after the other. `gather/take_64K_4M_i32` takes 3.25 ms with it, 3.7 without and 3.4 with the
 /// indices alone; 512 and 1024 lanes gain less (2026-11-21, 2-core EPYC of the Zen 4 class, `record take`).
 const LANES_AHEAD: usize = 256;
+/// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop, see `kernels/arch/fused.rs`: between 3 MiB,
+/// where turns are better, and 12.
+const FUSED_FROM: usize = 6 << 20;
 /// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of them
 /// are to fit in the first-level cache.
 const SPAN: usize = 8 << 10;
@@ -197,6 +200,7 @@ impl IndexPlan {
         let ahead = match row {
             _ if is_far(axes, size, row) => (BYTES_AHEAD / row).clamp(4, 16),
             4 | 8 if loops.len() == 1 && bytes > PREFETCH_FROM => LANES_AHEAD,
+            12 if loops.len() == 1 && reach(axes, size) > FUSED_FROM => LANES_AHEAD,
             _ => 0,
         };
         Ok(IndexPlan {
@@ -238,8 +242,13 @@ impl<K> IndexPlan<K> {
 
 /// Whether rows of `row` bytes of data are worth fetching ahead: the axes reach beyond the second-level cache.
 pub(super) fn is_far(axes: &[Axis], size: usize, row: usize) -> bool {
+    row >= 32 && reach(axes, size) > PREFETCH_FROM
+}
+
+/// Bytes of data that the axes reach over.
+fn reach(axes: &[Axis], size: usize) -> usize {
     let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
-    row >= 32 && reached.saturating_mul(size) > PREFETCH_FROM
+    reached.saturating_mul(size)
 }
 
 /// The element stride of the output along every lowered dimension.
