@@ -41,11 +41,13 @@ impl Place {
             }
         }
         let gaps = u.arbitrary()?;
+        let empty = shape.contains(&0);
         // Elements from the first of the memory to coordinate 0, and to the last.
         let (mut origin, mut last) = (0, 0);
         let mut step = 1;
         for d in order {
-            let span = shape[d].saturating_sub(1);
+            // Without elements, the other dimensions may be of any size, and strides too.
+            let span = if empty { shape[d].min(4) } else { shape[d] - 1 };
             if gaps {
                 step += u.int_in_range(0..=2)?;
             }
@@ -62,7 +64,6 @@ impl Place {
             step *= span + 1;
         }
         let (before, behind) = if gaps { (u.int_in_range(0..=3)?, u.int_in_range(0..=3)?) } else { (0, 0) };
-        let empty = shape.contains(&0);
         place.offset = if empty { before } else { before + origin };
         place.len = if empty { before } else { before + last + 1 + behind };
         Ok(place)
