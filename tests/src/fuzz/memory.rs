@@ -137,3 +137,21 @@ pub(super) unsafe fn written<T: Copy>(memory: &[MaybeUninit<T>]) -> Vec<T> {
     // SAFETY: the caller's promise.
     memory.iter().map(|value| unsafe { value.assume_init() }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_without_elements_have_places_whatever_their_other_dimensions() {
+        let most = isize::MAX as usize;
+        for shape in [&[0, most][..], &[most, 0], &[0, most / 4, 4], &[most, 0, 1]] {
+            for byte in 0..=255 {
+                let bytes: Vec<u8> = (0..64).map(|at| if at % 3 == 0 { 255 } else { byte ^ at }).collect();
+                let place = Place::draw(&mut Unstructured::new(&bytes), shape, byte % 2 == 0).unwrap();
+                let memory = vec![0u8; place.len];
+                assert_eq!(place.view(&memory).layout().len(), 0);
+            }
+        }
+    }
+}
