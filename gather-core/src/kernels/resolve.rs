@@ -29,6 +29,9 @@ use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
 /// turns of 64             1.72     1.58   1.75    6.6      8.8
 /// moves alone             1.45     1.33   1.62    5.4      7.4
 /// ```
+///
+/// Elements of 1 and 2 bytes take 0.55 ns each in place of 0.50 from 16 KiB, 0.70 in place of 0.80 from 256; of 16 bytes, from 2 MiB,
+/// 1.4 in place of 2.0.
 pub(crate) const TURN: usize = 64;
 
 /// What is to be resolved: `n` indices of one component, `stride` bytes apart, into `out`.
