@@ -200,7 +200,7 @@ pub(crate) fn in_turns(job: &Resolve, resolve: impl Fn(&Resolve) -> bool, each: 
 /// Resolves and moves a few lanes, one after the other. Those out of range get unit -1 and `fill`.
 ///
 /// # Safety
-/// As for [`Tier::fused`].
+/// As for [`Tier::fused`](crate::kernels::arch::Tier::fused).
 #[inline(always)]
 pub(crate) unsafe fn resolve_and_move<I: Index, const BYTES: usize>(
     job: &Resolve,
