@@ -184,8 +184,8 @@ pub use crate::view::{View, ViewMut};
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. A call is refused when operators on indices x widths x
-/// index types x ranks x levels (2) exceed 4,096.
+/// All mistakes of a call are reported at once, each where it stands. A call is refused when it has operators on indices
+/// and widths x index types x ranks x levels (2) exceed 1,296.
 ///
 /// # What is emitted
 ///

@@ -15,9 +15,9 @@ pub use crate::index::IndexType;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::Avx2;
 pub use crate::kernels::{
-    BatchToSpace, CopyArgs, CopyBody, CopyCursor, CopyEntry, CopyKernel, Cursor, ElementRow, Fixed, Gather,
-    GatherElements, GatherNd, IndexArgs, IndexBody, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Loop,
-    Phased, Rows, Scalar, Tables, UnitRow, Units, Verdict, Walk, copy_nest_any, index_nest_any,
+    BatchToSpace, CopyArgs, CopyBody, CopyCursor, CopyEntry, CopyKernel, Cursor, ElementRow, Fixed, Gather, IndexArgs,
+    IndexBody, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Loop, Phased, Rows, Scalar, Tables, UnitRow,
+    Units, Verdict, Walk, copy_nest_any, index_nest_any,
 };
 pub use crate::level::Level;
 pub use crate::map::Convert;

@@ -30,51 +30,47 @@ static ANY: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather_nd` of 16-bit units through `i32` indices, nest rank 3, scalar level.
+    /// Gathers 16-bit units through `i32` indices, nest rank 3, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_nd_x16_i32_r3__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_r3__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
         unsafe {
-            index_nest_r3::<__g::GatherNd<__g::Fixed<2>, __g::i32, __g::Scalar>>(args)
+            index_nest_r3::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Scalar>>(args)
         }
     }
 
-    /// `gather_nd` of 16-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers 16-bit units through `i32` indices, nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_nd_x16_i32_rn__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
         unsafe {
             __g::index_nest_any::<
-                __g::GatherNd<__g::Fixed<2>, __g::i32, __g::Scalar>,
+                __g::Gather<__g::Fixed<2>, __g::i32, __g::Scalar>,
             >(args)
         }
     }
 
-    /// `gather_nd` of 16-bit units through `i32` indices, nest rank 3, avx2 level.
+    /// Gathers 16-bit units through `i32` indices, nest rank 3, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_nd_x16_i32_r3__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe {
-            index_nest_r3::<__g::GatherNd<__g::Fixed<2>, __g::i32, __g::Avx2>>(args)
-        }
+    unsafe fn gather_x16_i32_r3__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+        unsafe { index_nest_r3::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Avx2>>(args) }
     }
 
-    /// `gather_nd` of 16-bit units through `i32` indices, nest of any rank, avx2 level.
+    /// Gathers 16-bit units through `i32` indices, nest of any rank, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_nd_x16_i32_rn__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
         unsafe {
-            __g::index_nest_any::<
-                __g::GatherNd<__g::Fixed<2>, __g::i32, __g::Avx2>,
-            >(args)
+            __g::index_nest_any::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Avx2>>(args)
         }
     }
 
@@ -106,12 +102,12 @@ static ANY: ::gather_core::KernelSet = {
                 level: __g::Level::Scalar,
                 index: &[
                     __g::IndexEntry {
-                        name: "gather_nd_x16_i32_r3__scalar",
-                        run: gather_nd_x16_i32_r3__scalar,
+                        name: "gather_x16_i32_r3__scalar",
+                        run: gather_x16_i32_r3__scalar,
                     },
                     __g::IndexEntry {
-                        name: "gather_nd_x16_i32_rn__scalar",
-                        run: gather_nd_x16_i32_rn__scalar,
+                        name: "gather_x16_i32_rn__scalar",
+                        run: gather_x16_i32_rn__scalar,
                     },
                 ],
                 copy: &[],
@@ -121,12 +117,12 @@ static ANY: ::gather_core::KernelSet = {
                 level: __g::Level::Avx2,
                 index: &[
                     __g::IndexEntry {
-                        name: "gather_nd_x16_i32_r3__avx2",
-                        run: gather_nd_x16_i32_r3__avx2,
+                        name: "gather_x16_i32_r3__avx2",
+                        run: gather_x16_i32_r3__avx2,
                     },
                     __g::IndexEntry {
-                        name: "gather_nd_x16_i32_rn__avx2",
-                        run: gather_nd_x16_i32_rn__avx2,
+                        name: "gather_x16_i32_rn__avx2",
+                        run: gather_x16_i32_rn__avx2,
                     },
                 ],
                 copy: &[],

@@ -21,7 +21,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
     #[cfg(feature = "pixels")]
     const _: () = __g::assert_width::<Rgba>("Rgba", 4);
 
-    /// `gather` of 16-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers 16-bit units through `i32` indices, nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -33,7 +33,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 32-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers 32-bit units through `i32` indices, nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -45,7 +45,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 16-bit units through `i32` indices, nest of any rank, avx2 level.
+    /// Gathers 16-bit units through `i32` indices, nest of any rank, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -57,7 +57,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 32-bit units through `i32` indices, nest of any rank, avx2 level.
+    /// Gathers 32-bit units through `i32` indices, nest of any rank, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.

@@ -28,7 +28,7 @@ pub static ONE: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather` of 32-bit units through `i32` indices, nest rank 1, scalar level.
+    /// Gathers 32-bit units through `i32` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -38,7 +38,7 @@ pub static ONE: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 32-bit units through `i32` indices, nest rank 1, avx2 level.
+    /// Gathers 32-bit units through `i32` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.

@@ -27,16 +27,14 @@ static POINTS: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather_elements` of `point` units through `u32` indices, nest rank 1, scalar level.
+    /// Gathers `point` units through `u32` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_elements_point_u32_r1__scalar(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn gather_point_u32_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
         unsafe {
             index_nest_r1::<
-                __g::GatherElements<
+                __g::Gather<
                     __g::Fixed<{ __g::size_of::<Point>() }>,
                     __g::u32,
                     __g::Scalar,
@@ -45,22 +43,16 @@ static POINTS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather_elements` of `point` units through `u32` indices, nest rank 1, avx2 level.
+    /// Gathers `point` units through `u32` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_elements_point_u32_r1__avx2(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn gather_point_u32_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
         unsafe {
             index_nest_r1::<
-                __g::GatherElements<
-                    __g::Fixed<{ __g::size_of::<Point>() }>,
-                    __g::u32,
-                    __g::Avx2,
-                >,
+                __g::Gather<__g::Fixed<{ __g::size_of::<Point>() }>, __g::u32, __g::Avx2>,
             >(args)
         }
     }
@@ -93,8 +85,8 @@ static POINTS: ::gather_core::KernelSet = {
                 level: __g::Level::Scalar,
                 index: &[
                     __g::IndexEntry {
-                        name: "gather_elements_point_u32_r1__scalar",
-                        run: gather_elements_point_u32_r1__scalar,
+                        name: "gather_point_u32_r1__scalar",
+                        run: gather_point_u32_r1__scalar,
                     },
                 ],
                 copy: &[],
@@ -104,8 +96,8 @@ static POINTS: ::gather_core::KernelSet = {
                 level: __g::Level::Avx2,
                 index: &[
                     __g::IndexEntry {
-                        name: "gather_elements_point_u32_r1__avx2",
-                        run: gather_elements_point_u32_r1__avx2,
+                        name: "gather_point_u32_r1__avx2",
+                        run: gather_point_u32_r1__avx2,
                     },
                 ],
                 copy: &[],

@@ -27,7 +27,7 @@ static ROWS: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather` of 8-bit units through `i64` indices, nest rank 1, scalar level.
+    /// Gathers 8-bit units through `i64` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -37,7 +37,7 @@ static ROWS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of rows through `i64` indices, nest rank 1, scalar level.
+    /// Gathers rows through `i64` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -45,7 +45,7 @@ static ROWS: ::gather_core::KernelSet = {
         unsafe { index_nest_r1::<__g::Gather<__g::Rows, __g::i64, __g::Scalar>>(args) }
     }
 
-    /// `gather` of 8-bit units through `i64` indices, nest rank 1, avx2 level.
+    /// Gathers 8-bit units through `i64` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -55,7 +55,7 @@ static ROWS: ::gather_core::KernelSet = {
         unsafe { index_nest_r1::<__g::Gather<__g::Fixed<1>, __g::i64, __g::Avx2>>(args) }
     }
 
-    /// `gather` of rows through `i64` indices, nest rank 1, avx2 level.
+    /// Gathers rows through `i64` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.

@@ -28,7 +28,7 @@ static UNITS: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather` of 32-bit units through `i64` indices, nest rank 2, scalar level.
+    /// Gathers 32-bit units through `i64` indices, nest rank 2, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -38,7 +38,7 @@ static UNITS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 64-bit units through `i64` indices, nest rank 2, scalar level.
+    /// Gathers 64-bit units through `i64` indices, nest rank 2, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -48,7 +48,7 @@ static UNITS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 32-bit units through `i64` indices, nest rank 2, avx2 level.
+    /// Gathers 32-bit units through `i64` indices, nest rank 2, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -58,7 +58,7 @@ static UNITS: ::gather_core::KernelSet = {
         unsafe { index_nest_r2::<__g::Gather<__g::Fixed<4>, __g::i64, __g::Avx2>>(args) }
     }
 
-    /// `gather` of 64-bit units through `i64` indices, nest rank 2, avx2 level.
+    /// Gathers 64-bit units through `i64` indices, nest rank 2, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.

@@ -26,7 +26,7 @@ static WORDS: ::gather_core::KernelSet = {
         body.verdict()
     }
 
-    /// `gather` of 8-bit units through `i32` indices, nest rank 1, scalar level.
+    /// Gathers 8-bit units through `i32` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -36,7 +36,7 @@ static WORDS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 8-bit units through `i64` indices, nest rank 1, scalar level.
+    /// Gathers 8-bit units through `i64` indices, nest rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -46,7 +46,7 @@ static WORDS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `gather` of 8-bit units through `i32` indices, nest rank 1, avx2 level.
+    /// Gathers 8-bit units through `i32` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
@@ -56,7 +56,7 @@ static WORDS: ::gather_core::KernelSet = {
         unsafe { index_nest_r1::<__g::Gather<__g::Fixed<1>, __g::i32, __g::Avx2>>(args) }
     }
 
-    /// `gather` of 8-bit units through `i64` indices, nest rank 1, avx2 level.
+    /// Gathers 8-bit units through `i64` indices, nest rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.

@@ -53,8 +53,8 @@ pub(crate) struct Grid {
     pub(crate) words: Vec<&'static str>,
     /// Nest ranks, ascending; 0, last, for any.
     pub(crate) ranks: Vec<u8>,
-    /// Names and bodies of the index operators.
-    pub(crate) index_ops: Vec<(&'static str, &'static str)>,
+    /// The operators on indices, by the names of their `Op`s.
+    pub(crate) index_ops: Vec<&'static str>,
     /// Whether BatchToSpace is among the operators.
     pub(crate) batch_to_space: bool,
 }

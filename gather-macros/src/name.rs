@@ -4,7 +4,7 @@ use quote::ToTokens;
 
 use crate::grid::Width;
 
-/// The operators, in the order of the table, and what runs each.
+/// The operators and the names of their `Op`s; those on indices, which share their kernels, come first.
 pub(crate) const OPS: [(&str, &str); 4] = [
     ("gather", "Gather"),
     ("gather_elements", "GatherElements"),

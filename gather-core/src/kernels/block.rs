@@ -6,6 +6,7 @@ use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{Component, IndexArgs, Verdict};
 use crate::kernels::resolve::{Resolve, Tuples};
+use crate::ops::OutOfBounds;
 
 /// Lanes resolved at once: 2 KiB of units, an eighth of the smallest first-level cache in use.
 pub(crate) const BLOCK: usize = 512;
@@ -213,12 +214,25 @@ impl Block {
         }
     }
 
-    /// Writes the fill over the rows of the lanes out of range.
+    /// Writes the fill over the rows from `out` on of the lanes out of range, where that is the policy.
     ///
     /// # Safety
     /// K1 and K6 for the lanes resolved last.
+    #[inline(always)]
+    pub(crate) unsafe fn patch(&self, args: &IndexArgs<'_>, out: *mut u8) {
+        if self.has_bad && args.out_of_bounds == OutOfBounds::Zero {
+            // SAFETY: the caller's promise.
+            unsafe { self.fill(args, out) };
+        }
+    }
+
+    /// As [`Block::patch`], where there are some.
+    ///
+    /// # Safety
+    /// As there.
     #[inline(never)]
-    pub(crate) unsafe fn patch(&self, args: &IndexArgs<'_>, out: *mut u8, step: isize) {
+    unsafe fn fill(&self, args: &IndexArgs<'_>, out: *mut u8) {
+        let step = args.lane().out;
         for (word, &bits) in self.bad.iter().enumerate() {
             let mut left = bits;
             while left != 0 {

@@ -6,7 +6,8 @@ use crate::index::Index;
 use crate::kernels::arch::Tier;
 use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
 use crate::kernels::block::{BLOCK, Block, Units};
-use crate::kernels::resolve::{GoOn, Resolve, TURN};
+use crate::kernels::resolve::Resolve;
+use crate::kernels::turns;
 use crate::kernels::unit::{Lanes, Next, Unit};
 use crate::ops::OutOfBounds;
 
@@ -58,11 +59,9 @@ pub trait CopyBody: Sized {
     unsafe fn plane(&mut self, args: &CopyArgs<'_>, at: CopyCursor);
 }
 
-/// The body of the index operators: resolves a block of lanes and moves it.
-///
-/// `REUSE`: loops without an index stride use the block that is resolved already. `TUPLE`: an index has any number of
-/// components.
-pub struct Body<U, I, L, const REUSE: bool, const TUPLE: bool> {
+/// The body of all index operators: resolves a block of lanes and moves it. Which operator it is shows in the loops and
+/// components alone: Gather has loops that no index moves along, GatherNd more components than one.
+pub struct Gather<U, I, L> {
     block: Block,
     /// Where the indices of the resolved block lie; null before the first.
     resolved: *const u8,
@@ -70,14 +69,13 @@ pub struct Body<U, I, L, const REUSE: bool, const TUPLE: bool> {
     kernel: PhantomData<(U, I, L)>,
 }
 
-/// Gather: one component; one block of indices serves every slice that it is applied to.
-pub type Gather<U, I, L> = Body<U, I, L, true, false>;
-/// GatherElements: one component; every loop steps through the indices.
-pub type GatherElements<U, I, L> = Body<U, I, L, false, false>;
-/// GatherNd: tuples of components.
-pub type GatherNd<U, I, L> = Body<U, I, L, true, true>;
+/// Whether the loop around the lanes comes back to their indices.
+#[inline(always)]
+fn reuses(args: &IndexArgs<'_>) -> bool {
+    matches!(args.loops, [.., outer, _] if outer.index == 0)
+}
 
-impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I, L, REUSE, TUPLE> {
+impl<U: Unit, I: Index, L: Tier> Gather<U, I, L> {
     /// Runs `n <= BLOCK` lanes, and fetches what comes next.
     ///
     /// # Safety
@@ -86,10 +84,10 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     unsafe fn block(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) {
         let lane = args.lane();
         // Several blocks share the room when the lanes are more than one.
-        let resolved = REUSE && at.index == self.resolved && n == lane.n;
+        let resolved = at.index == self.resolved && n == lane.n;
         if !resolved {
             self.resolved = at.index;
-            if !TUPLE && args.table == 0 && U::fuses(args) {
+            if args.components.len() == 1 && args.table == 0 && U::fuses(args) {
                 // SAFETY: the caller's promise.
                 if unsafe { self.fused(units, args, at, n, next) } {
                     return;
@@ -102,50 +100,23 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
             return;
         }
         // SAFETY: K1, K2, K4 and K6 for these lanes; every unit in the block is in range or redirected to 0.
-        unsafe { U::move_lanes::<L>(&Self::lanes_at(units.as_ptr(), args, at, n, next)) };
+        unsafe { U::move_lanes::<L>(&Lanes::at(args, at, units.as_ptr(), n, next)) };
         // SAFETY: the caller's promise.
-        unsafe { self.patch(args, at.out) };
+        unsafe { self.block.patch(args, at.out) };
     }
 
-    /// Runs `n` lanes, any number, whose indices serve no others, unless blocks of them are better; returns whether it has.
+    /// Runs all lanes in turns, where nobody comes back to their indices and turns are better than blocks; returns whether.
     ///
     /// # Safety
     /// The kernel contract for the lanes from `at` on.
     #[inline(always)]
-    unsafe fn once(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
-        let fuses = U::fuses(args);
-        // Wrapping comes back to the units, of which there is room for a block. One index for all lanes is resolved once, rows
-        // are fetched ahead within a block, and so few lanes are one.
-        let blocks = if fuses { args.out_of_bounds == OutOfBounds::Wrap } else { args.ahead != 0 || n <= TURN };
-        if blocks || args.lane().index == 0 {
+    unsafe fn once(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) -> bool {
+        if args.components.len() != 1 || reuses(args) || !turns::pay::<U>(args) {
             return false;
         }
-        let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
-        let mut lanes = Self::lanes_at(job.out, args, at, n, next);
-        if fuses {
-            // SAFETY: the caller's promise; no units are kept.
-            if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job.unkept(), &lanes, &Loop::ONCE) } {
-                self.out_of_range |= out_of_range;
-                return true;
-            }
-        }
-        let mut each = |n, out_of_range| -> GoOn {
-            // SAFETY: the units of these lanes have been written.
-            unsafe { self.block.note(job.out, n, out_of_range) };
-            self.out_of_range |= out_of_range;
-            if out_of_range && args.out_of_bounds == OutOfBounds::Error {
-                return false;
-            }
-            lanes.n = n;
-            // SAFETY: K1, K2, K4 and K6 for these lanes; every unit of theirs is in range or redirected to 0.
-            unsafe { U::move_lanes::<L>(&lanes) };
-            // SAFETY: the caller's promise.
-            unsafe { self.patch(args, lanes.out) };
-            lanes.advance(n);
-            true
-        };
-        // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a turn.
-        unsafe { L::resolve_in_turns::<I>(&job, &mut each) };
+        let next = next(args, at, 0);
+        // SAFETY: the caller's promise; there is one component.
+        self.out_of_range |= unsafe { turns::run::<U, I, L>(&mut self.block, units, args, at, next) };
         true
     }
 
@@ -156,12 +127,11 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     #[inline(always)]
     unsafe fn resolve(&mut self, units: &mut Units, args: &IndexArgs<'_>, index: *const u8, n: usize) {
         let stride = args.lane().index;
-        let verdict = if TUPLE {
+        let verdict = match args.components {
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve_all::<I, L>(units, args, index, stride, n) }
-        } else {
+            [component] => unsafe { self.block.resolve::<I, L>(units, args, component, index, stride, n) },
             // SAFETY: the caller's promise.
-            unsafe { self.block.resolve::<I, L>(units, args, &args.components[0], index, stride, n) }
+            _ => unsafe { self.block.resolve_all::<I, L>(units, args, index, stride, n) },
         };
         self.out_of_range |= verdict.out_of_range;
     }
@@ -173,48 +143,15 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> Body<U, I
     #[inline(always)]
     unsafe fn fused(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> bool {
         let job = Resolve::new(units, args, &args.components[0], at.index, args.lane().index, n);
-        let lanes = Self::lanes_at(job.out, args, at, n, next);
+        let lanes = Lanes::at(args, at, job.out, n, next);
         // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
         let Some(out_of_range) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
         self.out_of_range |= out_of_range;
-        if REUSE && args.loops.len() > 1 {
+        if reuses(args) {
             // SAFETY: the units of the block have been written.
             unsafe { self.block.note(job.out, n, out_of_range) };
         }
         true
-    }
-
-    #[inline(always)]
-    fn lanes_at(units: *const i32, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) -> Lanes {
-        let lane = args.lane();
-        Lanes {
-            out: at.out,
-            out_step: lane.out,
-            data: at.data,
-            data_step: lane.data,
-            units,
-            unit: args.unit,
-            n,
-            row: args.row,
-            ahead: args.ahead,
-            stream: args.stream,
-            next,
-            table: args.table,
-            fill: args.fill,
-            fill_len: args.fill_len,
-        }
-    }
-
-    /// Fills the block's lanes that are out of range, where that is the policy.
-    ///
-    /// # Safety
-    /// K1 and K6 for the lanes from `out` on, which the block holds resolved.
-    #[inline(always)]
-    unsafe fn patch(&self, args: &IndexArgs<'_>, out: *mut u8) {
-        if self.block.has_bad && args.out_of_bounds == OutOfBounds::Zero {
-            // SAFETY: the caller's promise.
-            unsafe { self.block.patch(args, out, args.lane().out) };
-        }
     }
 }
 
@@ -227,31 +164,27 @@ fn next(args: &IndexArgs<'_>, at: Cursor, done: usize) -> Next {
     }
 }
 
-impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody for Body<U, I, L, REUSE, TUPLE> {
+impl<U: Unit, I: Index, L: Tier> IndexBody for Gather<U, I, L> {
     #[inline(always)]
     fn start(_: &IndexArgs<'_>) -> Self {
-        Body { block: Block::new(), resolved: core::ptr::null(), out_of_range: false, kernel: PhantomData }
+        Gather { block: Block::new(), resolved: core::ptr::null(), out_of_range: false, kernel: PhantomData }
     }
 
     #[inline(never)]
     unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let lane = args.lane();
         let mut done = 0;
-        if !TUPLE && args.loops.len() == 1 {
-            let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
-            let lanes = Self::lanes_at(job.out, args, at, lane.n, Next::NONE);
-            // SAFETY: the caller's promise.
-            done = unsafe { U::look_up::<I, L>(&job, &lanes) };
-        }
-        // Without a loop around the lanes, or with one that steps through indices, nobody needs a block's units again.
-        // Tables are loaded once a call.
-        let alone = args.table == 0 && args.components.len() == 1;
-        if alone && (!REUSE || args.loops.len() == 1) {
-            let next = next(args, at, done);
-            // SAFETY: the kernel contract for the lanes from here on.
-            if unsafe { self.once(units, args, at.skip(lane, done), lane.n - done, next) } {
+        // Tables are loaded once a call, and so for a block at least.
+        if args.table == 0 {
+            // SAFETY: the kernel contract for the lanes.
+            if unsafe { self.once(units, args, at) } {
                 return;
             }
+        } else if args.loops.len() == 1 {
+            let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
+            let lanes = Lanes::at(args, at, job.out, lane.n, Next::NONE);
+            // SAFETY: the caller's promise.
+            done = unsafe { U::look_up::<I, L>(&job, &lanes) };
         }
         while done < lane.n {
             let n = (lane.n - done).min(BLOCK);
@@ -267,10 +200,11 @@ impl<U: Unit, I: Index, L: Tier, const REUSE: bool, const TUPLE: bool> IndexBody
     unsafe fn plane(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let (outer, lane, mut at) = (args.outer(), args.lane(), at);
         let wraps = args.out_of_bounds == OutOfBounds::Wrap;
-        if !REUSE && U::fuses(args) && args.span == 0 && args.table == 0 && (lane.n <= BLOCK || !wraps) {
+        let alone = args.components.len() == 1 && !reuses(args);
+        if alone && U::fuses(args) && args.span == 0 && args.table == 0 && (lane.n <= BLOCK || !wraps) {
             let job = Resolve::new(units, args, &args.components[0], at.index, lane.index, lane.n);
             let job = Resolve { keep: wraps, ..job };
-            let lanes = Self::lanes_at(job.out, args, at, lane.n, Next::NONE);
+            let lanes = Lanes::at(args, at, job.out, lane.n, Next::NONE);
             // SAFETY: the caller's promise, for all coordinates of the last outer loop; units are kept to wrap them.
             if let Some(out_of_range) = unsafe { U::fused::<I, L>(&job, &lanes, outer) } {
                 self.out_of_range |= out_of_range;

@@ -135,35 +135,16 @@ unsafe fn convert_block(args: &MapArgs<'_>, block: &Block, units: &Units, at: Cu
     if block.has_bad && args.index.out_of_bounds == OutOfBounds::Error {
         return;
     }
-    let lane = args.index.lane();
     let job = MapLanes { lanes: lanes(args, at, units.as_ptr(), n), params: args.params, first: 0 };
     // SAFETY: K1, K2, K4, K7 and K8 for these lanes; every unit in the block is in range or redirected to 0.
     unsafe { (args.mover)(&job) };
-    if block.has_bad {
-        // SAFETY: K1 and K6 for these lanes.
-        unsafe { block.patch(&args.index, at.out, lane.out) };
-    }
+    // SAFETY: K1 and K6 for these lanes.
+    unsafe { block.patch(&args.index, at.out) };
 }
 
-/// `n` lanes from `at` on.
+/// `n` lanes from `at` on, counted in elements.
 fn lanes(args: &MapArgs<'_>, at: Cursor, units: *const i32, n: usize) -> Lanes {
-    let lane = args.index.lane();
-    Lanes {
-        out: at.out,
-        out_step: lane.out,
-        data: at.data,
-        data_step: lane.data,
-        units,
-        unit: args.index.unit,
-        n,
-        row: args.elements,
-        ahead: args.index.ahead,
-        next: Next::NONE,
-        stream: false,
-        table: 0,
-        fill: args.index.fill,
-        fill_len: args.index.fill_len,
-    }
+    Lanes { row: args.elements, ..Lanes::at(&args.index, at, units, n, Next::NONE) }
 }
 
 /// Resolves and converts lane by lane, in 64-bit arithmetic.

@@ -65,6 +65,7 @@ mod nest;
 mod resolve;
 mod rows;
 mod table;
+mod turns;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod unit;
 mod wide;
@@ -78,7 +79,7 @@ pub(crate) use args::Component;
 pub use args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Phased, Verdict, Walk};
 pub(crate) use block::BLOCK;
 pub use block::Units;
-pub use bodies::{CopyBody, Gather, GatherElements, GatherNd, IndexBody};
+pub use bodies::{CopyBody, Gather, IndexBody};
 pub(crate) use builtin::BUILTIN;
 pub use interleave::BatchToSpace;
 pub(crate) use map::MapMover;

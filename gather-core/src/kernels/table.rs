@@ -1,8 +1,8 @@
 //! The table of kernels: what the macro emits and the dispatcher reads.
 //!
 //! A row is a data type x index type x rank x operator x level. Rows are not stored one by one: data types map to
-//! units, index types to words, and the kernels stand in arrays ordered by operator, unit, word and rank, so that a row
-//! is found by arithmetic.
+//! units, index types to words, the operators on indices share their kernels, and the kernels stand in arrays ordered by
+//! unit, word and rank, so that a row is found by arithmetic.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub struct Tables {
     pub indices: &'static [IndexRow],
     /// Nest ranks in order; 0, last, for any.
     pub ranks: &'static [u8],
-    /// Operators in the order of the blocks in `LevelTable::index`; BatchToSpace has a table of its own.
+    /// The operators: those on indices run on `LevelTable::index`, BatchToSpace on `LevelTable::copy`.
     pub ops: &'static [Op],
     /// Units.
     pub units: &'static [UnitRow],
@@ -70,13 +70,13 @@ pub struct UnitRow {
 pub struct LevelTable {
     /// The level.
     pub level: Level,
-    /// Ordered by operator, unit, word, rank.
+    /// Ordered by unit, word, rank; empty without an operator on indices.
     pub index: &'static [IndexEntry],
-    /// Ordered by unit, rank.
+    /// Ordered by unit, rank; empty without BatchToSpace.
     pub copy: &'static [CopyEntry],
 }
 
-/// A kernel of an index operator under its name.
+/// A kernel of the index operators under its name.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexEntry {
     /// The function's name.
@@ -107,21 +107,19 @@ impl KernelSet {
     #[doc(hidden)]
     #[must_use]
     pub const fn new(tables: Tables) -> Self {
-        let mut index_ops = 0;
-        let mut copies = 0;
+        let (mut gathers, mut copies) = (0, 0);
         let mut i = 0;
         while i < tables.ops.len() {
             match tables.ops[i] {
                 Op::BatchToSpace => copies = tables.units.len() * tables.ranks.len(),
-                _ => index_ops += 1,
+                _ => gathers = tables.units.len() * tables.words.len() * tables.ranks.len(),
             }
             i += 1;
         }
         let mut level = 0;
         while level < tables.levels.len() {
             let table = &tables.levels[level];
-            let expected = index_ops * tables.units.len() * tables.words.len() * tables.ranks.len();
-            assert!(table.index.len() == expected && table.copy.len() == copies, "a kernel table of another length");
+            assert!(table.index.len() == gathers && table.copy.len() == copies, "a kernel table of another length");
             level += 1;
         }
         KernelSet { tables }
@@ -187,10 +185,11 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        let op = self.tables.ops.iter().filter(|&&op| op != Op::BatchToSpace).position(|&other| other == op)?;
+        if op == Op::BatchToSpace || !self.tables.ops.contains(&op) {
+            return None;
+        }
         let rank = self.rank(rank)?;
-        let at = ((op * self.tables.units.len() + unit) * self.tables.words.len() + word) * self.tables.ranks.len();
-        self.level(level)?.index.get(at + rank)
+        self.level(level)?.index.get((unit * self.tables.words.len() + word) * self.tables.ranks.len() + rank)
     }
 
     /// The kernel of BatchToSpace.

@@ -5,7 +5,7 @@
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::args::{IndexArgs, Loop};
+use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::resolve::Resolve;
 use crate::kernels::rows::prefetch;
 
@@ -33,6 +33,28 @@ pub struct Lanes {
 }
 
 impl Lanes {
+    /// The `n` lanes from `at` on, whose units are or will be at `units`.
+    #[inline(always)]
+    pub(crate) fn at(args: &IndexArgs<'_>, at: Cursor, units: *const i32, n: usize, next: Next) -> Self {
+        let lane = args.lane();
+        Lanes {
+            out: at.out,
+            out_step: lane.out,
+            data: at.data,
+            data_step: lane.data,
+            units,
+            unit: args.unit,
+            n,
+            row: args.row,
+            ahead: args.ahead,
+            stream: args.stream,
+            next,
+            table: args.table,
+            fill: args.fill,
+            fill_len: args.fill_len,
+        }
+    }
+
     /// Where a lane comes from.
     ///
     /// # Safety

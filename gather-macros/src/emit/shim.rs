@@ -1,4 +1,5 @@
-//! The kernels: one named function for each operator x unit x word x rank x level.
+//! The kernels: one named function for each unit x word x rank x level, which the operators on indices share, and one for
+//! each unit x rank x level of BatchToSpace.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -44,43 +45,31 @@ pub(crate) fn kernels(grid: &Grid) -> TokenStream {
         .collect()
 }
 
-/// The kernels of the index operators of one level, ordered by operator, unit, word and rank.
+/// The kernels of one level that the operators on indices share, ordered by unit, word and rank.
 pub(crate) fn index_kernels(grid: &Grid, level: &str, level_ty: &str) -> Vec<Kernel> {
     let level_ty = format_ident!("{level_ty}");
     let attrs = level_attrs(level);
     let mut kernels = Vec::new();
-    for (op, body) in &grid.index_ops {
-        let body = format_ident!("{body}");
-        for unit in &grid.units {
-            let unit_ty = unit_type(grid, unit);
-            for word in &grid.words {
-                let word_ty = format_ident!("{word}");
-                for &rank in &grid.ranks {
-                    let name = format_ident!("{op}_{}_{word}_{}__{level}", unit.name, name::rank(rank));
-                    let nest = nest_path("index_nest", rank);
-                    let doc = format!(
-                        " `{op}` of {} through `{word}` indices, {}, {level} level.",
-                        unit_doc(unit),
-                        rank_doc(rank)
-                    );
-                    let item = quote! {
-                        #[doc = #doc]
-                        ///
-                        /// # Safety
-                        /// The kernel contract.
-                        #attrs
-                        unsafe fn #name(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-                            unsafe {
-                                #nest::<__g::#body<
-                                    #unit_ty,
-                                    __g::#word_ty,
-                                    __g::#level_ty,
-                                >>(args)
-                            }
-                        }
-                    };
-                    kernels.push(Kernel { name, item });
-                }
+    for unit in grid.units.iter().filter(|_| !grid.index_ops.is_empty()) {
+        let unit_ty = unit_type(grid, unit);
+        for word in &grid.words {
+            let word_ty = format_ident!("{word}");
+            for &rank in &grid.ranks {
+                let name = format_ident!("gather_{}_{word}_{}__{level}", unit.name, name::rank(rank));
+                let nest = nest_path("index_nest", rank);
+                let doc =
+                    format!(" Gathers {} through `{word}` indices, {}, {level} level.", unit_doc(unit), rank_doc(rank));
+                let item = quote! {
+                    #[doc = #doc]
+                    ///
+                    /// # Safety
+                    /// The kernel contract.
+                    #attrs
+                    unsafe fn #name(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+                        unsafe { #nest::<__g::Gather<#unit_ty, __g::#word_ty, __g::#level_ty>>(args) }
+                    }
+                };
+                kernels.push(Kernel { name, item });
             }
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn table(name: &Ident, grid: &Grid) -> TokenStream {
     });
     let (ranks, words) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.words);
     let copy_op = grid.batch_to_space.then_some("BatchToSpace");
-    let ops = grid.index_ops.iter().map(|(_, op)| *op).chain(copy_op).map(|op| {
+    let ops = grid.index_ops.iter().copied().chain(copy_op).map(|op| {
         let op = format_ident!("{op}");
         quote!(__g::Op::#op)
     });

@@ -48,8 +48,10 @@ gather_core::kernels! {
 fn main() {
     assert_eq!([FIRST.name(), SECOND.name()], ["FIRST", "SECOND"]);
     let registry = gather_core::Registry::builtin().with(&FIRST);
+    // Operators on indices share their kernels; one of them stands for all.
     let names = |dtype| -> Vec<&str> {
-        registry.kernels().filter(|row| row.dtype == dtype).map(|row| row.name).collect()
+        let found = registry.kernels().filter(|row| row.dtype == dtype && row.op == gather_core::Op::GatherNd);
+        found.map(|row| row.name).collect()
     };
     let types = [
         <Point as gather_core::Element>::DTYPE,

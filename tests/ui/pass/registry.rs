@@ -36,8 +36,8 @@ fn main() -> Result<(), Error> {
         level: Level::Scalar,
     };
     let select = |rank| registry.select(&key(rank)).map(|row| (row.name, row.rank));
-    assert_eq!(select(2), Some(("gather_nd_particle_i64_r2__scalar", Some(2))));
-    assert_eq!(select(7), Some(("gather_nd_particle_i64_rn__scalar", None)));
+    assert_eq!(select(2), Some(("gather_particle_i64_r2__scalar", Some(2))));
+    assert_eq!(select(7), Some(("gather_particle_i64_rn__scalar", None)));
     assert_eq!(Registry::builtin().select(&key(2)), None);
 
     let particles = [1, 2, 3, 4].map(|id| Particle { position: [f32::from(id); 3], id, kind: [0; 6] });
