@@ -18,11 +18,7 @@ pub(crate) fn index_kernel(
     rank: usize,
     level: Level,
 ) -> Option<&'static IndexEntry> {
-    let find = |set: &'static KernelSet, bytes| {
-        let unit = set.unit(bytes)?;
-        set.index_kernel(op, unit, set.word(index)?, rank, level)
-    };
-    candidates(set, row).find_map(|(set, bytes)| find(set, bytes))
+    first(set, row, |set, unit| set.index_kernel(op, unit, set.word(index)?, rank, level))
 }
 
 /// The kernel of BatchToSpace for lanes of `row` bytes, chosen likewise.
@@ -33,7 +29,7 @@ pub(crate) fn copy_kernel(
     rank: usize,
     level: Level,
 ) -> Option<&'static CopyEntry> {
-    candidates(set, row).find_map(|(set, bytes)| set.copy_kernel(set.unit(bytes)?, rank, level))
+    first(set, row, |set, unit| set.copy_kernel(unit, rank, level))
 }
 
 /// The nest of a map.
@@ -41,10 +37,13 @@ pub(crate) fn map_nest(index: IndexType, level: Level) -> MapNest {
     kernels::map_nest(index, level)
 }
 
-/// Where to look for a kernel, in order: (set, bytes of the unit), 0 bytes standing for rows.
-#[inline]
-fn candidates(set: &'static KernelSet, row: usize) -> impl Iterator<Item = (&'static KernelSet, usize)> {
-    let all = [(set, row), (&BUILTIN, row), (&BUILTIN, 0)];
-    // The built-in set stands in for itself.
-    all.into_iter().skip(usize::from(core::ptr::eq(set, &raw const BUILTIN)))
+/// What is found for a unit of `row` bytes: in `set`, or else in the built-in set, which has rows for all others.
+#[inline(always)]
+fn first<T>(set: &'static KernelSet, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> Option<T> {
+    if !core::ptr::eq(set, &raw const BUILTIN)
+        && let Some(found) = set.unit(row).and_then(|unit| find(set, unit))
+    {
+        return Some(found);
+    }
+    find(&BUILTIN, BUILTIN.unit(row).or_else(|| BUILTIN.unit(0))?)
 }

@@ -128,8 +128,9 @@ impl PartialEq for Layout {
     /// Dimension by dimension: there are too few for the call of a comparison of memory to be worth it.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.shape.len() == other.shape.len()
-            && self.shape.iter().zip(other.shape.iter()).all(|(mine, theirs)| mine == theirs)
+        let (shape, others) = (&self.shape[..], &other.shape[..]);
+        shape.len() == others.len()
+            && shape.iter().zip(others).all(|(mine, theirs)| mine == theirs)
             && ((self.row_major && other.row_major)
                 || self.strides.iter().zip(&other.strides).all(|(mine, theirs)| mine == theirs))
     }

@@ -20,18 +20,41 @@ const LANE: usize = 24;
 /// Pieces that there are for each task: threads that come late, or are held up, take fewer of them.
 pub(crate) const PIECES: usize = 4;
 
+/// Bytes copied in the time that a nest takes which copies `bytes` bytes and resolves `lanes` indices.
+#[cfg(feature = "rayon")]
+#[inline]
+fn work(bytes: usize, lanes: usize) -> usize {
+    bytes.saturating_add(lanes.saturating_mul(LANE))
+}
+
+/// Whether a nest that copies `bytes` bytes and resolves `lanes` indices is run by one thread, whatever the pool.
+#[cfg(feature = "rayon")]
+#[inline]
+pub(crate) fn alone(par: Par, bytes: usize, lanes: usize) -> bool {
+    match par {
+        Par::Seq => true,
+        Par::Threads(n) => n <= 1,
+        Par::Auto => work(bytes, lanes) < 2 * WORK_PER_TASK,
+    }
+}
+
 /// The number of tasks for a nest that copies `bytes` bytes and resolves `lanes` indices.
 #[cfg(feature = "rayon")]
 #[inline]
 pub(crate) fn tasks(par: Par, bytes: usize, lanes: usize) -> usize {
-    let work = bytes.saturating_add(lanes.saturating_mul(LANE));
     match par {
-        Par::Seq => 1,
-        Par::Threads(n) => n.max(1),
         // Small calls do not even ask for the pool, which would start it.
-        Par::Auto if work < 2 * WORK_PER_TASK => 1,
-        Par::Auto => rayon::current_num_threads().min(work / WORK_PER_TASK),
+        _ if alone(par, bytes, lanes) => 1,
+        Par::Auto => rayon::current_num_threads().min(work(bytes, lanes) / WORK_PER_TASK),
+        Par::Threads(n) => n,
+        Par::Seq => 1,
     }
+}
+
+/// Whether one thread runs it: always.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn alone(_: Par, _: usize, _: usize) -> bool {
+    true
 }
 
 /// The number of tasks: one.

@@ -73,13 +73,12 @@ pub(super) unsafe fn run_nest<K, C: Kernel>(
 ) -> Verdict {
     let origin = Cursor { out: operands.out, data: operands.data, index };
     let nest = Nest { origin, loops: &plan.loops, unit: plan.unit, ahead: plan.ahead };
-    let task = Task { plan, kernel, fill: operands.fill, nest };
-    match plan.tasks() {
-        // SAFETY: the promise about the operands is the task's.
-        1 => unsafe { task.run() },
-        // SAFETY: as above.
-        tasks => unsafe { task.run_shared(tasks) },
+    if plan.whole {
+        // SAFETY: the promise about the operands is that of `Task::call`, which says why it gives the kernel contract.
+        return unsafe { nest.call(plan, kernel, operands.fill) };
     }
+    // SAFETY: the promise about the operands is the task's.
+    unsafe { Task { plan, kernel, fill: operands.fill, nest }.run_in_parts() }
 }
 
 /// What a nest is run by.
@@ -173,6 +172,20 @@ impl Nest<'_> {
 unsafe impl<K, C> Sync for Task<'_, K, C> {}
 
 impl<K, C: Kernel> Task<'_, K, C> {
+    /// Runs the whole nest in as many tasks as the plan says.
+    ///
+    /// # Safety
+    /// The promise of [`run`].
+    #[inline(never)]
+    unsafe fn run_in_parts(self) -> Verdict {
+        match self.plan.tasks() {
+            // SAFETY: the caller's promise.
+            1 => unsafe { self.run() },
+            // SAFETY: as above.
+            tasks => unsafe { self.run_shared(tasks) },
+        }
+    }
+
     /// Runs the part.
     ///
     /// # Safety

@@ -80,7 +80,7 @@ impl<U: Unit, I: Index, L: Tier> Gather<U, I, L> {
     ///
     /// # Safety
     /// The kernel contract for the lanes from `at` on.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn block(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, n: usize, next: Next) {
         let lane = args.lane();
         // Several blocks share the room when the lanes are more than one.
@@ -118,6 +118,22 @@ impl<U: Unit, I: Index, L: Tier> Gather<U, I, L> {
         // SAFETY: the caller's promise; there is one component.
         self.out_of_range |= unsafe { turns::run::<U, I, L>(&mut self.block, units, args, at, next) };
         true
+    }
+
+    /// Runs the lanes from `done` on, block by block. Not a part of [`IndexBody::lanes`], so that few lanes save few registers.
+    ///
+    /// # Safety
+    /// The kernel contract for the lanes from `at` on.
+    #[inline(never)]
+    unsafe fn blocks(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor, mut done: usize) {
+        let lane = args.lane();
+        while done < lane.n {
+            let n = (lane.n - done).min(BLOCK);
+            let next = next(args, at, done);
+            // SAFETY: the kernel contract for `n` lanes from here on.
+            unsafe { self.block(units, args, at.skip(lane, done), n, next) };
+            done += n;
+        }
     }
 
     /// Resolves `n <= BLOCK` lanes from `index` on.
@@ -186,13 +202,13 @@ impl<U: Unit, I: Index, L: Tier> IndexBody for Gather<U, I, L> {
             // SAFETY: the caller's promise.
             done = unsafe { U::look_up::<I, L>(&job, &lanes) };
         }
-        while done < lane.n {
-            let n = (lane.n - done).min(BLOCK);
-            let next = next(args, at, done);
-            let at = at.skip(lane, done);
-            // SAFETY: the kernel contract for `n` lanes from here on.
-            unsafe { self.block(units, args, at, n, next) };
-            done += n;
+        if done == 0 && lane.n <= BLOCK {
+            let next = next(args, at, 0);
+            // SAFETY: the kernel contract for the lanes.
+            unsafe { self.block(units, args, at, lane.n, next) };
+        } else {
+            // SAFETY: the kernel contract for the lanes.
+            unsafe { self.blocks(units, args, at, done) };
         }
     }
 

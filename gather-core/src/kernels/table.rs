@@ -97,13 +97,56 @@ pub struct CopyEntry {
 /// A set of kernels: what [`kernels!`](crate::kernels!) makes a static of.
 pub struct KernelSet {
     tables: Tables,
+    positions: Positions,
+}
+
+/// Where the units, words and ranks of a set stand in its tables, found at compile time for calls that are not planned.
+struct Positions {
+    /// By bytes: of the units up to [`NARROW`], and of rows at 0.
+    units: [Option<u16>; NARROW + 1],
+    /// By index type.
+    words: [Option<u16>; INDEX_TYPES],
+    /// By nest rank; of the rank-generic kernels at 0.
+    ranks: [Option<u16>; MAX_RANK + 1],
+}
+
+/// Bytes of the widest unit that is found by its bytes; wider ones are looked for.
+const NARROW: usize = 16;
+const INDEX_TYPES: usize = IndexType::Usize as usize + 1;
+/// The most loops that a nest is unrolled for.
+const MAX_RANK: usize = 8;
+
+impl Positions {
+    const fn new(tables: &Tables) -> Self {
+        let mut positions =
+            Positions { units: [None; NARROW + 1], words: [None; INDEX_TYPES], ranks: [None; MAX_RANK + 1] };
+        // From the last on: of several, the first counts.
+        let mut at = tables.units.len();
+        while at > 0 {
+            at -= 1;
+            if tables.units[at].bytes <= NARROW {
+                positions.units[tables.units[at].bytes] = Some(at as u16);
+            }
+        }
+        let mut at = tables.indices.len();
+        while at > 0 {
+            at -= 1;
+            positions.words[tables.indices[at].index as usize] = Some(tables.indices[at].word as u16);
+        }
+        let mut at = tables.ranks.len();
+        while at > 0 {
+            at -= 1;
+            positions.ranks[tables.ranks[at] as usize] = Some(at as u16);
+        }
+        positions
+    }
 }
 
 impl KernelSet {
     /// A set from what the macro emits.
     ///
     /// # Panics
-    /// At compile time when the arrays have not the lengths that their order implies.
+    /// At compile time when the arrays have not the lengths that their order implies, or a rank is above 8.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(tables: Tables) -> Self {
@@ -122,7 +165,8 @@ impl KernelSet {
             assert!(table.index.len() == gathers && table.copy.len() == copies, "a kernel table of another length");
             level += 1;
         }
-        KernelSet { tables }
+        let positions = Positions::new(&tables);
+        KernelSet { tables, positions }
     }
 
     /// The name of the static.
@@ -144,7 +188,10 @@ impl KernelSet {
     /// The position of the unit that moves `bytes` bytes; 0 bytes stands for rows.
     #[inline]
     pub(crate) fn unit(&self, bytes: usize) -> Option<usize> {
-        self.tables.units.iter().position(|unit| unit.bytes == bytes)
+        match self.positions.units.get(bytes) {
+            Some(position) => position.map(usize::from),
+            None => self.tables.units.iter().position(|unit| unit.bytes == bytes),
+        }
     }
 
     /// The position of the unit that moves a data type.
@@ -155,20 +202,20 @@ impl KernelSet {
     /// The position of the word that reads an index type.
     #[inline]
     pub(crate) fn word(&self, index: IndexType) -> Option<usize> {
-        self.tables.indices.iter().find(|row| row.index == index).map(|row| row.word)
+        self.positions.words[index as usize].map(usize::from)
     }
 
     /// The position of a nest rank, or of the rank-generic kernels.
     #[inline]
     fn rank(&self, rank: usize) -> Option<usize> {
-        let ranks = self.tables.ranks;
-        let exact = ranks.iter().position(|&r| r != 0 && usize::from(r) == rank);
-        exact.or_else(|| ranks.iter().position(|&r| r == 0))
+        let ranks = &self.positions.ranks;
+        let exact = ranks.get(rank).copied().flatten();
+        exact.or(ranks[0]).map(usize::from)
     }
 
     /// Whether a nest rank has kernels of its own.
     pub(crate) fn has_rank(&self, rank: usize) -> bool {
-        rank != 0 && self.tables.ranks.iter().any(|&r| usize::from(r) == rank)
+        rank != 0 && self.positions.ranks.get(rank).is_some_and(Option::is_some)
     }
 
     fn level(&self, level: Level) -> Option<&'static LevelTable> {

@@ -39,7 +39,7 @@ pub(crate) fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Er
 
 /// Checks that an output has the shape of the result.
 pub(crate) fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
-    if **expected == *got {
+    if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
         Ok(())
     } else {
         Err(Error::OutputShape { op, expected: expected[..].into(), got: got.into() })
@@ -71,7 +71,7 @@ pub(crate) fn plan(
 ) -> Result<(IndexPlan, Layout), Error> {
     let lowered = lower(op, data, indices)?;
     let out = Layout::contiguous(&lowered.output)?;
-    let plan = IndexPlan::new(set, &lowered, size, index, &out, op.rules(), op.tuning())?;
+    let plan = IndexPlan::new(set, lowered, size, index, &out, op.rules(), op.tuning())?;
     Ok((plan, out))
 }
 
@@ -124,7 +124,7 @@ unsafe fn run_given<O: IndexOperator>(
     let mut lowered = IndexLowered::new(O::OP);
     op.lower(inputs.data_layout, inputs.indices_layout, &mut lowered)?;
     check_output(O::OP, &lowered.output, out_layout.shape())?;
-    let planned = IndexPlan::new(&BUILTIN, &lowered, inputs.size, inputs.index, out_layout, op.rules(), op.tuning());
+    let planned = IndexPlan::new(&BUILTIN, lowered, inputs.size, inputs.index, out_layout, op.rules(), op.tuning());
     let Ok(plan) = &planned else { return planned.map(drop) };
     // SAFETY: the plan was made for these layouts and sizes; the rest is the caller's promise.
     unsafe { exec::run_index(plan, &inputs.operands(out)) }
@@ -143,12 +143,13 @@ unsafe fn run_allocated<O: IndexOperator>(
     let mut lowered = IndexLowered::new(O::OP);
     op.lower(inputs.data_layout, inputs.indices_layout, &mut lowered)?;
     let out = Layout::contiguous(&lowered.output)?;
-    let planned = IndexPlan::new(&BUILTIN, &lowered, inputs.size, inputs.index, &out, op.rules(), op.tuning());
-    let Ok(plan) = &planned else { return planned.map(|plan| plan.output) };
-    let memory = allocate(out.len())?;
-    // SAFETY: the plan was made for these layouts and sizes; the rest is the caller's promise.
-    unsafe { exec::run_index(plan, &inputs.operands(memory)) }?;
-    Ok(lowered.output)
+    let planned = IndexPlan::new(&BUILTIN, lowered, inputs.size, inputs.index, &out, op.rules(), op.tuning());
+    if let Ok(plan) = &planned {
+        let memory = allocate(out.len())?;
+        // SAFETY: the plan was made for these layouts and sizes; the rest is the caller's promise.
+        unsafe { exec::run_index(plan, &inputs.operands(memory)) }?;
+    }
+    planned.map(|plan| plan.output)
 }
 
 pub(crate) fn run<T: Element, I: Index>(

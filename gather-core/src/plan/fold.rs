@@ -50,6 +50,9 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>, size: usize) -> (Loops, usi
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops) -> bool {
     const LONG: usize = 64;
+    if loops.len() == 1 {
+        return false;
+    }
     let lane = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d));
     let Some(lane) = lane else {
         loops.push(Loop { n: 1, out: 0, data: 0, index: 0 });

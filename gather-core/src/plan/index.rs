@@ -106,6 +106,8 @@ pub(crate) struct IndexPlan<K = &'static IndexEntry> {
     pub(crate) chosen: Chosen,
     /// Whether the lanes are run block by block, so that outer loops reuse resolved indices.
     pub(crate) blocked: bool,
+    /// Whether a call is one call of the kernel: lanes are not run block by block, and the work is not worth a second thread.
+    pub(crate) whole: bool,
     pub(crate) route: Route<K>,
     pub(crate) index: IndexType,
     pub(crate) level: Level,
@@ -141,7 +143,7 @@ impl IndexPlan {
     #[inline(always)]
     pub(crate) fn new(
         set: &'static KernelSet,
-        lowered: &IndexLowered,
+        lowered: IndexLowered,
         size: usize,
         index: IndexType,
         out: &Layout,
@@ -150,15 +152,15 @@ impl IndexPlan {
     ) -> Result<Self, Error> {
         let level = Level::resolve(tuning.level)?;
         let IndexLowered { op, output, dims, merged, axes } = lowered;
-        let (op, merged) = (*op, *merged);
-        let bytes = Shape::checked_bytes(output, size)?;
+        let bytes = Shape::checked_bytes(&output, size)?;
 
         let read = !axes.is_empty();
         let index_size = if read { index.size() as isize } else { 0 };
         let step = size as isize;
-        let outs = out_strides(out, dims, merged);
+        let mut room = SmallVec::new();
+        let outs = out_strides(out, &dims, merged, &mut room);
         // Byte strides wrap for layouts over no slice; a view's cannot overflow.
-        let in_bytes = dims.iter().zip(&outs).map(|(dim, &out)| Loop {
+        let in_bytes = dims.iter().zip(outs).map(|(dim, &out)| Loop {
             n: dim.n,
             out: out.wrapping_mul(step),
             data: dim.data.wrapping_mul(step),
@@ -166,7 +168,7 @@ impl IndexPlan {
         });
         let (mut loops, row) = fold(in_bytes, size);
         let blocked = arrange(&mut loops);
-        let (components, unit) = components(axes, step, index_size);
+        let (components, unit) = components(&axes, step, index_size);
 
         let mut chosen = Chosen::Direct;
         let out_is_empty = output.contains(&0);
@@ -198,16 +200,20 @@ impl IndexPlan {
             _ => 0,
         };
         let ahead = match row {
-            _ if is_far(axes, size, row) => (BYTES_AHEAD / row).clamp(4, 16),
+            _ if is_far(&axes, size, row) => (BYTES_AHEAD / row).clamp(4, 16),
             4 | 8 if loops.len() == 1 && bytes > PREFETCH_FROM => LANES_AHEAD,
-            12 if loops.len() == 1 && reach(axes, size) > FUSED_FROM => LANES_AHEAD,
+            12 if loops.len() == 1 && reach(&axes, size) > FUSED_FROM => LANES_AHEAD,
             _ => 0,
         };
+        let blocked = blocked && loops.last().is_some_and(|lane| lane.n > BLOCK);
+        // With sizes of 0 left aside they are elements of the output at most, which cannot overflow.
+        let lanes = loops.iter().map(|along| along.n).product();
         Ok(IndexPlan {
             op,
-            output: output[..].into(),
-            axes: SmallVec::from_slice(axes),
-            blocked: blocked && loops.last().is_some_and(|lane| lane.n > BLOCK),
+            output,
+            axes,
+            blocked,
+            whole: !blocked && threads::alone(tuning.par, bytes, lanes),
             loops,
             components,
             unit,
@@ -221,7 +227,7 @@ impl IndexPlan {
             rules,
             par: tuning.par,
             bytes,
-            lanes: bytes / row.max(1),
+            lanes,
             stream: row >= STREAMED_ROW && bytes >= STREAMED,
         })
     }
@@ -251,17 +257,22 @@ fn reach(axes: &[Axis], size: usize) -> usize {
     reached.saturating_mul(size)
 }
 
-/// The element stride of the output along every lowered dimension.
-pub(super) fn out_strides(out: &Layout, dims: &[Dim], merged: usize) -> SmallVec<[isize; 6]> {
+/// The element stride of the output along every lowered dimension: its own, or what is made of them in `room`.
+pub(super) fn out_strides<'a>(
+    out: &'a Layout,
+    dims: &[Dim],
+    merged: usize,
+    room: &'a mut SmallVec<[isize; 6]>,
+) -> &'a [isize] {
     if merged <= 1 {
-        return SmallVec::from_slice(out.strides());
+        return out.strides();
     }
-    let mut strides: SmallVec<[isize; 6]> = SmallVec::from_elem(out.strides()[0], dims.len());
+    room.resize(dims.len(), out.strides()[0]);
     for d in (0..merged - 1).rev() {
-        strides[d] = strides[d + 1].wrapping_mul(dims[d + 1].n as isize);
+        room[d] = room[d + 1].wrapping_mul(dims[d + 1].n as isize);
     }
-    strides[merged..].copy_from_slice(&out.strides()[1..]);
-    strides
+    room[merged..].copy_from_slice(&out.strides()[1..]);
+    room
 }
 
 /// The components of an index in units of data, and the bytes of a unit: the greatest length that divides the stride of

@@ -14,6 +14,7 @@ use crate::plan::fold::{arrange, fold};
 use crate::plan::index::{components, fits_i32, is_far, out_strides};
 use crate::plan::{Chosen, IndexLowered, IndexPlan, Route, Strategy};
 use crate::shape::{Layout, Shape};
+use crate::threads;
 
 /// The plan of a map.
 pub(crate) type MapPlan = IndexPlan<MapNest>;
@@ -50,8 +51,9 @@ impl MapPlan {
         }
 
         // Folded in elements: what is contiguous in data and in the output is so whatever the sizes are.
-        let outs = out_strides(out, dims, *merged);
-        let dims = dims.iter().zip(&outs).map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index });
+        let mut room = SmallVec::new();
+        let outs = out_strides(out, dims, *merged, &mut room);
+        let dims = dims.iter().zip(outs).map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index });
         let (mut loops, elements) = fold(dims, 1);
         let blocked = arrange(&mut loops);
         // Byte strides wrap for layouts over no slice; a view's cannot overflow.
@@ -74,11 +76,14 @@ impl MapPlan {
         };
         let (from, row) = (elements.saturating_mul(sizes.data), elements.saturating_mul(sizes.out));
         let ahead = if is_far(axes, sizes.data, from) { (AHEAD / from).clamp(2, 8) } else { 0 };
+        let blocked = blocked && loops.last().is_some_and(|lane| lane.n > BLOCK);
+        let lanes = loops.iter().map(|along| along.n).product();
         Ok(IndexPlan {
             op: *op,
             output: output[..].into(),
             axes: SmallVec::from_slice(axes),
-            blocked: blocked && loops.last().is_some_and(|lane| lane.n > BLOCK),
+            blocked,
+            whole: !blocked && threads::alone(tuning.par, bytes, lanes),
             loops,
             components,
             unit,
@@ -93,7 +98,7 @@ impl MapPlan {
             rules,
             par: tuning.par,
             bytes,
-            lanes: bytes / row.max(1),
+            lanes,
         })
     }
 }

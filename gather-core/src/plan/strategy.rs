@@ -92,8 +92,9 @@ const TABLE_LANES: usize = 64;
 impl Nest<'_> {
     /// The best strategy.
     pub(crate) fn choose(&self) -> Chosen {
-        let lanes = self.lane().n;
-        if let Some(chosen) = self.table().filter(|_| lanes >= TABLE_LANES) {
+        if self.lane().n >= TABLE_LANES
+            && let Some(chosen) = self.table()
+        {
             return chosen;
         }
         self.panels().filter(|&panels| self.panels_pay(panels)).map_or(Chosen::Direct, Chosen::Panels)
