@@ -2,7 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Level, OutOfBounds, Strategy, View, ViewMut};
+use gather_core::{
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Level, OutOfBounds, Par, Strategy, View, ViewMut,
+};
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 
 use crate::support::{Spread, dense, narrow, view};
@@ -37,6 +39,46 @@ fn transposed_reversed_and_repeated_data_gathers_as_its_copy() {
         assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, ERROR, &0).unwrap());
         let got = BatchToSpace::new(&[1, 3], &[0, 1], &[0, 2]).run(&data).unwrap();
         assert_eq!(dense(&got), oracle::batch_to_space(&copy, &[1, 3], &[0, 1], &[0, 2]));
+    }
+}
+
+/// One index serves all lanes, which walk through data: whole, and cut where they step far.
+#[test]
+fn lanes_that_one_index_serves_are_gathered_as_from_a_copy() {
+    walks::<u8>([1, 300], |at| at as u8);
+    walks::<u16>([1, 130], |at| at as u16);
+    walks::<f32>([600, 2], |at| at as f32);
+    walks::<f32>([1, 65], |at| at as f32);
+    walks::<u64>([256, -1], |at| at as u64);
+    walks::<[u8; 3]>([1, 90], |at| [at as u8, (at >> 8) as u8, 7]);
+    walks::<[u64; 2]>([2, 20], |at| [at as u64, 7]);
+}
+
+fn walks<T: Element + PartialEq + std::fmt::Debug>(strides: [isize; 2], value: fn(usize) -> T) {
+    let values: Vec<T> = (0..80_000).map(value).collect();
+    let policies = [
+        (OutOfBounds::Error, Rule::Error),
+        (OutOfBounds::Zero, Rule::Zero),
+        (OutOfBounds::Clamp, Rule::Clamp),
+        (OutOfBounds::Wrap, Rule::Wrap),
+    ];
+    let ways = [(Level::Scalar, Par::Seq), (Level::preferred(), Par::Seq), (Level::preferred(), Par::Threads(3))];
+    for columns in [1, 2, 65, 128, 130, 256] {
+        let data = View::strided(&values, &[20, columns], &strides, 300).unwrap();
+        let copy = Dense::from_fn(&[20, columns], |at| *data.get(&[at / columns, at % columns]).unwrap());
+        for reach in [20, 22] {
+            let list = Dense::from_fn(&[90], |at| at as i128 * 7 % (2 * reach) - reach);
+            let indices = narrow::<i32>(&list);
+            for (out_of_bounds, out_of_range) in policies {
+                let expected =
+                    oracle::gather(&copy, &list, 0, 0, Rules { from_end: true, out_of_range }, &T::ZERO).ok();
+                for (level, par) in ways {
+                    let op = Gather::new(0).out_of_bounds(out_of_bounds).level(level).par(par);
+                    let got = op.run(&data, &view(&indices)).map(|out| dense(&out)).ok();
+                    assert_eq!(got, expected, "{columns} columns, {out_of_bounds:?}, {level}, {par:?}");
+                }
+            }
+        }
     }
 }
 

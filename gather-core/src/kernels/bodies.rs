@@ -4,8 +4,9 @@ use core::marker::PhantomData;
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
-use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Verdict};
-use crate::kernels::block::{BLOCK, Block, Units};
+use crate::kernels::args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Phased, Verdict};
+use crate::kernels::block::{BLOCK, Block, Units, fill_row};
+use crate::kernels::interleave::Streams;
 use crate::kernels::resolve::Resolve;
 use crate::kernels::turns;
 use crate::kernels::unit::{Lanes, Next, Unit};
@@ -120,6 +121,36 @@ impl<U: Unit, I: Index, L: Tier> Gather<U, I, L> {
         true
     }
 
+    /// Runs lanes that one index serves: a walk through data, as BatchToSpace takes, without a unit for each.
+    ///
+    /// # Safety
+    /// The kernel contract for the lanes from `at` on, whose loop has no index stride.
+    #[inline(never)]
+    unsafe fn walk(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
+        if at.index != self.resolved {
+            self.resolved = at.index;
+            // SAFETY: K2 and K3 for the index.
+            unsafe { self.resolve(units, args, at.index, 1) };
+        }
+        let Loop { n, out, data, .. } = *args.lane();
+        if self.block.has_bad {
+            if args.out_of_bounds == OutOfBounds::Zero {
+                for lane in 0..n {
+                    // SAFETY: K1 and K6 for the lane.
+                    unsafe { fill_row(args, at.out.wrapping_offset(out.wrapping_mul(lane as isize))) };
+                }
+            }
+            return;
+        }
+        // SAFETY: the unit of the index has been written.
+        let unit = unsafe { units.as_ptr().read() };
+        let from = at.data.wrapping_offset(args.unit.wrapping_mul(unit as isize));
+        let lane = Phased { n, out, wrap: data, ..Phased::ONCE };
+        let at = CopyCursor { out: at.out, data: from };
+        // SAFETY: K1, K2, K4, K6 and K7 for the lanes, whose index is in range.
+        unsafe { U::copy::<L>(&Streams { at, outer: Phased::ONCE, lane, row: args.row }) };
+    }
+
     /// Runs the lanes from `done` on, block by block. Not a part of [`IndexBody::lanes`], so that few lanes save few registers.
     ///
     /// # Safety
@@ -189,6 +220,10 @@ impl<U: Unit, I: Index, L: Tier> IndexBody for Gather<U, I, L> {
     #[inline(never)]
     unsafe fn lanes(&mut self, units: &mut Units, args: &IndexArgs<'_>, at: Cursor) {
         let lane = args.lane();
+        if lane.index == 0 && lane.n > 1 {
+            // SAFETY: the kernel contract for the lanes.
+            return unsafe { self.walk(units, args, at) };
+        }
         let mut done = 0;
         // Tables are loaded once a call, and so for a block at least.
         if args.table == 0 {

@@ -11,7 +11,7 @@ use crate::index::IndexType;
 use crate::kernels::{BLOCK, Component, IndexEntry, KernelSet, Loop};
 use crate::level::Level;
 use crate::ops::{IndexRules, OutOfBounds, Par, Tuning};
-use crate::plan::fold::{arrange, fold, gcd};
+use crate::plan::fold::{arrange, cut_walk, fold, gcd};
 use crate::plan::strategy::{Chosen, Nest, arrange_panels};
 use crate::shape::{Layout, Shape};
 use crate::threads;
@@ -169,6 +169,7 @@ impl IndexPlan {
         let (mut loops, row) = fold(in_bytes, size);
         let blocked = arrange(&mut loops);
         let (components, unit) = components(&axes, step, index_size);
+        cut_walk(&mut loops, unit);
 
         let mut chosen = Chosen::Direct;
         let out_is_empty = output.contains(&0);
@@ -201,8 +202,9 @@ impl IndexPlan {
         };
         let ahead = match row {
             _ if is_far(&axes, size, row) => (BYTES_AHEAD / row).clamp(4, 16),
-            4 | 8 if loops.len() == 1 && bytes > PREFETCH_FROM => LANES_AHEAD,
-            12 if loops.len() == 1 && reach(&axes, size) > FUSED_FROM => LANES_AHEAD,
+            _ if loops.len() != 1 || axes.len() != 1 || level == Level::Scalar => 0,
+            4 | 8 if bytes > PREFETCH_FROM => LANES_AHEAD,
+            12 if reach(&axes, size) > FUSED_FROM => LANES_AHEAD,
             _ => 0,
         };
         let blocked = blocked && loops.last().is_some_and(|lane| lane.n > BLOCK);
