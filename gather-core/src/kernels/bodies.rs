@@ -194,7 +194,7 @@ impl<U: Unit, I: Index, L: Tier> Gather<U, I, L> {
         // SAFETY: the caller's promise; `units` has room for BLOCK >= n.
         let Some(out_of_range) = (unsafe { U::fused::<I, L>(&job, &lanes, &Loop::ONCE) }) else { return false };
         self.out_of_range |= out_of_range;
-        if reuses(args) {
+        if args.loops.len() > 1 {
             // SAFETY: the units of the block have been written.
             unsafe { self.block.note(job.out, n, out_of_range) };
         }

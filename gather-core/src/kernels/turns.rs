@@ -1,7 +1,6 @@
 //! Lanes whose indices serve no others: resolved and moved in turns of a few, or in one loop, with no unit kept.
 //!
-//! A function of its own, since the index operators share it for each unit, index type and level: as a part of each body it
-//! was 0.4 MB of machine code.
+//! Not a part of the body: calls of few lanes, which are better off as one block, would save the registers of this.
 
 use crate::index::Index;
 use crate::kernels::arch::Tier;
