@@ -31,7 +31,7 @@
 //! Where it pays, a level has ways of its own: lanes of 4 and 8 bytes are resolved and gathered in one loop, for a whole
 //! plane of lanes at once (`arch/fused`); tuples are resolved by vectors (`arch/resolve`); data that fits in registers is
 //! looked up by shuffles (`arch/lookup`); streams are zipped (`arch/zip`). Each refuses what it does not take, and the
-//! blocked way above runs.
+//! blocked way above runs. Lanes that one index serves need no units: they are a strided copy (`interleave`).
 //!
 //! # Contract (what `exec` guarantees and every `unsafe` here refers to)
 //!

@@ -14,7 +14,7 @@
 //! ARCHITECTURE.md).
 
 use crate::index::Index;
-use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::args::{Component, Cursor, IndexArgs};
 use crate::kernels::block::Units;
 use crate::kernels::unit::{Lanes, copy_fixed};
 use crate::ops::{IndexRules, NegativeIndex, OutOfBounds};
@@ -104,6 +104,12 @@ impl Resolve {
             out: units.as_mut_ptr(),
             keep: true,
         }
+    }
+
+    /// The same lanes of the outer coordinate at a cursor.
+    #[inline(always)]
+    pub(crate) fn at(&self, at: Cursor) -> Resolve {
+        Resolve { index: at.index, ..*self }
     }
 
     /// The same, of which nobody needs the units.

@@ -74,6 +74,12 @@ impl Lanes {
             .wrapping_offset(self.unit.wrapping_mul(unit as isize))
     }
 
+    /// The same lanes of the outer coordinate at a cursor.
+    #[inline(always)]
+    pub(crate) fn moved_to(&self, at: Cursor) -> Lanes {
+        Lanes { out: at.out, data: at.data, ..*self }
+    }
+
     /// The lanes from `first` on, `first <= n`.
     #[inline(always)]
     pub(crate) fn from(&self, first: usize) -> Lanes {

@@ -5,6 +5,7 @@
 //! 3. The innermost loop becomes a row of bytes where output and data are contiguous and the index does not move.
 //! 4. The loop worth blocking comes last: the innermost with 64 iterations or more, else the longest. The loops that no
 //!    index stride moves come next to it, so that they reuse the indices resolved for them.
+//! 5. Lanes that walk far through data with one index are cut, where other indices reach the same lines.
 //!
 //! Contiguous Gather of any rank ends as at most batch x outer x lanes with rows; GatherElements of equal shapes as
 //! outer x axis x inner, or less; the rest are nests for what cannot be folded: strided views and trimmed indices.

@@ -49,7 +49,7 @@ use core::arch::x86_64::{
 
 use crate::index::Index;
 use crate::kernels::arch::resolve::{self, Bounds, EIGHT, any_negative, in_order, is_split, load};
-use crate::kernels::args::Loop;
+use crate::kernels::args::{Cursor, Loop};
 use crate::kernels::resolve::{Resolve, resolve_and_move};
 use crate::kernels::unit::{Lanes, copy_fixed};
 use crate::ops::OutOfBounds;
@@ -103,20 +103,18 @@ pub(super) unsafe fn lanes<const BYTES: usize, I: Index>(job: &Resolve, lanes: &
     let fill = unsafe { fill::<BYTES>(job, lanes) };
     let row = Row::new(job, lanes, fill);
     let form = Form::of::<BYTES>(job, lanes)?;
-    let (mut job, mut lanes, mut out_of_range) = (*job, *lanes, false);
+    let (mut at, mut out_of_range) = (Cursor { out: lanes.out, data: lanes.data, index: job.index }, false);
     for _ in 0..outer.n {
         out_of_range |= match form {
             // SAFETY: the caller's promise; the form holds, which does not depend on the outer coordinate.
-            Form::Packed => unsafe { row.run::<I, true>(&job, &lanes) },
+            Form::Packed => unsafe { row.run::<I, true>(job, lanes, at) },
             // SAFETY: as above.
-            Form::Near => unsafe { row.run::<I, false>(&job, &lanes) },
+            Form::Near => unsafe { row.run::<I, false>(job, lanes, at) },
         };
         if out_of_range && job.out_of_bounds == OutOfBounds::Error {
             break;
         }
-        job.index = job.index.wrapping_offset(outer.index);
-        lanes.data = lanes.data.wrapping_offset(outer.data);
-        lanes.out = lanes.out.wrapping_offset(outer.out);
+        at = at.step(outer);
     }
     Some(out_of_range)
 }
@@ -165,15 +163,15 @@ impl<const BYTES: usize> Row<BYTES> {
         }
     }
 
-    /// Runs the lanes of one outer coordinate; returns whether an index was out of range (and is not wrapped).
+    /// Runs the lanes of the outer coordinate at a cursor; returns whether an index was out of range (and is not wrapped).
     ///
     /// # Safety
     /// As for [`lanes`]; `PACKED` says the form.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn run<I: Index, const PACKED: bool>(self, job: &Resolve, lanes: &Lanes) -> bool {
-        let (mut at, mut found) = (self.at, _mm256_setzero_si256());
-        let index = job.index.cast::<I>();
+    unsafe fn run<I: Index, const PACKED: bool>(self, job: &Resolve, lanes: &Lanes, at: Cursor) -> bool {
+        let (mut offset, mut found) = (self.at, _mm256_setzero_si256());
+        let index = at.index.cast::<I>();
         let steps = job.n / EIGHT;
         let fetches = lanes.ahead != 0 || lanes.next.is_some();
         for step in 0..steps {
@@ -182,7 +180,7 @@ impl<const BYTES: usize> Row<BYTES> {
                 let later = step * EIGHT + lanes.ahead;
                 fetch(index.wrapping_add(later).cast());
                 if BYTES <= 8 {
-                    fetch_to_write(lanes.out.wrapping_add(later * BYTES));
+                    fetch_to_write(at.out.wrapping_add(later * BYTES));
                 }
             }
             // SAFETY: K3: eight of the `n` indices.
@@ -197,29 +195,30 @@ impl<const BYTES: usize> Row<BYTES> {
             if !matches!(BYTES, 4 | 8) {
                 if any_negative(resolved) {
                     // SAFETY: the caller's promise, for eight of the lanes.
-                    unsafe { few::<BYTES, I>(job, lanes, step * EIGHT, &self.fill) };
+                    unsafe { few::<BYTES, I>(job, lanes, at, step * EIGHT, &self.fill) };
                 } else {
                     // SAFETY: the caller's promise; the form is packed.
-                    unsafe { move_eight::<BYTES>(lanes, step * EIGHT, resolved) };
+                    unsafe { move_eight::<BYTES>(at, step * EIGHT, resolved) };
                 }
                 continue;
             }
-            let offsets = if PACKED { resolved } else { _mm256_add_epi32(_mm256_mullo_epi32(resolved, self.unit), at) };
-            at = _mm256_add_epi32(at, self.step);
-            let to = lanes.out.wrapping_add(step * EIGHT * BYTES);
+            let offsets =
+                if PACKED { resolved } else { _mm256_add_epi32(_mm256_mullo_epi32(resolved, self.unit), offset) };
+            offset = _mm256_add_epi32(offset, self.step);
+            let to = at.out.wrapping_add(step * EIGHT * BYTES);
             let inside = _mm256_xor_si256(resolved, _mm256_set1_epi32(-1));
             // SAFETY: K1 and K2: eight lanes; the units of those inside are in range, and their offsets fit in 32 bits.
-            unsafe { gather::<BYTES, PACKED>(lanes.data, offsets, inside, self.filled, to) };
+            unsafe { gather::<BYTES, PACKED>(at.data, offsets, inside, self.filled, to) };
         }
         let done = steps * EIGHT;
         let mut out_of_range = any_negative(found);
         if out_of_range && job.out_of_bounds == OutOfBounds::Wrap {
             // SAFETY: the caller's promise; the first `done` units are resolved, and kept.
-            unsafe { wrap::<BYTES, I>(job, lanes, done) };
+            unsafe { wrap::<BYTES, I>(&job.at(at), &lanes.moved_to(at), done) };
             out_of_range = false;
         }
         if done < job.n {
-            let (job, lanes) = (job.rest(done), lanes.from(done));
+            let (job, lanes) = (job.at(at).rest(done), lanes.moved_to(at).from(done));
             // SAFETY: the caller's promise, for the lanes from `done` on.
             out_of_range |= unsafe { resolve_and_move::<I, BYTES>(&job, &lanes, &self.fill) };
         }
@@ -233,15 +232,15 @@ impl<const BYTES: usize> Row<BYTES> {
 /// K1, K2 and K4 for the lanes, whose units are in range.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn move_eight<const BYTES: usize>(lanes: &Lanes, first: usize, units: __m256i) {
+unsafe fn move_eight<const BYTES: usize>(at: Cursor, first: usize, units: __m256i) {
     let (low, high) = (_mm256_castsi256_si128(units), _mm256_extracti128_si256::<1>(units));
     let pairs =
         [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
     for lane in 0..EIGHT {
         let unit = (pairs[lane / 2] >> (lane % 2 * 32)) as u32;
-        let from = lanes.data.wrapping_add(unit as usize * BYTES);
+        let from = at.data.wrapping_add(unit as usize * BYTES);
         // SAFETY: K1, K2 and K4 for the lane, whose unit is in range.
-        unsafe { copy_fixed::<BYTES>(from, lanes.out.wrapping_add((first + lane) * BYTES)) };
+        unsafe { copy_fixed::<BYTES>(from, at.out.wrapping_add((first + lane) * BYTES)) };
     }
 }
 
@@ -251,10 +250,16 @@ unsafe fn move_eight<const BYTES: usize>(lanes: &Lanes, first: usize, units: __m
 /// As for [`lanes`], of which these are some.
 #[cold]
 #[inline(never)]
-unsafe fn few<const BYTES: usize, I: Index>(job: &Resolve, lanes: &Lanes, first: usize, fill: &[u8; BYTES]) {
-    let job = Resolve { n: EIGHT, ..job.rest(first) };
+unsafe fn few<const BYTES: usize, I: Index>(
+    job: &Resolve,
+    lanes: &Lanes,
+    at: Cursor,
+    first: usize,
+    fill: &[u8; BYTES],
+) {
+    let job = Resolve { n: EIGHT, ..job.at(at).rest(first) };
     // SAFETY: the caller's promise, for eight of the lanes.
-    unsafe { resolve_and_move::<I, BYTES>(&job, &lanes.from(first), fill) };
+    unsafe { resolve_and_move::<I, BYTES>(&job, &lanes.moved_to(at).from(first), fill) };
 }
 
 /// Asks for a line to be read.
