@@ -1,8 +1,7 @@
 //! Every strategy, and every way that a level has of its own: tables, panels, planes of lanes, tuples, what is beyond 32
 //! bits.
 
-use gather_core::{Gather, GatherElements, GatherNd, Index, Level, OutOfBounds, Par, Strategy, View};
-use gather_tests::guard::{Guarded, Side};
+use gather_core::{Gather, GatherElements, GatherNd, Index, Level, OutOfBounds, Par, Strategy};
 use gather_tests::oracle::{self, Dense};
 
 use crate::{IndexOp, Pages, Picks, Sample, TIGHT, lengths, levels, samples};
@@ -100,6 +99,9 @@ fn tuples_of_components() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn beyond_32_bits() {
+    use gather_core::View;
+    use gather_tests::guard::{Guarded, Side};
+
     let mut memory = [(); 3].map(|()| Guarded::new(1));
     for side in Side::ALL {
         let [data, indices, out] = &mut memory;
