@@ -43,11 +43,10 @@ pub(crate) fn alone(par: Par, bytes: usize, lanes: usize) -> bool {
 #[inline]
 pub(crate) fn tasks(par: Par, bytes: usize, lanes: usize) -> usize {
     match par {
+        Par::Threads(n) => n.max(1),
         // Small calls do not even ask for the pool, which would start it.
-        _ if alone(par, bytes, lanes) => 1,
-        Par::Auto => rayon::current_num_threads().min(work(bytes, lanes) / WORK_PER_TASK),
-        Par::Threads(n) => n,
-        Par::Seq => 1,
+        Par::Auto if !alone(par, bytes, lanes) => rayon::current_num_threads().min(work(bytes, lanes) / WORK_PER_TASK),
+        Par::Auto | Par::Seq => 1,
     }
 }
 

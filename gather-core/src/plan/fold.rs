@@ -69,6 +69,12 @@ pub(crate) fn arrange(loops: &mut Loops) -> bool {
     reuse
 }
 
+/// The lanes of all coordinates. Sizes of 0 may stand beside others whose product no integer holds.
+#[inline]
+pub(crate) fn count(loops: &Loops) -> usize {
+    loops.iter().fold(1, |lanes, along| lanes.saturating_mul(along.n))
+}
+
 /// Lanes of a walk that is cut: their lines of data stay in the caches until the next index comes back to them.
 const WALK: usize = 32;
 /// Bytes of a step from which on every lane of a walk reads a line of its own, which the hardware does not see coming.
@@ -169,6 +175,12 @@ mod tests {
         assert_eq!(row, 80);
         assert!(arrange(&mut loops));
         assert_eq!(loops.as_slice(), [l(6, 3360, 800, 0), l(42, 80, 0, 8)]);
+    }
+
+    #[test]
+    fn lanes_are_counted_without_overflow() {
+        assert_eq!(count(&Loops::from_slice(&[l(3, 0, 0, 0), l(5, 0, 0, 0)])), 15);
+        assert_eq!(count(&Loops::from_slice(&[l(usize::MAX, 0, 0, 0), l(2, 0, 0, 0), l(0, 0, 0, 0)])), 0);
     }
 
     #[test]

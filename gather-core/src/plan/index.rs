@@ -11,7 +11,7 @@ use crate::index::IndexType;
 use crate::kernels::{BLOCK, Component, IndexEntry, KernelSet, Loop};
 use crate::level::Level;
 use crate::ops::{IndexRules, OutOfBounds, Par, Tuning};
-use crate::plan::fold::{arrange, cut_walk, fold, gcd};
+use crate::plan::fold::{arrange, count, cut_walk, fold, gcd};
 use crate::plan::strategy::{Chosen, Nest, arrange_panels};
 use crate::shape::{Layout, Shape};
 use crate::threads;
@@ -208,8 +208,7 @@ impl IndexPlan {
             _ => 0,
         };
         let blocked = blocked && loops.last().is_some_and(|lane| lane.n > BLOCK);
-        // With sizes of 0 left aside they are elements of the output at most, which cannot overflow.
-        let lanes = loops.iter().map(|along| along.n).product();
+        let lanes = count(&loops);
         Ok(IndexPlan {
             op,
             output,

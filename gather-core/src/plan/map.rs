@@ -10,7 +10,7 @@ use crate::index::IndexType;
 use crate::kernels::{BLOCK, Loop, MapNest};
 use crate::level::Level;
 use crate::ops::{IndexRules, OutOfBounds, Tuning};
-use crate::plan::fold::{arrange, fold};
+use crate::plan::fold::{arrange, count, fold};
 use crate::plan::index::{components, fits_i32, is_far, out_strides};
 use crate::plan::{Chosen, IndexLowered, IndexPlan, Route, Strategy};
 use crate::shape::{Layout, Shape};
@@ -77,7 +77,7 @@ impl MapPlan {
         let (from, row) = (elements.saturating_mul(sizes.data), elements.saturating_mul(sizes.out));
         let ahead = if is_far(axes, sizes.data, from) { (AHEAD / from).clamp(2, 8) } else { 0 };
         let blocked = blocked && loops.last().is_some_and(|lane| lane.n > BLOCK);
-        let lanes = loops.iter().map(|along| along.n).product();
+        let lanes = count(&loops);
         Ok(IndexPlan {
             op: *op,
             output: output[..].into(),
