@@ -7,13 +7,15 @@
 //     Unknown = b'N',
 // }
 
+#[automatically_derived]
 #[allow(unused_qualifications)]
-const _: () = {
-    use ::gather_core::private as __g;
-    #[automatically_derived]
-    unsafe impl __g::Element for Base {
-        const DTYPE: __g::DType = __g::DType::of::<Self>("Base");
-        const ZERO: Self = Self::Unknown;
-    }
-    const _: () = __g::assert_has_bytes::<Base>();
-};
+unsafe impl private::Element for Base {
+    const DTYPE: private::DType = {
+        <private::u8 as private::Element>::__PROOF
+            .begin::<Self>()
+            .tag(|__value: Self| __value as private::u8, "Base")
+            .dtype("Base")
+    };
+    const ZERO: Self = Self::Unknown;
+}
+const _: () = <private::u8 as private::Element>::__PROOF.holds_for::<Base>();

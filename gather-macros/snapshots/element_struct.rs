@@ -5,30 +5,30 @@
 //     id: u32,
 // }
 
+#[automatically_derived]
 #[allow(unused_qualifications)]
-const _: () = {
-    use ::gather_core::private as __g;
-    #[automatically_derived]
-    unsafe impl __g::Element for Particle {
-        const DTYPE: __g::DType = __g::DType::of::<Self>("Particle");
-        const ZERO: Self = Self {
-            position: <[f32; 3] as __g::Element>::ZERO,
-            id: <u32 as __g::Element>::ZERO,
-        };
-    }
-    const _: () = __g::assert_has_bytes::<Particle>();
-    const _: () = __g::assert_no_padding(
-        "Particle",
-        "position",
-        __g::offset_of!(Particle, position),
-        __g::size_of::<[f32; 3]>(),
-        __g::offset_of!(Particle, id),
-    );
-    const _: () = __g::assert_no_padding(
-        "Particle",
-        "id",
-        __g::offset_of!(Particle, id),
-        __g::size_of::<u32>(),
-        __g::size_of::<Particle>(),
-    );
-};
+unsafe impl private::Element for Particle {
+    const DTYPE: private::DType = {
+        let _ = |Self { position: _, id: _ }: Self| ();
+        <private::u8 as private::Element>::__PROOF
+            .begin::<Self>()
+            .field(
+                |__value: Self| __value.position,
+                <_ as private::Element>::__PROOF,
+                "position",
+                private::offset_of!(Self, position),
+            )
+            .field(
+                |__value: Self| __value.id,
+                <_ as private::Element>::__PROOF,
+                "id",
+                private::offset_of!(Self, id),
+            )
+            .dtype("Particle")
+    };
+    const ZERO: Self = Self {
+        position: <_ as private::Element>::ZERO,
+        id: <_ as private::Element>::ZERO,
+    };
+}
+const _: () = <private::u8 as private::Element>::__PROOF.holds_for::<Particle>();

@@ -3,15 +3,25 @@
 // #[element(crate = tensors)]
 // struct Metres<T: Copy>(T);
 
+#[automatically_derived]
 #[allow(unused_qualifications)]
-const _: () = {
-    use tensors::private as __g;
-    #[automatically_derived]
-    unsafe impl<T: Copy> __g::Element for Metres<T>
-    where
-        T: __g::Element,
-    {
-        const DTYPE: __g::DType = __g::DType::of::<Self>("Metres");
-        const ZERO: Self = Self(<T as __g::Element>::ZERO);
-    }
-};
+unsafe impl<T: Copy> tensors::__private_0_1_0::Element for Metres<T>
+where
+    T: tensors::__private_0_1_0::Element,
+{
+    const DTYPE: tensors::__private_0_1_0::DType = {
+        let _ = |Self { 0: _ }: Self| ();
+        <tensors::__private_0_1_0::u8 as tensors::__private_0_1_0::Element>::__PROOF
+            .begin::<Self>()
+            .field(
+                |__value: Self| __value.0,
+                <_ as tensors::__private_0_1_0::Element>::__PROOF,
+                "0",
+                tensors::__private_0_1_0::offset_of!(Self, 0),
+            )
+            .dtype("Metres")
+    };
+    const ZERO: Self = Self {
+        0: <_ as tensors::__private_0_1_0::Element>::ZERO,
+    };
+}

@@ -8,125 +8,152 @@
 
 #[allow(non_snake_case, unused_qualifications)]
 static ANY: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
-    const _: () = __g::assert_width::<u16>("u16", 2);
+    const _: () = private::assert_width::<u16>("u16", 2);
 
-    /// The loop nest of rank 3: one loop around a plane of lanes.
+    /// The loop nest of rank 3 of the operators on indices: one loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn index_nest_r3<B: __g::IndexBody>(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn index_nest_r3(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
         let [loop0, ..] = args.loops::<3>();
-        let mut body = B::start(args);
-        let mut units = __g::Units::new();
-        let mut at0 = args.origin();
+        let mut state = private::State::new(args);
+        let mut at0 = *args.origin();
         for _ in 0..loop0.n {
-            unsafe { body.plane(&mut units, args, at0) };
+            unsafe { body(&mut state, args, &at0) };
             at0 = at0.step(loop0);
         }
-        body.verdict()
+        state.outcome()
     }
 
-    /// Gathers 16-bit units through `i32` indices, nest rank 3, scalar level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x16_i32_r3__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_r3__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            index_nest_r3::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Scalar>>(args)
+            index_nest_r3(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers 16-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x16_i32_rn__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            __g::index_nest_any::<
-                __g::Gather<__g::Fixed<2>, __g::i32, __g::Scalar>,
-            >(args)
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers 16-bit units through `i32` indices, nest rank 3, avx2 level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_r3__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe { index_nest_r3::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Avx2>>(args) }
+    unsafe fn gather_x16_i32_r3__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r3(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
+            )
+        }
     }
 
-    /// Gathers 16-bit units through `i32` indices, nest of any rank, avx2 level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_rn__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            __g::index_nest_any::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Avx2>>(args)
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
+            )
         }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "ANY",
         elements: &[
-            __g::ElementRow {
-                dtype: <u16 as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <u16 as private::Element>::DTYPE,
+                width: 0,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::I32,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::I32,
+                repr: 0,
             },
         ],
         ranks: &[3, 0],
-        ops: &[__g::Op::GatherNd],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::GatherNd],
+        widths: &[
+            private::WidthRow {
                 name: "x16",
-                bytes: 2,
+                bytes: private::core::option::Option::Some(2),
             },
         ],
-        words: &["i32"],
+        reprs: &["i32"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_r3__scalar",
-                        run: gather_x16_i32_r3__scalar,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_rn__scalar",
-                        run: gather_x16_i32_rn__scalar,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x16_i32_r3__scalar", gather_x16_i32_r3__scalar),
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x16_i32_rn__scalar", gather_x16_i32_rn__scalar),
                 ],
-                copy: &[],
+                space: &[],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_r3__avx2",
-                        run: gather_x16_i32_r3__avx2,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_rn__avx2",
-                        run: gather_x16_i32_rn__avx2,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x16_i32_r3__avx2", gather_x16_i32_r3__avx2),
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
                 ],
-                copy: &[],
+                space: &[],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

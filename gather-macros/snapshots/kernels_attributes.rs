@@ -15,123 +15,146 @@
 #[cfg(not(target_os = "none"))]
 #[allow(non_snake_case, unused_qualifications)]
 pub(crate) static SOME: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
     #[cfg(feature = "half")]
-    const _: () = __g::assert_width::<half::f16>("half::f16", 2);
+    const _: () = private::assert_width::<half::f16>("half::f16", 2);
     #[cfg(feature = "pixels")]
-    const _: () = __g::assert_width::<Rgba>("Rgba", 4);
+    const _: () = private::assert_width::<Rgba>("Rgba", 4);
 
-    /// Gathers 16-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x16_i32_rn__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            __g::index_nest_any::<
-                __g::Gather<__g::Fixed<2>, __g::i32, __g::Scalar>,
-            >(args)
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers 32-bit units through `i32` indices, nest of any rank, scalar level.
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x32_i32_rn__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x32_i32_rn__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            __g::index_nest_any::<
-                __g::Gather<__g::Fixed<4>, __g::i32, __g::Scalar>,
-            >(args)
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers 16-bit units through `i32` indices, nest of any rank, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_rn__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe {
-            __g::index_nest_any::<__g::Gather<__g::Fixed<2>, __g::i32, __g::Avx2>>(args)
-        }
-    }
-
-    /// Gathers 32-bit units through `i32` indices, nest of any rank, avx2 level.
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_x32_i32_rn__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x16_i32_rn__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            __g::index_nest_any::<__g::Gather<__g::Fixed<4>, __g::i32, __g::Avx2>>(args)
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
+            )
         }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x32_i32_rn__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "SOME",
         elements: &[
             #[cfg(feature = "half")]
-            __g::ElementRow {
-                dtype: <half::f16 as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <half::f16 as private::Element>::DTYPE,
+                width: 0,
             },
             #[cfg(feature = "pixels")]
-            __g::ElementRow {
-                dtype: <Rgba as __g::Element>::DTYPE,
-                unit: 1,
+            private::ElementRow {
+                dtype: <Rgba as private::Element>::DTYPE,
+                width: 1,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::I32,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::I32,
+                repr: 0,
             },
         ],
         ranks: &[0],
-        ops: &[__g::Op::Gather],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::Gather],
+        widths: &[
+            private::WidthRow {
                 name: "x16",
-                bytes: 2,
+                bytes: private::core::option::Option::Some(2),
             },
-            __g::UnitRow {
+            private::WidthRow {
                 name: "x32",
-                bytes: 4,
+                bytes: private::core::option::Option::Some(4),
             },
         ],
-        words: &["i32"],
+        reprs: &["i32"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_rn__scalar",
-                        run: gather_x16_i32_rn__scalar,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_x32_i32_rn__scalar",
-                        run: gather_x32_i32_rn__scalar,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x16_i32_rn__scalar", gather_x16_i32_rn__scalar),
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x32_i32_rn__scalar", gather_x32_i32_rn__scalar),
                 ],
-                copy: &[],
+                space: &[],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x16_i32_rn__avx2",
-                        run: gather_x16_i32_rn__avx2,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_x32_i32_rn__avx2",
-                        run: gather_x32_i32_rn__avx2,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x32_i32_rn__avx2", gather_x32_i32_rn__avx2),
                 ],
-                copy: &[],
+                space: &[],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

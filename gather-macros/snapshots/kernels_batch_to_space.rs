@@ -8,124 +8,145 @@
 
 #[allow(non_snake_case, unused_qualifications)]
 static BLOCKS: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
-    const _: () = __g::assert_width::<f32>("f32", 4);
+    const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The BatchToSpace nest of rank 2: no loop around a plane of lanes.
+    /// The loop nest of rank 2 of `batch_to_space`: no loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn copy_nest_r2<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
+    unsafe fn space_nest_r2(
+        args: &private::SpaceArgs<'_>,
+        body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
+    ) {
         let [..] = args.loops::<2>();
-        let mut body = B::start(args);
-        unsafe { body.plane(args, args.origin()) };
+        unsafe { body(args, args.origin()) };
     }
 
-    /// The BatchToSpace nest of rank 3: one loop around a plane of lanes.
+    /// The loop nest of rank 3 of `batch_to_space`: one loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn copy_nest_r3<B: __g::CopyBody>(args: &__g::CopyArgs<'_>) {
+    unsafe fn space_nest_r3(
+        args: &private::SpaceArgs<'_>,
+        body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
+    ) {
         let [loop0, ..] = args.loops::<3>();
-        let mut body = B::start(args);
         let mut at0 = args.origin().enter(loop0);
         for _ in 0..loop0.n {
-            unsafe { body.plane(args, at0.at()) };
+            unsafe { body(args, at0.at()) };
             at0 = at0.step(loop0);
         }
     }
 
-    /// `batch_to_space` of 32-bit units, nest rank 2, scalar level.
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn batch_to_space_x32_r2__scalar(args: &__g::CopyArgs<'_>) {
-        unsafe { copy_nest_r2::<__g::BatchToSpace<__g::Fixed<4>, __g::Scalar>>(args) }
+    unsafe fn batch_to_space_x32_r2__scalar(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Scalar>,
+            )
+        }
     }
 
-    /// `batch_to_space` of 32-bit units, nest rank 3, scalar level.
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn batch_to_space_x32_r3__scalar(args: &__g::CopyArgs<'_>) {
-        unsafe { copy_nest_r3::<__g::BatchToSpace<__g::Fixed<4>, __g::Scalar>>(args) }
+    unsafe fn batch_to_space_x32_r3__scalar(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Scalar>,
+            )
+        }
     }
 
-    /// `batch_to_space` of 32-bit units, nest rank 2, avx2 level.
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn batch_to_space_x32_r2__avx2(args: &__g::CopyArgs<'_>) {
-        unsafe { copy_nest_r2::<__g::BatchToSpace<__g::Fixed<4>, __g::Avx2>>(args) }
+    unsafe fn batch_to_space_x32_r2__avx2(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
+        }
     }
 
-    /// `batch_to_space` of 32-bit units, nest rank 3, avx2 level.
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn batch_to_space_x32_r3__avx2(args: &__g::CopyArgs<'_>) {
-        unsafe { copy_nest_r3::<__g::BatchToSpace<__g::Fixed<4>, __g::Avx2>>(args) }
+    unsafe fn batch_to_space_x32_r3__avx2(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
+        }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "BLOCKS",
         elements: &[
-            __g::ElementRow {
-                dtype: <f32 as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <f32 as private::Element>::DTYPE,
+                width: 0,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::I32,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::I32,
+                repr: 0,
             },
         ],
         ranks: &[2, 3],
-        ops: &[__g::Op::BatchToSpace],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::BatchToSpace],
+        widths: &[
+            private::WidthRow {
                 name: "x32",
-                bytes: 4,
+                bytes: private::core::option::Option::Some(4),
             },
         ],
-        words: &["i32"],
+        reprs: &["i32"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[],
-                copy: &[
-                    __g::CopyEntry {
+                space: &[
+                    private::SpaceEntry {
                         name: "batch_to_space_x32_r2__scalar",
                         run: batch_to_space_x32_r2__scalar,
                     },
-                    __g::CopyEntry {
+                    private::SpaceEntry {
                         name: "batch_to_space_x32_r3__scalar",
                         run: batch_to_space_x32_r3__scalar,
                     },
                 ],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[],
-                copy: &[
-                    __g::CopyEntry {
+                space: &[
+                    private::SpaceEntry {
                         name: "batch_to_space_x32_r2__avx2",
                         run: batch_to_space_x32_r2__avx2,
                     },
-                    __g::CopyEntry {
+                    private::SpaceEntry {
                         name: "batch_to_space_x32_r3__avx2",
                         run: batch_to_space_x32_r3__avx2,
                     },
                 ],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

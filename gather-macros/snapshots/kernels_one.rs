@@ -10,89 +10,106 @@
 /// One data type, one index type, one rank.
 #[allow(non_snake_case, unused_qualifications)]
 pub static ONE: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
-    const _: () = __g::assert_width::<f32>("f32", 4);
+    const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The loop nest of rank 1: no loop around the lanes.
+    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn index_nest_r1<B: __g::IndexBody>(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn index_nest_r1(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
         let [..] = args.loops::<1>();
-        let mut body = B::start(args);
-        let mut units = __g::Units::new();
-        unsafe { body.lanes(&mut units, args, args.origin()) };
-        body.verdict()
+        let mut state = private::State::new(args);
+        unsafe { body(&mut state, args, args.origin()) };
+        state.outcome()
     }
 
-    /// Gathers 32-bit units through `i32` indices, nest rank 1, scalar level.
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x32_i32_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x32_i32_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            index_nest_r1::<__g::Gather<__g::Fixed<4>, __g::i32, __g::Scalar>>(args)
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers 32-bit units through `i32` indices, nest rank 1, avx2 level.
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_x32_i32_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe { index_nest_r1::<__g::Gather<__g::Fixed<4>, __g::i32, __g::Avx2>>(args) }
+    unsafe fn gather_x32_i32_r1__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Avx2>(args),
+            )
+        }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "ONE",
         elements: &[
-            __g::ElementRow {
-                dtype: <f32 as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <f32 as private::Element>::DTYPE,
+                width: 0,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::I32,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::I32,
+                repr: 0,
             },
         ],
         ranks: &[1],
-        ops: &[__g::Op::Gather],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::Gather],
+        widths: &[
+            private::WidthRow {
                 name: "x32",
-                bytes: 4,
+                bytes: private::core::option::Option::Some(4),
             },
         ],
-        words: &["i32"],
+        reprs: &["i32"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x32_i32_r1__scalar",
-                        run: gather_x32_i32_r1__scalar,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x32_i32_r1__scalar", gather_x32_i32_r1__scalar),
                 ],
-                copy: &[],
+                space: &[],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x32_i32_r1__avx2",
-                        run: gather_x32_i32_r1__avx2,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x32_i32_r1__avx2", gather_x32_i32_r1__avx2),
                 ],
-                copy: &[],
+                space: &[],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

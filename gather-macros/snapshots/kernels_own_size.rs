@@ -10,98 +10,113 @@
 /// Points of 12 bytes.
 #[allow(non_snake_case, unused_qualifications)]
 static POINTS: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
 
-    /// The loop nest of rank 1: no loop around the lanes.
+    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn index_nest_r1<B: __g::IndexBody>(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn index_nest_r1(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
         let [..] = args.loops::<1>();
-        let mut body = B::start(args);
-        let mut units = __g::Units::new();
-        unsafe { body.lanes(&mut units, args, args.origin()) };
-        body.verdict()
+        let mut state = private::State::new(args);
+        unsafe { body(&mut state, args, args.origin()) };
+        state.outcome()
     }
 
-    /// Gathers `point` units through `u32` indices, nest rank 1, scalar level.
+    /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_point_u32_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_point_u32_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            index_nest_r1::<
-                __g::Gather<
-                    __g::Fixed<{ __g::size_of::<Point>() }>,
-                    __g::u32,
-                    __g::Scalar,
-                >,
-            >(args)
+            index_nest_r1(
+                args,
+                private::body::<
+                    private::Fixed<{ private::size_of::<Point>() }>,
+                    private::u32,
+                    private::Scalar,
+                >(args),
+            )
         }
     }
 
-    /// Gathers `point` units through `u32` indices, nest rank 1, avx2 level.
+    /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_point_u32_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_point_u32_r1__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            index_nest_r1::<
-                __g::Gather<__g::Fixed<{ __g::size_of::<Point>() }>, __g::u32, __g::Avx2>,
-            >(args)
+            index_nest_r1(
+                args,
+                private::body::<
+                    private::Fixed<{ private::size_of::<Point>() }>,
+                    private::u32,
+                    private::Avx2,
+                >(args),
+            )
         }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "POINTS",
         elements: &[
-            __g::ElementRow {
-                dtype: <Point as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <Point as private::Element>::DTYPE,
+                width: 0,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::U32,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::U32,
+                repr: 0,
             },
         ],
         ranks: &[1],
-        ops: &[__g::Op::GatherElements],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::GatherElements],
+        widths: &[
+            private::WidthRow {
                 name: "point",
-                bytes: __g::size_of::<Point>(),
+                bytes: private::core::option::Option::Some(private::size_of::<Point>()),
             },
         ],
-        words: &["u32"],
+        reprs: &["u32"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_point_u32_r1__scalar",
-                        run: gather_point_u32_r1__scalar,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<{ private::size_of::<Point>() }>,
+                        private::u32,
+                        private::Scalar,
+                    >("gather_point_u32_r1__scalar", gather_point_u32_r1__scalar),
                 ],
-                copy: &[],
+                space: &[],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_point_u32_r1__avx2",
-                        run: gather_point_u32_r1__avx2,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<{ private::size_of::<Point>() }>,
+                        private::u32,
+                        private::Avx2,
+                    >("gather_point_u32_r1__avx2", gather_point_u32_r1__avx2),
                 ],
-                copy: &[],
+                space: &[],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

@@ -4,124 +4,155 @@
 //     indices: [i64];
 //     ranks: 1;
 //     ops: [gather];
-//     units: [rows];
+//     widths: [rows];
 // }
 
 #[allow(non_snake_case, unused_qualifications)]
 static ROWS: ::gather_core::KernelSet = {
-    use ::gather_core::private as __g;
-    const _: () = __g::assert_width::<u8>("u8", 1);
+    const _: () = private::assert_width::<u8>("u8", 1);
 
-    /// The loop nest of rank 1: no loop around the lanes.
+    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
     ///
     /// # Safety
-    /// The kernel contract for `args`: every cursor that the loops step to is an outer coordinate's.
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
     #[inline(always)]
-    unsafe fn index_nest_r1<B: __g::IndexBody>(
-        args: &__g::IndexArgs<'_>,
-    ) -> __g::Verdict {
+    unsafe fn index_nest_r1(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
         let [..] = args.loops::<1>();
-        let mut body = B::start(args);
-        let mut units = __g::Units::new();
-        unsafe { body.lanes(&mut units, args, args.origin()) };
-        body.verdict()
+        let mut state = private::State::new(args);
+        unsafe { body(&mut state, args, args.origin()) };
+        state.outcome()
     }
 
-    /// Gathers 8-bit units through `i64` indices, nest rank 1, scalar level.
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_x8_i64_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
+    unsafe fn gather_x8_i64_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
         unsafe {
-            index_nest_r1::<__g::Gather<__g::Fixed<1>, __g::i64, __g::Scalar>>(args)
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Scalar>(args),
+            )
         }
     }
 
-    /// Gathers rows through `i64` indices, nest rank 1, scalar level.
+    /// Gathers rows of any length through `i64` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn gather_rows_i64_r1__scalar(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe { index_nest_r1::<__g::Gather<__g::Rows, __g::i64, __g::Scalar>>(args) }
+    unsafe fn gather_rows_i64_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Rows, private::i64, private::Scalar>(args),
+            )
+        }
     }
 
-    /// Gathers 8-bit units through `i64` indices, nest rank 1, avx2 level.
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_x8_i64_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe { index_nest_r1::<__g::Gather<__g::Fixed<1>, __g::i64, __g::Avx2>>(args) }
+    unsafe fn gather_x8_i64_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Avx2>(args),
+            )
+        }
     }
 
-    /// Gathers rows through `i64` indices, nest rank 1, avx2 level.
+    /// Gathers rows of any length through `i64` indices, loop nest of rank 1, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn gather_rows_i64_r1__avx2(args: &__g::IndexArgs<'_>) -> __g::Verdict {
-        unsafe { index_nest_r1::<__g::Gather<__g::Rows, __g::i64, __g::Avx2>>(args) }
+    unsafe fn gather_rows_i64_r1__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Rows, private::i64, private::Avx2>(args),
+            )
+        }
     }
 
-    __g::KernelSet::new(__g::Tables {
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
         name: "ROWS",
         elements: &[
-            __g::ElementRow {
-                dtype: <u8 as __g::Element>::DTYPE,
-                unit: 0,
+            private::ElementRow {
+                dtype: <u8 as private::Element>::DTYPE,
+                width: 0,
             },
         ],
         indices: &[
-            __g::IndexRow {
-                index: __g::IndexType::I64,
-                word: 0,
+            private::IndexRow {
+                index: private::IndexType::I64,
+                repr: 0,
             },
         ],
         ranks: &[1],
-        ops: &[__g::Op::Gather],
-        units: &[
-            __g::UnitRow {
+        ops: &[private::Op::Gather],
+        widths: &[
+            private::WidthRow {
                 name: "x8",
-                bytes: 1,
+                bytes: private::core::option::Option::Some(1),
             },
-            __g::UnitRow {
+            private::WidthRow {
                 name: "rows",
-                bytes: 0,
+                bytes: private::core::option::Option::None,
             },
         ],
-        words: &["i64"],
+        reprs: &["i64"],
         levels: &[
-            __g::LevelTable {
-                level: __g::Level::Scalar,
+            private::LevelTable {
+                level: private::Level::Scalar,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x8_i64_r1__scalar",
-                        run: gather_x8_i64_r1__scalar,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_rows_i64_r1__scalar",
-                        run: gather_rows_i64_r1__scalar,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Scalar,
+                    >("gather_x8_i64_r1__scalar", gather_x8_i64_r1__scalar),
+                    private::IndexEntry::new::<
+                        private::Rows,
+                        private::i64,
+                        private::Scalar,
+                    >("gather_rows_i64_r1__scalar", gather_rows_i64_r1__scalar),
                 ],
-                copy: &[],
+                space: &[],
             },
             #[cfg(target_arch = "x86_64")]
-            __g::LevelTable {
-                level: __g::Level::Avx2,
+            private::LevelTable {
+                level: private::Level::Avx2,
                 index: &[
-                    __g::IndexEntry {
-                        name: "gather_x8_i64_r1__avx2",
-                        run: gather_x8_i64_r1__avx2,
-                    },
-                    __g::IndexEntry {
-                        name: "gather_rows_i64_r1__avx2",
-                        run: gather_rows_i64_r1__avx2,
-                    },
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Avx2,
+                    >("gather_x8_i64_r1__avx2", gather_x8_i64_r1__avx2),
+                    private::IndexEntry::new::<
+                        private::Rows,
+                        private::i64,
+                        private::Avx2,
+                    >("gather_rows_i64_r1__avx2", gather_rows_i64_r1__avx2),
                 ],
-                copy: &[],
+                space: &[],
             },
         ],
-    })
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
 };

@@ -8,13 +8,13 @@
 /// Reads `u8` and writes `f32`, with the parameters `scale: f32` and `zero: u8`.
 pub static DEQUANTIZE: ::gather_core::Map<u8, f32, (f32, u8)> = {
     #[allow(non_camel_case_types)]
-    enum __DEQUANTIZE {}
-    impl ::gather_core::private::Convert for __DEQUANTIZE {
+    enum __ConversionDEQUANTIZE {}
+    impl private::Convert for __ConversionDEQUANTIZE {
         type In = u8;
         type Out = f32;
         type Params = (f32, u8);
-        const NAME: &'static ::gather_core::private::core::primitive::str = "DEQUANTIZE";
-        const PARAMS: &'static [&'static ::gather_core::private::core::primitive::str] = &[
+        const NAME: &'static private::core::primitive::str = "DEQUANTIZE";
+        const PARAMS: &'static [&'static private::core::primitive::str] = &[
             "scale",
             "zero",
         ];
@@ -23,5 +23,5 @@ pub static DEQUANTIZE: ::gather_core::Map<u8, f32, (f32, u8)> = {
             (f32::from(q) - f32::from(zero)) * scale
         }
     }
-    ::gather_core::Map::new::<__DEQUANTIZE>()
+    ::gather_core::Map::new::<__ConversionDEQUANTIZE>()
 };

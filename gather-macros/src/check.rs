@@ -2,20 +2,14 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Ident, Lit, LitInt, Type};
 
 use crate::ctxt::Ctxt;
-use crate::grid::{Element, Grid, Index, Unit, Width};
+use crate::grid::{Element, Grid, Index, Size, Width};
 use crate::name::{self, readable};
 use crate::parse::{self, Call, ElementItem, Field, Rank};
-
-/// The most functions that one call may emit for the index operators: one and a half times the built-in set, which
-/// takes about 10 seconds to compile.
-const BUDGET: usize = 1296;
-/// Levels that kernels are emitted for.
-const LEVELS: usize = 2;
 
 /// Checks a call; all errors at once, with those that the parser found.
 pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
@@ -34,26 +28,27 @@ pub(crate) fn grid(mut cx: Ctxt, call: &Call) -> Result<Grid, TokenStream> {
         ops(&mut cx, field, &mut grid);
     }
     if let Some(field) = fields[4] {
-        units(&mut cx, field, &mut grid);
+        widths(&mut cx, field, &mut grid);
     }
     budget(&mut cx, call, &grid);
     cx.finish(grid)
 }
 
-/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key stands for the
-/// one that it resembles, so that its value is looked at too.
-fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; 5] {
+/// The fields in the order of [`name::KEYS`]; reports unknown, repeated and missing ones. A misspelt key stands for
+/// the one that it resembles, so that its value is looked at too.
+fn fields<'a>(cx: &mut Ctxt, call: &'a Call) -> [Option<&'a Field>; name::KEYS.len()] {
     let keys = name::KEYS.map(|(key, _)| key);
     let position = |key: &str| keys.iter().position(|known| *known == key);
-    let mut found = [None; 5];
+    let mut found = [None; name::KEYS.len()];
     let mut misspelt = Vec::new();
     for field in &call.fields {
         let key = field.key.to_string();
         match position(&key) {
             None => {
-                let near = name::suggestion(&key, keys);
-                cx.error_on(&field.key, format!("unknown key `{key}`{near} ({})", name::keys()));
-                misspelt.extend(name::nearest(&key, keys).and_then(position).map(|at| (at, field)));
+                let near = name::nearest_key(&key);
+                let suggestion = name::did_you_mean(near);
+                cx.error_on(&field.key, format!("unknown key `{key}`{suggestion} ({})", name::keys()));
+                misspelt.extend(near.and_then(position).map(|at| (at, field)));
             }
             Some(at) if found[at].is_some() => cx.error_on(&field.key, format!("`{key}` is given twice")),
             Some(at) => found[at] = Some(field),
@@ -83,16 +78,40 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             cx.error_on(&item.ty, format!("`{}` has no bytes, so it cannot be an element", readable(&item.ty)));
             continue;
         }
-        let Some(unit) = unit_of(cx, &item, grid) else {
+        if calls_a_macro(ty.clone()) {
+            cx.error_on(
+                &item.ty,
+                "a macro may give another type at each place; name its type by `type`, and list the name",
+            );
+            continue;
+        }
+        let Some(width) = width_of(cx, &item, grid) else {
             continue;
         };
         let attrs = item.attrs.iter().map(ToTokens::to_token_stream).collect();
-        grid.elements.push(Element { attrs, ty, class: item.class, unit });
+        grid.elements.push(Element { attrs, ty, class: item.class, width });
     }
 }
 
+/// Whether a macro is called in a type. Kernels, their sizes and the table name a type separately, and must mean the
+/// same.
+fn calls_a_macro(ty: TokenStream) -> bool {
+    let mut tokens = ty.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let called = match token {
+            TokenTree::Group(group) => calls_a_macro(group.stream()),
+            TokenTree::Ident(_) => matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!'),
+            _ => false,
+        };
+        if called {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether a type is written as an array of 0, or of such arrays.
-fn is_empty_array(ty: &Type) -> bool {
+pub(crate) fn is_empty_array(ty: &Type) -> bool {
     let Type::Array(array) = ty else {
         return false;
     };
@@ -103,14 +122,14 @@ fn is_empty_array(ty: &Type) -> bool {
     }
 }
 
-/// The position of the unit that moves an element; a new one for a type of unknown width.
-fn unit_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> {
+/// The position of the width of an element; a new one for a type of unknown size.
+fn width_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> {
     let known = single_ident(&item.ty).and_then(|ident| name::primitive_bytes(&ident.to_string()));
-    let width = match (&item.class, known) {
-        (None, Some(bytes)) => Width::Bytes(bytes),
-        (Some(class), _) => match name::width(&class.to_string()) {
-            Some(width @ Width::Bytes(bytes)) if known.is_none_or(|known| known == bytes) => width,
-            Some(Width::Bytes(bytes)) => {
+    let size = match (&item.class, known) {
+        (None, Some(bytes)) => Size::Bytes(bytes),
+        (Some(class), _) => match name::size(&class.to_string()) {
+            Some(size @ Size::Bytes(bytes)) if known.is_none_or(|known| known == bytes) => size,
+            Some(Size::Bytes(bytes)) => {
                 let ty = readable(&item.ty);
                 cx.error_on(class, format!("`{ty}` has {}, not {bytes}", name::bytes(known.unwrap_or_default())));
                 return None;
@@ -127,29 +146,26 @@ fn unit_of(cx: &mut Ctxt, item: &ElementItem, grid: &mut Grid) -> Option<usize> 
                 cx.error_on(attr, "an element with attributes needs a width class, such as `as x32`");
                 return None;
             }
-            Width::SizeOf(grid.elements.len())
+            Size::OfElement(grid.elements.len())
         }
     };
-    let name = match width {
-        Width::SizeOf(_) => unique_name(grid, &type_name(&item.ty)),
-        _ => class_name(width),
+    let name = match size {
+        Size::Bytes(bytes) => class_name(bytes),
+        _ => unique_name(grid, &type_name(&item.ty)),
     };
-    Some(add_unit(grid, name, width))
+    Some(add_width(grid, name, size))
 }
 
-/// The position of a unit, added where it is new.
-fn add_unit(grid: &mut Grid, name: String, width: Width) -> usize {
-    grid.units.iter().position(|unit| unit.width == width).unwrap_or_else(|| {
-        grid.units.push(Unit { name, width });
-        grid.units.len() - 1
+/// The position of a width, added where it is new.
+fn add_width(grid: &mut Grid, name: String, size: Size) -> usize {
+    grid.widths.iter().position(|width| width.size == size).unwrap_or_else(|| {
+        grid.widths.push(Width { name, size });
+        grid.widths.len() - 1
     })
 }
 
-fn class_name(width: Width) -> String {
-    match width {
-        Width::Bytes(bytes) => format!("x{}", bytes * 8),
-        Width::SizeOf(_) | Width::Rows => "rows".into(),
-    }
+fn class_name(bytes: usize) -> String {
+    format!("x{}", bytes * 8)
 }
 
 /// The last segment of a type's path, or its tokens, in lower case.
@@ -163,9 +179,9 @@ fn type_name(ty: &Type) -> String {
     words.join("_")
 }
 
-/// A name that no unit has yet, nor would have behind an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
+/// A name that no width has yet, nor would have behind an operator: `gather` of `nd_pair` is not `gather_nd` of `pair`.
 fn unique_name(grid: &Grid, name: &str) -> String {
-    let ops = name::OPS.map(|(op, _)| op);
+    let ops = name::ops();
     let tail = |op: &str, other: &'static str| other.strip_prefix(op)?.strip_prefix('_');
     let tails: Vec<&str> = ops.iter().flat_map(|op| ops.iter().filter_map(move |other| tail(op, other))).collect();
     let bare = |name: &str| {
@@ -173,8 +189,8 @@ fn unique_name(grid: &Grid, name: &str) -> String {
         tails.iter().find_map(behind).unwrap_or(name).to_owned()
     };
     let taken = |candidate: &str| {
-        let same = |unit: &Unit| bare(&unit.name) == bare(candidate);
-        grid.units.iter().any(same) || name::width(&bare(candidate)).is_some()
+        let same = |width: &Width| bare(&width.name) == bare(candidate);
+        grid.widths.iter().any(same) || name::size(&bare(candidate)).is_some()
     };
     (1..)
         .map(|n| if n == 1 { name.to_owned() } else { format!("{name}_{n}") })
@@ -199,7 +215,7 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             Some((index, _)) => listed.push(index),
         }
     }
-    // Pointer-sized types share the word of the type of their width, where that is listed.
+    // Pointer-sized types share the representation of the integer of their width, where that is listed.
     let shares = |index: &str, width: &str| match index {
         "isize" => format!("i{width}"),
         "usize" => format!("u{width}"),
@@ -209,15 +225,15 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         ["64", "32"].iter().any(|width| !listed.contains(&shares(index, width).as_str()))
             || !matches!(*index, "isize" | "usize")
     };
-    grid.words = listed.iter().copied().filter(own).collect();
+    grid.reprs = listed.iter().copied().filter(own).collect();
     for index in &listed {
-        let word = ["64", "32"].map(|width| {
+        let repr = ["64", "32"].map(|width| {
             let shared = shares(index, width);
-            let at = |wanted: &str| grid.words.iter().position(|word| *word == wanted);
+            let at = |wanted: &str| grid.reprs.iter().position(|repr| *repr == wanted);
             at(index).or_else(|| at(&shared)).unwrap_or_default()
         });
         let variant = name::INDICES.iter().find(|(name, _)| name == index).map_or("", |(_, variant)| variant);
-        grid.indices.push(Index { variant, word });
+        grid.indices.push(Index { variant, repr });
     }
 }
 
@@ -277,47 +293,48 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     let mut listed = HashSet::new();
     for op in items {
         let text = op.to_string();
-        let names = name::OPS.map(|(op, _)| op);
+        let names = name::ops();
         if !names.contains(&text.as_str()) {
-            let near = name::suggestion(&text, names);
+            let near = name::suggestion(&text, names.iter().copied());
             cx.error_on(&op, format!("unknown operator `{text}`{near} (use one of {})", names.join(", ")));
         } else if !listed.insert(text.clone()) {
             cx.error_on(&op, format!("`{text}` is listed twice"));
         }
     }
-    grid.index_ops =
-        name::OPS[..3].iter().filter(|(op, _)| listed.contains(*op)).map(|&(_, variant)| variant).collect();
-    grid.batch_to_space = listed.contains(name::OPS[3].0);
+    let is_listed = |(op, _): &&(&str, &str)| listed.contains(*op);
+    grid.index_ops = name::INDEX_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
+    grid.batch_to_space = listed.contains(name::BATCH_TO_SPACE.0);
 }
 
-fn units(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
+fn widths(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     let mut listed = HashSet::new();
-    for unit in parse::list(cx, field, parse::unit).unwrap_or_default() {
-        let text = unit.to_string();
-        match name::width(&text) {
-            Some(_) if !listed.insert(text.clone()) => cx.error_on(&unit, format!("`{text}` is listed twice")),
-            Some(width) => {
-                add_unit(grid, class_name(width), width);
+    for width in parse::list(cx, field, parse::width).unwrap_or_default() {
+        let text = width.to_string();
+        match name::size(&text) {
+            Some(_) if !listed.insert(text.clone()) => cx.error_on(&width, format!("`{text}` is listed twice")),
+            Some(size) => {
+                add_width(grid, text, size);
             }
             None => {
-                let known: Vec<&str> = name::WIDTHS.iter().map(|(class, _)| *class).chain(["rows"]).collect();
+                let known: Vec<&str> = name::WIDTHS.iter().map(|(class, _)| *class).chain([name::ROWS]).collect();
                 let near = name::suggestion(&text, known.iter().copied());
-                cx.error_on(&unit, format!("unknown unit `{unit}`{near} (use one of {})", known.join(", ")));
+                cx.error_on(&width, format!("unknown width `{width}`{near} (use one of {})", known.join(", ")));
             }
         }
     }
 }
 
 fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
-    let factors = [grid.units.len(), grid.words.len(), grid.ranks.len(), LEVELS];
+    let factors = [grid.widths.len(), grid.reprs.len(), grid.ranks.len(), name::LEVELS.len()];
     let functions: usize = factors.iter().product();
-    if functions > BUDGET && !grid.index_ops.is_empty() {
-        let [units, words, ranks, levels] = factors;
+    if functions > name::BUDGET && !grid.index_ops.is_empty() {
+        let [widths, reprs, ranks, levels] = factors;
         cx.error_on(
             &call.name,
             format!(
-                "this set has {functions} kernels, more than {BUDGET}: {units} widths x {words} index types x \
-                 {ranks} ranks x {levels} levels; list fewer, or split the set"
+                "this set has {functions} kernels, more than {}: {widths} widths x {reprs} index types x {ranks} ranks \
+                 x {levels} levels; list fewer, or split the set",
+                name::BUDGET
             ),
         );
     }

@@ -1,9 +1,20 @@
 //! `#[derive(Element)]`: proves that a type is plain bytes, at compile time.
+//!
+//! The derive sees tokens, and tokens prove nothing. A name may be an alias, a path may lead to a doctored copy of
+//! gather-core, and an attribute below the derive may rewrite the type. So the tokens serve for good messages only.
+//! The proof is a chain of method calls that is emitted with the impl, and in which the compiler infers the types:
+//!
+//! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
+//! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
+//! - `tag` takes `|value: Self| value as u8`, which compiles only for an enum without fields, and compares the sizes;
+//! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have.
+//!
+//! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait.
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
@@ -11,8 +22,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path, Token, Type};
 
+use crate::check::is_empty_array;
 use crate::ctxt::Ctxt;
-use crate::name;
+use crate::name::{self, readable};
 
 /// Implements `Element`, or says what stands against it.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -34,18 +46,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let (errors, body) = match cx.finish(body) {
         Ok(body) => (TokenStream::new(), body),
-        Err(errors) => (errors, stand_in(&input)),
+        Err(errors) => (errors, stand_in(&input, &options)),
     };
-    let krate = &options.krate;
-    quote! {
-        #errors
-        // One import, so that a path that leads nowhere is one error.
-        #[allow(unused_qualifications)]
-        const _: () = {
-            use #krate::private as __g;
-            #body
-        };
-    }
+    quote!(#errors #body)
 }
 
 /// `#[element(zero = EXPR, crate = PATH)]`
@@ -57,6 +60,17 @@ struct Options {
 }
 
 impl Options {
+    /// The path of what emitted code may name.
+    fn private(&self) -> TokenStream {
+        name::private(&self.krate)
+    }
+
+    /// The path of the trait.
+    fn element(&self) -> TokenStream {
+        let private = self.private();
+        quote!(#private::Element)
+    }
+
     fn parse(cx: &mut Ctxt, input: &DeriveInput) -> Self {
         let mut options = Options { krate: quote!(::gather_core), zero: None, has_zero: false };
         let mut has_crate = false;
@@ -76,7 +90,8 @@ impl Options {
                             cx.error_on(&meta.path, "`crate` is given twice");
                         }
                         has_crate = true;
-                        let path = option::<Imported>(cx, &meta, "a path, such as `crate = ::gather_core`");
+                        let path =
+                            option::<Imported>(cx, &meta, "the path of gather-core, such as `crate = ::gather_core`");
                         options.krate = path.map_or_else(|| quote!(::gather_core), |path| path.0.into_token_stream());
                     }
                     _ => {
@@ -184,42 +199,46 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
     if fields.is_empty() {
         cx.error_on(&input.ident, "a type without bytes cannot be an element");
     }
+    for field in fields.iter().filter(|field| is_empty_array(&field.ty)) {
+        let text = readable(&field.ty);
+        cx.error_on(&field.ty, format!("`{text}` has no bytes, so it cannot be an element"));
+    }
     for field in fields.iter().filter(|field| is_pointer(field)) {
         cx.error_on(&field.ty, "references and pointers cannot be elements; hold the data itself");
     }
-    let padding = if has("transparent") { TokenStream::new() } else { no_padding(&input.ident, fields) };
-    let (zero, asserts) = match &options.zero {
-        None => (zeros(fields), TokenStream::new()),
-        Some(zero) => (
-            zero.to_token_stream(),
-            if input.generics.params.is_empty() { are_elements(fields) } else { TokenStream::new() },
-        ),
-    };
-    let item = implementation(input, fields.iter(), &zero);
-    quote!(#item #asserts #padding)
+    let zero = options.zero.as_ref().map_or_else(|| zeros(options, fields), ToTokens::to_token_stream);
+    implementation(input, options, fields.iter(), &zero, &steps(options, fields))
 }
 
-/// The value of which every field is zero.
-fn zeros(fields: &Fields) -> TokenStream {
-    let zero = |field: &Field| {
-        let ty = &field.ty;
-        quote_spanned!(ty.span()=> <#ty as __g::Element>::ZERO)
-    };
-    let (members, values) = (fields.members(), fields.iter().map(zero));
-    match fields {
-        Fields::Named(_) => quote!(Self { #(#members: #values),* }),
-        Fields::Unnamed(_) => quote!(Self(#(#values),*)),
-        Fields::Unit => quote!(Self),
-    }
+/// The value of which every field is zero. The error for a field that is no element is the same here as in [`steps`],
+/// token by token, so that the compiler shows it once.
+fn zeros(options: &Options, fields: &Fields) -> TokenStream {
+    let element = options.element();
+    let (members, values) =
+        (fields.members(), fields.iter().map(|field| quote_spanned!(field.ty.span()=> <_ as #element>::ZERO)));
+    quote!(Self { #(#members: #values),* })
 }
 
-/// Assertions for a type whose zero does not need the fields'.
-fn are_elements(fields: &Fields) -> TokenStream {
-    let asserts = fields.iter().map(|field| {
-        let ty = &field.ty;
-        quote_spanned!(ty.span()=> const _: __g::DType = <#ty as __g::Element>::DTYPE;)
+/// The steps of the proof, one a field.
+fn steps(options: &Options, fields: &Fields) -> TokenStream {
+    let (private, element, value) = (options.private(), options.element(), value());
+    let steps = fields.iter().zip(fields.members()).map(|(field, member)| {
+        let name = member.to_token_stream().to_string();
+        quote_spanned! {field.ty.span()=>
+            .field(
+                |#value: Self| #value.#member,
+                <_ as #element>::__PROOF,
+                #name,
+                #private::offset_of!(Self, #member),
+            )
+        }
     });
-    asserts.collect()
+    steps.collect()
+}
+
+/// The parameter of emitted functions. It is hygienic.
+fn value() -> Ident {
+    Ident::new("__value", Span::mixed_site())
 }
 
 /// Whether a field is a reference or a pointer, also one that another macro hands over in an invisible group.
@@ -231,35 +250,13 @@ fn is_pointer(field: &Field) -> bool {
     matches!(ty, Type::Reference(_) | Type::Ptr(_))
 }
 
-/// Compile-time assertions that no byte lies between two fields, or behind the last.
-fn no_padding(ident: &Ident, fields: &Fields) -> TokenStream {
-    let members: Vec<_> = fields.members().collect();
-    let name = ident.unraw().to_string();
-    let asserts = fields.iter().zip(&members).enumerate().map(|(at, (field, member))| {
-        let (ty, field) = (&field.ty, member.to_token_stream().to_string());
-        let end = match members.get(at + 1) {
-            Some(next) => quote!(__g::offset_of!(#ident, #next)),
-            None => quote!(__g::size_of::<#ident>()),
-        };
-        quote_spanned! {ty.span()=>
-            const _: () = __g::assert_no_padding(
-                #name,
-                #field,
-                __g::offset_of!(#ident, #member),
-                __g::size_of::<#ty>(),
-                #end,
-            );
-        }
-    });
-    asserts.collect()
-}
-
 fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[String]) -> TokenStream {
     const FIXED: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
     let Data::Enum(data) = &input.data else {
         return TokenStream::new();
     };
-    if !reprs.iter().any(|repr| FIXED.contains(&repr.as_str())) {
+    let repr = FIXED.iter().find(|fixed| reprs.iter().any(|repr| repr == *fixed));
+    if repr.is_none() {
         cx.error_on(
             &input.ident,
             format!(
@@ -292,49 +289,64 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
         _ => None,
     };
     let zero = variant.map_or_else(|| options.zero.to_token_stream(), |variant| quote!(Self::#variant));
-    implementation(input, [], &zero)
+    let (private, value) = (options.private(), value());
+    let (repr, name) = (format_ident!("{}", repr.unwrap_or(&FIXED[0])), input.ident.unraw().to_string());
+    let step = quote_spanned!(input.ident.span()=> .tag(|#value: Self| #value as #private::#repr, #name));
+    implementation(input, options, [], &zero, &step)
 }
 
-/// The impl. Every field's type must be an element, and one that is not is reported where it stands: by the zero, which
-/// is put together of the fields' zeros, or else by an assertion.
+/// The impl. Its `DTYPE` is the proof, which the compiler checks when it evaluates it. For a type that is not generic
+/// an item asks for that. For a generic type it happens for each set of arguments in use.
 fn implementation<'a>(
     input: &DeriveInput,
-    fields: impl IntoIterator<Item = &'a Field>,
+    options: &Options,
+    bounded: impl IntoIterator<Item = &'a Field>,
     zero: &TokenStream,
+    steps: &TokenStream,
 ) -> TokenStream {
-    let ident = &input.ident;
+    let (ident, element, private) = (&input.ident, options.element(), options.private());
     let name = ident.unraw().to_string();
+    // Not at the type itself: if that is not `Copy`, the error would appear twice.
+    let begin = quote_spanned!(ident.span()=> <#private::u8 as #element>::__PROOF);
     let mut generics = input.generics.clone();
-    let mut asserts = TokenStream::new();
+    let mut used = TokenStream::new();
     if generics.params.is_empty() {
-        asserts = quote_spanned! {ident.span()=>
-            const _: () = __g::assert_has_bytes::<#ident>();
-        };
+        used = quote_spanned!(ident.span()=> const _: () = #begin.holds_for::<#ident>(););
     } else {
         // The parameters' own bounds are what makes the type `Copy`.
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
         let mut seen = HashSet::new();
-        let types = params.chain(fields.into_iter().map(|field| field.ty.to_token_stream()));
+        let types = params.chain(bounded.into_iter().map(|field| field.ty.to_token_stream()));
         let types = types.filter(|ty| seen.insert(ty.to_string()));
-        let bounds = types.map(|ty| -> syn::WherePredicate { syn::parse_quote!(#ty: __g::Element) });
+        let bounds = types.map(|ty| -> syn::WherePredicate { syn::parse_quote!(#ty: #element) });
         generics.make_where_clause().predicates.extend(bounds);
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let members = match &input.data {
+        Data::Struct(data) => data.fields.members().collect(),
+        Data::Enum(_) | Data::Union(_) => Vec::new(),
+    };
+    let all = (!members.is_empty()).then(|| quote!(let _ = |Self { #(#members: _),* }: Self| ();));
+    let dtype = quote_spanned!(ident.span()=> #begin.begin::<Self>() #steps.dtype(#name));
     quote! {
-        // The fields are elements and nothing lies between them, as asserted beside.
+        // `DTYPE` proves that the fields are elements and that there is no padding.
         #[automatically_derived]
-        unsafe impl #impl_generics __g::Element for #ident #ty_generics #where_clause {
-            const DTYPE: __g::DType = __g::DType::of::<Self>(#name);
+        #[allow(unused_qualifications)]
+        unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
+            const DTYPE: #private::DType = {
+                #all
+                #dtype
+            };
             const ZERO: Self = #zero;
         }
-        #asserts
+        #used
     }
 }
 
 /// An impl without meaning beside the errors, so that what uses the type does not fail again. A type that borrows or
 /// points gets none: it could not have one.
-fn stand_in(input: &DeriveInput) -> TokenStream {
-    let ident = &input.ident;
+fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
+    let (ident, element, private) = (&input.ident, options.element(), options.private());
     let pointer = match &input.data {
         Data::Struct(data) => data.fields.iter().any(is_pointer),
         Data::Enum(_) | Data::Union(_) => false,
@@ -345,7 +357,7 @@ fn stand_in(input: &DeriveInput) -> TokenStream {
     let mut generics = input.generics.clone();
     if !generics.params.is_empty() {
         let (_, ty_generics, _) = input.generics.split_for_impl();
-        let marker = quote!(__g::core::marker);
+        let marker = quote!(#private::core::marker);
         let bound: syn::WherePredicate =
             syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static);
         generics.make_where_clause().predicates.push(bound);
@@ -353,9 +365,10 @@ fn stand_in(input: &DeriveInput) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        unsafe impl #impl_generics __g::Element for #ident #ty_generics #where_clause {
-            const DTYPE: __g::DType = <__g::core::primitive::u8 as __g::Element>::DTYPE;
-            const ZERO: Self = __g::core::panic!();
+        #[allow(unused_qualifications)]
+        unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
+            const DTYPE: #private::DType = <#private::u8 as #element>::DTYPE;
+            const ZERO: Self = #private::core::panic!();
         }
     }
 }

@@ -2,23 +2,23 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-/// What one lane moves.
+/// The size of the rows that a kernel moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Width {
+pub(crate) enum Size {
     /// This many bytes.
     Bytes(usize),
     /// As many bytes as the element at this position has.
-    SizeOf(usize),
-    /// Rows of any length.
-    Rows,
+    OfElement(usize),
+    /// Any length, known when the kernel runs.
+    Any,
 }
 
-/// A unit that kernels are emitted for.
+/// A width: a size of rows that kernels are emitted for.
 #[derive(Debug)]
-pub(crate) struct Unit {
+pub(crate) struct Width {
     /// In kernels' names.
     pub(crate) name: String,
-    pub(crate) width: Width,
+    pub(crate) size: Size,
 }
 
 /// A data type.
@@ -30,8 +30,8 @@ pub(crate) struct Element {
     pub(crate) ty: TokenStream,
     /// The width class that it is said to have.
     pub(crate) class: Option<Ident>,
-    /// Position of its unit.
-    pub(crate) unit: usize,
+    /// Position of its width.
+    pub(crate) width: usize,
 }
 
 /// An index type.
@@ -39,19 +39,19 @@ pub(crate) struct Element {
 pub(crate) struct Index {
     /// Its `IndexType`.
     pub(crate) variant: &'static str,
-    /// Positions of its word where pointers have 64 and 32 bits.
-    pub(crate) word: [usize; 2],
+    /// Positions of its representation where pointers have 64 and 32 bits.
+    pub(crate) repr: [usize; 2],
 }
 
 /// Everything that is to be emitted.
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
     pub(crate) elements: Vec<Element>,
-    pub(crate) units: Vec<Unit>,
+    pub(crate) widths: Vec<Width>,
     pub(crate) indices: Vec<Index>,
-    /// Names of the primitive types that kernels read indices as.
-    pub(crate) words: Vec<&'static str>,
-    /// Nest ranks, ascending; 0, last, for any.
+    /// Representations of indices: the names of the primitive types that kernels read them as.
+    pub(crate) reprs: Vec<&'static str>,
+    /// Ranks of loop nests, ascending; 0, last, for any.
     pub(crate) ranks: Vec<u8>,
     /// The operators on indices, by the names of their `Op`s.
     pub(crate) index_ops: Vec<&'static str>,

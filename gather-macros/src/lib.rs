@@ -1,10 +1,10 @@
-//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits conversions,
-//! and `#[derive(Element)]`.
+//! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
+//! conversions, and `#[derive(Element)]`.
 //!
-//! Use them through gather-core, which re-exports both. The way of a call of `kernels!`:
+//! Use them through gather-core, which re-exports them. The way of a call of `kernels!`:
 //!
 //! ```text
-//! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (nests, kernels, table)
+//! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (loop nests, kernels, table)
 //! ```
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ mod parse;
 #[cfg(test)]
 mod snapshots;
 
-use proc_macro::TokenStream;
+use proc_macro::{Literal, TokenStream, TokenTree};
 
 /// Emits a set of kernels; see `gather_core::kernels!`, which forwards to it with the path of the crate.
 #[proc_macro]
@@ -32,6 +32,23 @@ pub fn kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn map_kernels(input: TokenStream) -> TokenStream {
     map::expand(input.into()).into()
+}
+
+/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that the
+/// two cannot differ.
+#[doc(hidden)]
+#[proc_macro]
+pub fn limit(input: TokenStream) -> TokenStream {
+    let name = input.to_string();
+    let limit = match name.as_str() {
+        "max_rank" => name::MAX_RANK.into(),
+        "max_params" => name::MAX_PARAMS,
+        "levels" => name::LEVELS.len(),
+        "index_types" => name::INDICES.len(),
+        "ops" => name::ops().len(),
+        _ => panic!("`{name}` is no limit"),
+    };
+    TokenTree::from(Literal::usize_suffixed(limit)).into()
 }
 
 /// The derive of gather-core, which re-exports and documents it.

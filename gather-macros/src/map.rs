@@ -11,11 +11,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, Result, Token, Type, Visibility, token};
 
 use crate::ctxt::Ctxt;
-use crate::name::readable;
+use crate::name::{self, MAX_PARAMS, readable};
 use crate::parse::skip_until;
-
-/// The most parameters that a map has.
-const MOST: usize = 4;
 
 /// A map as it should stand.
 const EXAMPLE: &str = "pub static SCALE = |value: u8, scale: f32| -> f32 { f32::from(value) * scale };";
@@ -83,8 +80,8 @@ fn call(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Map>)
     Ok((krate, maps))
 }
 
-/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an input that is
-/// not one.
+/// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an input that
+/// is not one.
 fn map(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Map>> {
     let attrs = input.call(Attribute::parse_outer)?;
     let vis: Visibility = input.parse()?;
@@ -146,11 +143,12 @@ fn inputs(cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<
                 let twice = inputs.iter().any(|other| other.name == input.name);
                 if twice {
                     cx.error_on(&input.name, format!("`{}` is named twice", input.name));
-                } else if count == MOST + 2 {
-                    let message = format!("`{name}` has more than {MOST} parameters; make several one tuple or array");
+                } else if count == MAX_PARAMS + 2 {
+                    let message =
+                        format!("`{name}` has more than {MAX_PARAMS} parameters; make several one tuple or array");
                     cx.error_on(&input.name, message);
                 }
-                all_good &= !twice && count < MOST + 2;
+                all_good &= !twice && count < MAX_PARAMS + 2;
                 inputs.push(input);
             }
             Err(error) => {
@@ -241,19 +239,20 @@ fn emit(krate: &TokenStream, map: &Map) -> TokenStream {
     // A type that cannot be a parameter is reported where the parameters stand.
     let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());
     let params = quote_spanned!(span=> (#(#param_tys,)*));
-    let (text, conversion) = (name.to_string(), format_ident!("__{}", name));
+    let (text, private) = (name.to_string(), name::private(krate));
+    let conversion = format_ident!("__Conversion{}", name, span = Span::mixed_site());
     quote! {
         #(#attrs)*
         #doc
         #vis static #name: #krate::Map<#value_ty, #output, #params> = {
             #[allow(non_camel_case_types)]
             enum #conversion {}
-            impl #krate::private::Convert for #conversion {
+            impl #private::Convert for #conversion {
                 type In = #value_ty;
                 type Out = #output;
                 type Params = #params;
-                const NAME: &'static #krate::private::core::primitive::str = #text;
-                const PARAMS: &'static [&'static #krate::private::core::primitive::str] = &[#(#texts),*];
+                const NAME: &'static #private::core::primitive::str = #text;
+                const PARAMS: &'static [&'static #private::core::primitive::str] = &[#(#texts),*];
                 #[inline(always)]
                 fn convert(
                     #value_mut #value_name: #value_ty,

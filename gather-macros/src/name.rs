@@ -1,16 +1,53 @@
-//! Names: what the macro knows by name, and what it names.
+//! Names and limits: what the macros know by name, how much of it they take, and what they name.
+//!
+//! gather-core takes the limits from here through `limit!`.
 
-use quote::ToTokens;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
 
-use crate::grid::Width;
+use crate::grid::Size;
 
-/// The operators and the names of their `Op`s; those on indices, which share their kernels, come first.
-pub(crate) const OPS: [(&str, &str); 4] = [
-    ("gather", "Gather"),
-    ("gather_elements", "GatherElements"),
-    ("gather_nd", "GatherNd"),
-    ("batch_to_space", "BatchToSpace"),
+/// The path of the module of gather-core that emitted code uses. Its name has the version of both crates, so that a
+/// crate does not build with another release of the other one.
+pub(crate) fn private(krate: &TokenStream) -> TokenStream {
+    let module = format_ident!("__private_{}", env!("CARGO_PKG_VERSION").replace(|c: char| !c.is_alphanumeric(), "_"));
+    quote!(#krate::#module)
+}
+
+/// A level that kernels are emitted for.
+pub(crate) struct Level {
+    /// In kernels' names.
+    pub(crate) name: &'static str,
+    /// The names of its `Level` and of its type.
+    pub(crate) variant: &'static str,
+    /// The target architecture and its features; `None` where every machine has the level.
+    pub(crate) needs: Option<(&'static str, &'static str)>,
+}
+
+impl Level {
+    /// The attribute of what exists on its architecture only.
+    pub(crate) fn cfg(&self) -> Option<TokenStream> {
+        self.needs.map(|(arch, _)| quote!(#[cfg(target_arch = #arch)]))
+    }
+}
+
+/// The levels, in the order of `Level::ALL`.
+pub(crate) const LEVELS: [Level; 2] = [
+    Level { name: "scalar", variant: "Scalar", needs: None },
+    Level { name: "avx2", variant: "Avx2", needs: Some(("x86_64", "avx2")) },
 ];
+
+/// The operators on indices, which share their kernels, and the names of their `Op`s.
+pub(crate) const INDEX_OPS: [(&str, &str); 3] =
+    [("gather", "Gather"), ("gather_elements", "GatherElements"), ("gather_nd", "GatherNd")];
+
+/// The operator without indices, and the name of its `Op`.
+pub(crate) const BATCH_TO_SPACE: (&str, &str) = ("batch_to_space", "BatchToSpace");
+
+/// The names of all operators.
+pub(crate) fn ops() -> Vec<&'static str> {
+    INDEX_OPS.iter().chain([&BATCH_TO_SPACE]).map(|(op, _)| *op).collect()
+}
 
 /// The index types and the names of their `IndexType`s.
 pub(crate) const INDICES: [(&str, &str); 10] = [
@@ -32,26 +69,43 @@ pub(crate) const KEYS: [(&str, &str); 5] = [
     ("indices", "[i32, i64]"),
     ("ranks", "1..=4"),
     ("ops", "[gather]"),
-    ("units", "[x128]"),
+    ("widths", "[x128]"),
 ];
 
 /// The keys that a call must have: the first ones.
 pub(crate) const NEEDED: usize = 4;
 
-/// The most loops that a nest is unrolled for.
+/// Keys as others call them, and the keys that are meant.
+const SYNONYMS: [(&str, &str); 4] =
+    [("units", "widths"), ("types", "elements"), ("dtypes", "elements"), ("operators", "ops")];
+
+/// The most loops of a loop nest that is unrolled.
 pub(crate) const MAX_RANK: u8 = 8;
+
+/// The most functions that one call may emit for the index operators: one and a half times as many as gather-core's own
+/// sets have together.
+pub(crate) const BUDGET: usize = 1296;
+
+/// The most parameters of a map.
+pub(crate) const MAX_PARAMS: usize = 4;
 
 /// What the keys are, in words.
 pub(crate) fn keys() -> String {
-    let needed = KEYS.map(|(key, _)| key)[..NEEDED].join("`, `");
-    format!("the keys are `{needed}`")
+    let keys = KEYS.map(|(key, _)| key);
+    let (needed, optional) = keys.split_at(NEEDED);
+    format!("the keys are `{}`, and optionally `{}`", needed.join("`, `"), optional.join("`, `"))
 }
 
 /// A value for a key, or for one that is spelt like it.
 pub(crate) fn example(key: &str) -> &'static str {
-    let keys = KEYS.map(|(key, _)| key);
-    let known = nearest(key, keys);
+    let known = nearest_key(key);
     KEYS.iter().find(|(key, _)| Some(*key) == known).map_or("..", |(_, example)| example)
+}
+
+/// The key that is meant by another word.
+pub(crate) fn nearest_key(key: &str) -> Option<&'static str> {
+    let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == key);
+    synonym.map(|&(_, key)| key).or_else(|| nearest(key, KEYS.map(|(key, _)| key)))
 }
 
 /// The width classes: names and bytes.
@@ -68,15 +122,18 @@ pub(crate) fn primitive_bytes(name: &str) -> Option<usize> {
     })
 }
 
-/// A width class by name.
-pub(crate) fn width(name: &str) -> Option<Width> {
-    if name == "rows" {
-        return Some(Width::Rows);
+/// The name of rows of any length among the widths.
+pub(crate) const ROWS: &str = "rows";
+
+/// A width by name.
+pub(crate) fn size(name: &str) -> Option<Size> {
+    if name == ROWS {
+        return Some(Size::Any);
     }
-    WIDTHS.iter().find(|(class, _)| *class == name).map(|&(_, bytes)| Width::Bytes(bytes))
+    WIDTHS.iter().find(|(class, _)| *class == name).map(|&(_, bytes)| Size::Bytes(bytes))
 }
 
-/// The name of a nest rank in kernels' names.
+/// The rank of a loop nest in kernels' names.
 pub(crate) fn rank(rank: u8) -> String {
     if rank == 0 { "rn".into() } else { format!("r{rank}") }
 }
@@ -87,7 +144,8 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     known.into_iter().filter(near).min_by_key(|candidate| distance(name, candidate))
 }
 
-/// Edits from one word to another: 2 for a letter too many, missing or replaced, 1 for two neighbours that are swapped.
+/// Edits from one word to another: 2 for a letter too many, missing or replaced, 1 for two neighbours that are
+/// swapped.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).map(|j| 2 * j).collect::<Vec<usize>>()];
@@ -108,7 +166,12 @@ fn distance(a: &str, b: &str) -> usize {
 
 /// `; did you mean ..?`, where a name is near.
 pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+    did_you_mean(nearest(name, known))
+}
+
+/// `; did you mean ..?`, where there is something to suggest.
+pub(crate) fn did_you_mean(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 /// A type as its author wrote it, more or less.
@@ -131,9 +194,20 @@ mod tests {
     fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
         let keys = KEYS.map(|(key, _)| key);
         assert_eq!(nearest("elemnts", keys), Some("elements"));
-        assert_eq!(nearest("gather_element", OPS.map(|(op, _)| op)), Some("gather_elements"));
+        assert_eq!(nearest("gather_element", ops()), Some("gather_elements"));
         assert_eq!(nearest("x23", WIDTHS.map(|(class, _)| class)), Some("x32"));
         assert_eq!(nearest("x46", WIDTHS.map(|(class, _)| class)), Some("x64"));
         assert_eq!(nearest("colour", keys), None);
+    }
+
+    #[test]
+    fn a_synonym_of_a_key_is_suggested_too() {
+        assert_eq!(nearest_key("units"), Some("widths"));
+        assert_eq!(nearest_key("width"), Some("widths"));
+        assert_eq!(nearest_key("colour"), None);
+        for (synonym, key) in SYNONYMS {
+            assert!(KEYS.iter().any(|(known, _)| *known == key), "{key}");
+            assert!(KEYS.iter().all(|(known, _)| *known != synonym), "{synonym}");
+        }
     }
 }

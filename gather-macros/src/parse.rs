@@ -42,8 +42,12 @@ pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
     cx.take(call)
 }
 
-/// `crate = PATH; #[attributes] pub static NAME;`
+/// `unsafe crate = PATH; #[attributes] pub static NAME;`
+///
+/// The emitted code is sound if the path leads to gather-core. `gather_core::kernels!` passes its own path. Whoever
+/// passes another one promises that, by `unsafe`.
 fn header(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Call> {
+    input.parse::<Token![unsafe]>()?;
     input.parse::<Token![crate]>()?;
     input.parse::<Token![=]>()?;
     let krate = skip_until(input, |input| input.peek(Token![;]));
@@ -213,7 +217,7 @@ pub(crate) fn element(input: ParseStream<'_>) -> Result<ElementItem> {
     let attrs = input.call(Attribute::parse_outer)?;
     let ty = index(input)?;
     let class = match input.parse::<Option<Token![as]>>()? {
-        Some(_) => Some(word(input, "expected a width class, such as `x32`")?),
+        Some(_) => Some(plain_name(input, "expected a width class, such as `x32`")?),
         None => None,
     };
     Ok(ElementItem { attrs, ty, class })
@@ -230,14 +234,14 @@ pub(crate) fn index(input: ParseStream<'_>) -> Result<Type> {
 }
 
 pub(crate) fn op(input: ParseStream<'_>) -> Result<Ident> {
-    word(input, "expected the name of an operator, such as `gather`")
+    plain_name(input, "expected the name of an operator, such as `gather`")
 }
 
-pub(crate) fn unit(input: ParseStream<'_>) -> Result<Ident> {
-    word(input, "expected a unit, such as `x32` or `rows`")
+pub(crate) fn width(input: ParseStream<'_>) -> Result<Ident> {
+    plain_name(input, "expected a width, such as `x32` or `rows`")
 }
 
-fn word(input: ParseStream<'_>, message: &str) -> Result<Ident> {
+fn plain_name(input: ParseStream<'_>, message: &str) -> Result<Ident> {
     if input.peek(Ident) && !input.peek2(Token![::]) { input.parse() } else { Err(input.error(message)) }
 }
 

@@ -1,39 +1,42 @@
-//! From the grid to tokens: a static whose initialiser holds everything, so that nothing leaks and the types that a
-//! caller names are resolved where they stand.
+//! From the grid to tokens: a static whose initialiser holds everything. So nothing leaks, and the types that a caller
+//! names are resolved where they stand.
+//!
+//! Emitted code names items of gather-core by their full paths. An alias inside the initialiser would hide a caller's item
+//! of the same name.
 
-mod nest;
-mod shim;
+mod kernel_fn;
+mod loop_nest;
 mod table;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::grid::Grid;
+use crate::name;
 use crate::parse::Call;
 
-/// The levels: names in kernels' names, types, and the attributes of what needs them.
-const LEVELS: [(&str, &str); 2] = [("scalar", "Scalar"), ("avx2", "Avx2")];
-
-/// The attributes of a kernel of a level.
-fn level_attrs(level: &str) -> TokenStream {
-    match level {
-        "avx2" => quote!(#[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]),
-        _ => TokenStream::new(),
-    }
+/// A grid, and the path of the module of gather-core that emitted code uses.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    grid: &'a Grid,
+    private: &'a TokenStream,
 }
 
 /// The set that a call asks for.
 pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
-    let nests = nest::nests(grid);
-    let claims = shim::width_claims(grid);
-    let kernels = shim::kernels(grid);
-    let table = table::table(&call.name, grid);
-    wrap(call, &quote!(#claims #nests #kernels #table))
+    let private = name::private(&call.krate);
+    let source = Source { grid, private: &private };
+    let claims = kernel_fn::width_claims(source);
+    let loop_nests = loop_nest::loop_nests(source);
+    let kernels = kernel_fn::kernels(source);
+    let table = table::table(&call.name, source);
+    wrap(call, &quote!(#claims #loop_nests #kernels #table))
 }
 
 /// A set without kernels, for a call with errors: what uses the static does not fail again.
 pub(crate) fn empty_set(call: &Call) -> TokenStream {
-    wrap(call, &table::table(&call.name, &Grid::default()))
+    let private = name::private(&call.krate);
+    wrap(call, &table::table(&call.name, Source { grid: &Grid::default(), private: &private }))
 }
 
 fn wrap(call: &Call, body: &TokenStream) -> TokenStream {
@@ -42,7 +45,6 @@ fn wrap(call: &Call, body: &TokenStream) -> TokenStream {
         #(#attrs)*
         #[allow(non_snake_case, unused_qualifications)]
         #vis static #name: #krate::KernelSet = {
-            use #krate::private as __g;
             #body
         };
     }

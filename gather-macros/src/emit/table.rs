@@ -3,72 +3,79 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::emit::LEVELS;
-use crate::emit::shim::{copy_kernels, index_kernels, unit_bytes};
-use crate::grid::Grid;
+use crate::emit::Source;
+use crate::emit::kernel_fn::{index_kernels, space_kernels, width_bytes};
+use crate::name;
 
 /// The `KernelSet` of a grid.
-pub(crate) fn table(name: &Ident, grid: &Grid) -> TokenStream {
+pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
+    let Source { grid, private } = source;
     let name = name.to_string();
     let elements = grid.elements.iter().map(|element| {
-        let (attrs, ty, unit) = (&element.attrs, &element.ty, Literal::usize_unsuffixed(element.unit));
-        quote!(#attrs __g::ElementRow { dtype: <#ty as __g::Element>::DTYPE, unit: #unit })
+        let (attrs, ty, width) = (&element.attrs, &element.ty, Literal::usize_unsuffixed(element.width));
+        quote!(#attrs #private::ElementRow { dtype: <#ty as #private::Element>::DTYPE, width: #width })
     });
     let indices = grid.indices.iter().map(|index| {
-        let (variant, [word64, word32]) =
-            (format_ident!("{}", index.variant), index.word.map(Literal::usize_unsuffixed));
-        let words = if index.word[0] == index.word[1] {
-            quote!(word: #word64)
+        let (variant, [repr64, repr32]) =
+            (format_ident!("{}", index.variant), index.repr.map(Literal::usize_unsuffixed));
+        let repr = if index.repr[0] == index.repr[1] {
+            quote!(repr: #repr64)
         } else {
             quote! {
                 #[cfg(target_pointer_width = "64")]
-                word: #word64,
+                repr: #repr64,
                 #[cfg(not(target_pointer_width = "64"))]
-                word: #word32,
+                repr: #repr32,
             }
         };
-        quote!(__g::IndexRow { index: __g::IndexType::#variant, #words })
+        quote!(#private::IndexRow { index: #private::IndexType::#variant, #repr })
     });
-    let (ranks, words) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.words);
-    let copy_op = grid.batch_to_space.then_some("BatchToSpace");
-    let ops = grid.index_ops.iter().copied().chain(copy_op).map(|op| {
+    let (ranks, reprs) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.reprs);
+    let space_op = grid.batch_to_space.then_some(name::BATCH_TO_SPACE.1);
+    let ops = grid.index_ops.iter().copied().chain(space_op).map(|op| {
         let op = format_ident!("{op}");
-        quote!(__g::Op::#op)
+        quote!(#private::Op::#op)
     });
-    let units = grid.units.iter().map(|unit| {
-        let (name, bytes) = (&unit.name, unit_bytes(grid, unit));
-        quote!(__g::UnitRow { name: #name, bytes: #bytes })
+    let widths = grid.widths.iter().map(|width| {
+        let name = &width.name;
+        let bytes = width_bytes(source, width).map_or_else(
+            || quote!(#private::core::option::Option::None),
+            |bytes| quote!(#private::core::option::Option::Some(#bytes)),
+        );
+        quote!(#private::WidthRow { name: #name, bytes: #bytes })
     });
-    let levels = LEVELS.iter().map(|(level, ty)| {
-        let variant = format_ident!("{ty}");
-        let cfg = if *level == "avx2" { quote!(#[cfg(target_arch = "x86_64")]) } else { quote!() };
-        let index = index_kernels(grid, level, ty).into_iter().map(|kernel| {
-            let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(__g::IndexEntry { name: #text, run: #name })
+    let levels = name::LEVELS.iter().map(|level| {
+        let (variant, cfg) = (format_ident!("{}", level.variant), level.cfg());
+        let index = index_kernels(source, level).into_iter().map(|kernel| {
+            let (name, text, types) = (&kernel.name, kernel.name.to_string(), &kernel.types);
+            quote!(#private::IndexEntry::new::<#types>(#text, #name))
         });
-        let copy = copy_kernels(grid, level, ty).into_iter().map(|kernel| {
+        let space = space_kernels(source, level).into_iter().map(|kernel| {
             let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(__g::CopyEntry { name: #text, run: #name })
+            quote!(#private::SpaceEntry { name: #text, run: #name })
         });
         quote! {
             #cfg
-            __g::LevelTable {
-                level: __g::Level::#variant,
+            #private::LevelTable {
+                level: #private::Level::#variant,
                 index: &[#(#index),*],
-                copy: &[#(#copy),*],
+                space: &[#(#space),*],
             }
         }
     });
     quote! {
-        __g::KernelSet::new(__g::Tables {
+        /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+        /// here are emitted from one list, in one order.
+        const __TABLES: #private::Tables = #private::Tables {
             name: #name,
             elements: &[#(#elements),*],
             indices: &[#(#indices),*],
             ranks: &[#(#ranks),*],
             ops: &[#(#ops),*],
-            units: &[#(#units),*],
-            words: &[#(#words),*],
+            widths: &[#(#widths),*],
+            reprs: &[#(#reprs),*],
             levels: &[#(#levels),*],
-        })
+        };
+        unsafe { #private::KernelSet::new(__TABLES) }
     }
 }

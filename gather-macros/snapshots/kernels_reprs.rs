@@ -1,0 +1,162 @@
+// gather_core::kernels! {
+//     static REPRS;
+//     elements: [u8];
+//     indices: [i32, i64, isize];
+//     ranks: 1;
+//     ops: [gather];
+// }
+
+#[allow(non_snake_case, unused_qualifications)]
+static REPRS: ::gather_core::KernelSet = {
+    const _: () = private::assert_width::<u8>("u8", 1);
+
+    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
+    #[inline(always)]
+    unsafe fn index_nest_r1(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
+        let [..] = args.loops::<1>();
+        let mut state = private::State::new(args);
+        unsafe { body(&mut state, args, args.origin()) };
+        state.outcome()
+    }
+
+    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, scalar level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    unsafe fn gather_x8_i32_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i32, private::Scalar>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, scalar level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    unsafe fn gather_x8_i64_r1__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Scalar>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x8_i32_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i32, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x8_i64_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
+        name: "REPRS",
+        elements: &[
+            private::ElementRow {
+                dtype: <u8 as private::Element>::DTYPE,
+                width: 0,
+            },
+        ],
+        indices: &[
+            private::IndexRow {
+                index: private::IndexType::I32,
+                repr: 0,
+            },
+            private::IndexRow {
+                index: private::IndexType::I64,
+                repr: 1,
+            },
+            private::IndexRow {
+                index: private::IndexType::Isize,
+                #[cfg(target_pointer_width = "64")]
+                repr: 1,
+                #[cfg(not(target_pointer_width = "64"))]
+                repr: 0,
+            },
+        ],
+        ranks: &[1],
+        ops: &[private::Op::Gather],
+        widths: &[
+            private::WidthRow {
+                name: "x8",
+                bytes: private::core::option::Option::Some(1),
+            },
+        ],
+        reprs: &["i32", "i64"],
+        levels: &[
+            private::LevelTable {
+                level: private::Level::Scalar,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i32,
+                        private::Scalar,
+                    >("gather_x8_i32_r1__scalar", gather_x8_i32_r1__scalar),
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Scalar,
+                    >("gather_x8_i64_r1__scalar", gather_x8_i64_r1__scalar),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx2,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i32,
+                        private::Avx2,
+                    >("gather_x8_i32_r1__avx2", gather_x8_i32_r1__avx2),
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Avx2,
+                    >("gather_x8_i64_r1__avx2", gather_x8_i64_r1__avx2),
+                ],
+                space: &[],
+            },
+        ],
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
+};

@@ -1,0 +1,169 @@
+// gather_core::kernels! {
+//     static WIDTHS;
+//     elements: [f32, f64, Colour as x32];
+//     indices: [i64];
+//     ranks: 2;
+//     ops: [gather];
+// }
+
+#[allow(non_snake_case, unused_qualifications)]
+static WIDTHS: ::gather_core::KernelSet = {
+    const _: () = private::assert_width::<f32>("f32", 4);
+    const _: () = private::assert_width::<f64>("f64", 8);
+    const _: () = private::assert_width::<Colour>("Colour", 4);
+
+    /// The loop nest of rank 2 of the operators on indices: no loop around a plane.
+    ///
+    /// # Safety
+    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
+    #[inline(always)]
+    unsafe fn index_nest_r2(
+        args: &private::IndexArgs<'_>,
+        body: private::Body,
+    ) -> private::Outcome {
+        let [..] = args.loops::<2>();
+        let mut state = private::State::new(args);
+        unsafe { body(&mut state, args, args.origin()) };
+        state.outcome()
+    }
+
+    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, scalar level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    unsafe fn gather_x32_i64_r2__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<4>, private::i64, private::Scalar>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, scalar level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    unsafe fn gather_x64_i64_r2__scalar(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<8>, private::i64, private::Scalar>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x32_i64_r2__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<4>, private::i64, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, avx2 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn gather_x64_i64_r2__avx2(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<8>, private::i64, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
+    /// here are emitted from one list, in one order.
+    const __TABLES: private::Tables = private::Tables {
+        name: "WIDTHS",
+        elements: &[
+            private::ElementRow {
+                dtype: <f32 as private::Element>::DTYPE,
+                width: 0,
+            },
+            private::ElementRow {
+                dtype: <f64 as private::Element>::DTYPE,
+                width: 1,
+            },
+            private::ElementRow {
+                dtype: <Colour as private::Element>::DTYPE,
+                width: 0,
+            },
+        ],
+        indices: &[
+            private::IndexRow {
+                index: private::IndexType::I64,
+                repr: 0,
+            },
+        ],
+        ranks: &[2],
+        ops: &[private::Op::Gather],
+        widths: &[
+            private::WidthRow {
+                name: "x32",
+                bytes: private::core::option::Option::Some(4),
+            },
+            private::WidthRow {
+                name: "x64",
+                bytes: private::core::option::Option::Some(8),
+            },
+        ],
+        reprs: &["i64"],
+        levels: &[
+            private::LevelTable {
+                level: private::Level::Scalar,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i64,
+                        private::Scalar,
+                    >("gather_x32_i64_r2__scalar", gather_x32_i64_r2__scalar),
+                    private::IndexEntry::new::<
+                        private::Fixed<8>,
+                        private::i64,
+                        private::Scalar,
+                    >("gather_x64_i64_r2__scalar", gather_x64_i64_r2__scalar),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx2,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i64,
+                        private::Avx2,
+                    >("gather_x32_i64_r2__avx2", gather_x32_i64_r2__avx2),
+                    private::IndexEntry::new::<
+                        private::Fixed<8>,
+                        private::i64,
+                        private::Avx2,
+                    >("gather_x64_i64_r2__avx2", gather_x64_i64_r2__avx2),
+                ],
+                space: &[],
+            },
+        ],
+    };
+
+    unsafe { private::KernelSet::new(__TABLES) }
+};
