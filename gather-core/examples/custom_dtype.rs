@@ -1,13 +1,13 @@
-//! Data types of one's own: particles of 16 bytes and points of 12, gathered like numbers.
+//! Data types of your own: particles of 16 bytes and points of 12, gathered like numbers.
 //!
 //! ```text
 //! cargo run --release -p gather-core --example custom_dtype
 //! cargo run --release -p gather-core --example custom_dtype -- --side 2048
 //! ```
 //!
-//! Every operator is checked against a plain loop, then timed against it, in turn. Typed calls run on the built-in kernels:
-//! those of 16 bytes for particles, those of rows for points. The last line goes through a registry, where points have
-//! kernels of their own size.
+//! Every operator is checked against a plain loop, and then timed in turn with it. Typed calls run on the built-in
+//! kernels: those of 16 bytes for particles, and those of rows for points. The last line goes through a registry, where
+//! points have kernels of their own size.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ use lexopt::{Arg, ValueExt};
 const USAGE: &str = "usage: custom_dtype [--side N]
   --side N   elements along each side of a grid of N x N, a multiple of 4 (default 1024)";
 
-/// Rounds of timing, of which the median counts.
+/// Rounds of timing. Their median counts.
 const ROUNDS: usize = 11;
 /// The block of BatchToSpace along both sides.
 const BLOCK: usize = 4;
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The side of the grid; `None` where help is asked for.
+/// The side of the grid, or `None` where help is asked for.
 fn options() -> Result<Option<usize>, lexopt::Error> {
     let mut size = 1024;
     let mut parser = lexopt::Parser::from_env();
@@ -151,7 +151,7 @@ fn gather_nd<T: Element + PartialEq>(side: usize, data: &[T], pairs: &[u32]) -> 
     Ok(Line { operator: Op::GatherNd, dtype: T::DTYPE, call: "plan", kernel: plan.explain().kernel(), times })
 }
 
-/// A batch of tiles, put together to one grid.
+/// A batch of tiles, put together into one grid.
 fn batch_to_space<T: Element + PartialEq>(side: usize, data: &[T]) -> Result<Line, Box<dyn Error>> {
     let (tile, block) = (side / BLOCK, BLOCK as i64);
     let view = View::new(data, &[BLOCK * BLOCK, tile, tile])?;
@@ -201,7 +201,7 @@ fn registered(data: &[Point], ids: &[u32]) -> Result<Line, Box<dyn Error>> {
     Ok(Line { operator: Op::Gather, dtype: Point::DTYPE, call: "registry, fresh", kernel, times })
 }
 
-/// Checks a call against a loop, then times both in turn: medians in milliseconds.
+/// Checks a call against a loop, then times both in turn. Returns medians in milliseconds.
 fn compare<T: Element + PartialEq>(
     shape: &[usize],
     mut call: impl FnMut(&mut Tensor<T>) -> Result<(), gather_core::Error>,

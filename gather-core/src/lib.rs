@@ -1,41 +1,68 @@
-//! Gather-type tensor operators: Gather, GatherElements, GatherNd and BatchToSpace, exactly as their specifications say.
+//! Gather-type tensor operators, exactly as their specifications say: [`Gather`], [`GatherElements`], [`GatherNd`] and
+//! [`BatchToSpace`].
+//!
+//! Rows of a table by their ids:
+//!
+//! ```
+//! fn main() -> Result<(), gather_core::Error> {
+//!     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
+//!     assert_eq!(gather_core::rows(&table, 2, &[2u32, 0])?, [2.0, 2.1, 0.0, 0.1]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The same by an operator with its attributes, on tensors of any rank and strides:
 //!
 //! ```
 //! use gather_core::{Gather, OutOfBounds, View};
 //!
-//! let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
-//! let ids = [2i64, 0, -1, 7];
-//! let rows = Gather::new(0)
-//!     .out_of_bounds(OutOfBounds::Zero)
-//!     .run(&View::new(&table, &[3, 2])?, &View::new(&ids, &[4])?)?;
-//! assert_eq!(rows.shape(), [4, 2]);
-//! assert_eq!(rows.as_slice(), [2.0, 2.1, 0.0, 0.1, 2.0, 2.1, 0.0, 0.0]);
-//! # Ok::<(), gather_core::Error>(())
+//! fn main() -> Result<(), gather_core::Error> {
+//!     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
+//!     let ids = [2i64, 0, -1, 7];
+//!     let rows = Gather::new(0)
+//!         .out_of_bounds(OutOfBounds::Zero)
+//!         .run(&View::new(&table, &[3, 2])?, &View::new(&ids, &[4])?)?;
+//!     assert_eq!(rows.shape(), [4, 2]);
+//!     assert_eq!(rows.as_slice(), [2.0, 2.1, 0.0, 0.1, 2.0, 2.1, 0.0, 0.0]);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! # The pieces
 //!
-//! - An operator is a small value that holds its attributes: [`Gather`], [`GatherElements`], [`GatherNd`],
-//!   [`BatchToSpace`]. Presets such as [`Gather::openvino8`] or [`GatherNd::tensorflow`] follow one specification each.
-//! - Tensors are borrowed as [`View`]s of any strides and come back as [`Tensor`]s, a `Vec` with a shape; `run_into`
-//!   writes to a [`ViewMut`] of yours, `run_uninit` to memory that holds no values yet.
-//! - A [`Plan`] does once what depends on shapes; [`Plan::explain`] says what it will do.
-//! - Types known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
-//! - [`Gather::run_map`] converts while it gathers, by a [`Map`]: one of [`maps`], or yours, made by [`map_kernels!`].
+//! - An operator is a small value that holds its attributes. Presets such as [`Gather::openvino8`] and
+//!   [`GatherNd::tensorflow`] follow one specification each.
+//! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
+//!   writes to a [`ViewMut`] of yours, and `run_uninit` to memory that holds no values yet.
+//! - A [`Plan`] does once what depends on shapes. [`Plan::explain`] says what it will do.
+//! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
+//!   make with [`map_kernels!`].
+//! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! The [`guide`] has chapters on [types of your own](guide::custom_types) and on [plans](guide::plans).
+//! Bits are moved and never converted, unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed
+//! [`Error`] with numbers, never a panic.
 //!
-//! Bits are moved, never converted unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed [`Error`] with
-//! numbers, never a panic.
+//! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), and on [types
+//! known at run time](guide::runtime_types).
 //!
 //! # Features
 //!
-//! `std` (default): run-time detection of instruction sets. `rayon` (default): threads from the caller's pool.
-//! `huge-pages` (default): on Linux, huge pages for fresh outputs of 4 MiB and more. `half`: `f16` and `bf16`.
-//! `num-complex`: `Complex<f32>` and `Complex<f64>`. Without `std` the crate needs `alloc`.
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL=scalar` or `avx2` forces one |
+//! | `rayon` | yes | threads of the caller's pool help with large calls |
+//! | `huge-pages` | yes | on Linux, huge pages for fresh outputs of 4 MiB and more |
+//! | `half` | no | `f16` and `bf16` |
+//! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
+//! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |
+//! | `ndarray_0_17` | no | arrays of `ndarray` 0.17 as views, and tensors as arrays |
+//!
+//! Without `std` the crate needs `alloc` only.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+// Pages on docs.rs show which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(target_pointer_width = "16")]
 compile_error!("gather-core needs pointers of 32 or 64 bits");
@@ -44,40 +71,27 @@ extern crate alloc;
 // Emitted code names this crate by its path.
 extern crate self as gather_core;
 
-mod alloc_out;
-mod asserts;
-mod cloned;
-#[cfg(feature = "rayon")]
-mod crew;
-mod dispatch;
-mod dynamic;
-mod element;
-mod error;
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private_0_1_0;
+mod call;
 mod exec;
 pub mod guide;
-mod index;
 mod kernels;
-mod level;
-mod map;
 pub mod maps;
 mod ops;
-mod pages;
 mod plan;
-#[doc(hidden)]
-pub mod private;
-mod registry;
-mod shape;
 mod tensor;
-mod threads;
-mod view;
+mod types;
 
-/// Implements [`Element`](trait@Element) for a plain type, after proving at compile time that it is one.
+/// Implements [`Element`](trait@Element) for a plain type, and proves at compile time that it is one.
 ///
-/// For a `Copy` type that is
+/// The type is `Copy`, and is one of these:
 ///
-/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements, without
-///   padding; with `#[repr(transparent)]` it may be generic; or
-/// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or `i64`.
+/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements,
+///   without padding; with `#[repr(transparent)]` it may be generic;
+/// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or
+///   `i64`.
 ///
 /// ```
 /// use gather_core::Element;
@@ -105,42 +119,56 @@ mod view;
 ///
 /// `#[element(..)]` on the type takes two keys, each once:
 ///
-/// - `zero = EXPR`: [`Element::ZERO`](trait@Element), which is what [`OutOfBounds::Zero`] writes: any constant expression of
-///   the type. A struct has one of its fields' zeros without it; an enum needs it, and may name a variant alone.
-/// - `crate = PATH`: where this crate is, `::gather_core` unless it is said.
+/// - `zero = EXPR` sets [`Element::ZERO`](trait@Element), which is what [`OutOfBounds::Zero`] writes. It is any
+///   constant expression of the type. Without the key, a struct has the zeros of its fields. An enum needs the key,
+///   which may be the name of a variant alone.
+/// - `crate = PATH` says where this crate is. Without the key it is `::gather_core`.
 ///
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::dynamic::{DynTensor, DynView};
-pub use crate::element::{DType, Element};
-pub use crate::error::{Argument, Error, Op};
-pub use crate::index::{Index, IndexType};
+pub use crate::call::dynamic::DynPlan;
+pub use crate::call::maps::MapPlan;
+pub use crate::call::operator::{IndexAttributes, IndexOperator};
+pub use crate::call::plan::Plan;
+pub use crate::call::space::{SpaceAttributes, SpaceOperator};
+pub use crate::call::space_plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::kernels::KernelSet;
-pub use crate::level::Level;
-pub use crate::map::{Map, Param, Params};
+pub use crate::kernels::convert::map::{Map, Param, Params};
+pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
-    BatchToSpace, Gather, GatherElements, GatherNd, NegativeIndex, OutOfBounds, Par, batch_to_space, gather,
-    gather_elements, gather_nd,
+    BatchToSpace, BatchToSpaceAttributes, Gather, GatherAttributes, GatherElements, GatherElementsAttributes, GatherNd,
+    GatherNdAttributes, batch_to_space, gather, gather_elements, gather_nd, rows, rows_into,
 };
-pub use crate::plan::{CopyPlan, Explain, Plan, Strategy};
-pub use crate::registry::{KernelInfo, KernelKey, Registry};
-pub use crate::shape::{Layout, Shape};
-pub use crate::tensor::Tensor;
-pub use crate::view::{View, ViewMut};
+pub use crate::plan::Explain;
+pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+pub use crate::tensor::layout::{Layout, Shape};
+pub use crate::tensor::owned::Tensor;
+pub use crate::tensor::view::{View, ViewMut};
+pub use crate::types::element::{DType, Element};
+pub use crate::types::error::Error;
+pub use crate::types::index::{Index, IndexType};
+pub use crate::types::level::Level;
+pub use crate::types::method::Method;
+pub use crate::types::op::{Argument, Op};
+#[cfg(feature = "bytemuck")]
+pub use crate::types::plain::Plain;
+pub use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
 
-/// Emits a named set of kernels: every data type x index type x rank x operator that is listed.
+/// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
 ///
-/// The static is a [`KernelSet`] for [`Registry::with`]. [A chapter of the guide](guide::custom_types#a-set-of-kernels) walks
-/// through a call; this is the reference.
+/// The static is a [`KernelSet`] for [`Registry::with`]. [A chapter of the
+/// guide](guide::custom_types#a-set-of-kernels) walks through a call. This page is the reference.
 ///
 /// ```
-/// # #[derive(Clone, Copy, gather_core::Element)]
-/// # #[repr(C)]
-/// # pub struct Point([f32; 3]);
-/// # #[derive(Clone, Copy, gather_core::Element)]
-/// # #[repr(C)]
-/// # pub struct Rgba([u8; 4]);
+/// #[derive(Clone, Copy, gather_core::Element)]
+/// #[repr(C)]
+/// pub struct Point([f32; 3]);
+///
+/// #[derive(Clone, Copy, gather_core::Element)]
+/// #[repr(C)]
+/// pub struct Rgba([u8; 4]);
+///
 /// gather_core::kernels! {
 ///     /// Kernels for points and colours.
 ///     pub static DRAWING;
@@ -159,48 +187,49 @@ pub use crate::view::{View, ViewMut};
 ///          | "indices"  ":" "[" index   ("," index)*   ","? "]" ";"
 ///          | "ranks"    ":"     rank    ("," rank)*    ","?     ";"
 ///          | "ops"      ":" "[" op      ("," op)*      ","? "]" ";"
-///          | "units"    ":" "[" unit    ("," unit)*    ","? "]" ";"
-/// element  = attribute* TYPE ("as" width)?
-/// width    = "x8" | "x16" | "x32" | "x64" | "x128"
+///          | "widths"   ":" "[" width   ("," width)*   ","? "]" ";"
+/// element  = attribute* TYPE ("as" class)?
+/// class    = "x8" | "x16" | "x32" | "x64" | "x128"
 /// index    = "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize"
 /// rank     = NUMBER | NUMBER "..=" NUMBER | "any"
 /// op       = "gather" | "gather_elements" | "gather_nd" | "batch_to_space"
-/// unit     = width | "rows"
+/// width    = class | "rows"
 /// ```
 ///
-/// The fields stand in any order, each once; all but `units` must be there, and no list is empty or names a thing twice.
+/// The fields stand in any order, each once. All but `widths` must be there. No list is empty or names a thing twice.
 ///
-/// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`, `f32`,
-///   `f64` and the integers of fixed width have their class by name, others by `as`, and a class of another size than the
-///   type's is an error. A type without a class gets kernels of its own size. Attributes such as `#[cfg(..)]` hold for all
-///   that names the type, and need a class.
-/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where those are listed for
-///   both 64 and 32 bits.
-/// - `ranks`: nest ranks from 1 to 8 that are unrolled; a nest rank is the number of loops that are left after folding. `any`
-///   adds kernels that run every other rank; without it, those run on the built-in kernels.
+/// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`,
+///   `f32`, `f64` and the integers of fixed width have their class by name. Other types have the class that stands
+///   behind `as`, which must be of the type's size. A type without a class gets kernels of its own size. Attributes
+///   such as `#[cfg(..)]` hold for everything that names the type. A type with attributes needs a class.
+/// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where these are
+///   listed for both 64 and 32 bits.
+/// - `ranks`: the nest ranks, from 1 to 8, that are unrolled. A nest rank is the number of loops that are left after
+///   folding. `any` adds kernels that run every other rank. Without it, the built-in kernels run those.
 /// - `ops`: the operators.
-/// - `units`: widths to emit kernels for besides those of the elements, for slices that fold to them. `rows` stands for rows of
-///   any length; it is there for the built-in set, whose kernels move the rows of every set.
+/// - `widths`: further widths to emit kernels for, for slices that fold to them. `rows` stands for rows of any length.
+///   It is there for the built-in set, whose kernels move the rows of every set.
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. A call is refused when it has operators on indices
-/// and widths x index types x ranks x levels (2) exceed 1,296.
+/// All mistakes of a call are reported at once, each where it stands. A call with operators on indices is refused
+/// where widths x index types x ranks x levels (2) exceed 1,296.
 ///
 /// # What is emitted
 ///
-/// One static with the attributes and the visibility of the call, and nothing beside it: nests, kernels and the table stand in
-/// its initialiser, where the types that the call names mean what they mean around it. It needs no standard library, and
-/// finds this crate under any name. A kernel is a function of its own, named for what it does, such as
+/// One static with the attributes and the visibility of the call, and nothing beside it. Nests, kernels and the table
+/// stand in its initialiser, so that types mean there what they mean around the call. The static needs no standard
+/// library, and finds this crate under any name. A kernel is a function of its own, named for what it does, such as
 /// `gather_point_i32_r2__avx2`.
 #[macro_export]
 macro_rules! kernels {
     ($($tokens:tt)*) => {
-        $crate::private::kernels_impl! { crate = $crate; $($tokens)* }
+        $crate::__private_0_1_0::kernels_impl! { unsafe crate = $crate; $($tokens)* }
     };
 }
 
-/// Emits maps: conversions that [`Gather::run_map`] applies to each element on its way, in one pass over the bytes.
+/// Emits maps: conversions that [`run_map`](IndexOperator::run_map) applies to each element on its way, in one pass
+/// over the bytes.
 ///
 /// ```
 /// use gather_core::{Gather, Param, View};
@@ -213,24 +242,27 @@ macro_rules! kernels {
 ///     };
 /// }
 ///
-/// let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
-/// let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
-/// let grey = Gather::new(0).run_map(&BRIGHTNESS, &palette, &image, (Param::Value(15.0),))?;
-/// assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
+///     let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
+///     let grey = Gather::new(0).run_map(&BRIGHTNESS, &palette, &image, (Param::Value(15.0),))?;
+///     assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
+///     Ok(())
+/// }
 /// ```
 ///
-/// A call names any number of maps, each ended by a `;`. One is written as a static whose value is a closure:
+/// A call names any number of maps, each ended by a `;`. A map is written as a static whose value is a closure:
 ///
-/// - first the element that is read, then up to four parameters, each a name and a type; the types of the first and of the
-///   result are [`Element`]s, those of parameters `Copy + Send + Sync + 'static`;
-/// - the body sees nothing but them and what is global. It should be short and without branches for the compiler to
-///   vectorise it, which it does for each [`Level`].
+/// - The first argument is the element that is read. Up to four parameters follow, each a name and a type. The types
+///   of the element and of the result are [`Element`](trait@Element)s, those of parameters `Copy + Send + Sync +
+///   'static`.
+/// - The body sees nothing but these and what is global. The compiler vectorises it for each [`Level`] if it is short
+///   and has no branches.
 ///
-/// The static is a [`Map`] of these types, under the documentation and attributes that stand before it.
+/// The static is a [`Map`] of these types, with the documentation and attributes that stand before it.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
-        $crate::private::map_kernels_impl! { crate = $crate; $($tokens)* }
+        $crate::__private_0_1_0::map_kernels_impl! { crate = $crate; $($tokens)* }
     };
 }

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use gather_core::{DynTensor, Element};
+use gather_core::{DType, DynTensor, Element};
 use half::f16;
 use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
 use num_complex::Complex;
 
-use super::{Array, dtype};
+use super::Array;
 
-/// Longest header that is read, as by NumPy.
+/// The longest header that is read, as NumPy has it.
 const MAX_HEADER: usize = 10_000;
-/// Most brackets that are opened in a header: NumPy writes two for plain types. The parser takes three to four times as long
-/// for each that is inside another.
+/// The most brackets that are opened in a header. NumPy writes two for plain types. The time of the parser grows
+/// exponentially with brackets inside brackets.
 const MAX_BRACKETS: usize = 8;
 
 /// Reads an array, in place where the byte order is the machine's.
@@ -26,40 +26,24 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
         npyz::DType::Plain(descr) => descr.to_string(),
         _ => return Err("structured data types are not supported".into()),
     };
-    let (order, name) = descr.split_at(1);
-    let name = match name {
-        "b1" => "bool",
-        "i1" => "i8",
-        "i2" => "i16",
-        "i4" => "i32",
-        "i8" => "i64",
-        "u1" => "u8",
-        "u2" => "u16",
-        "u4" => "u32",
-        "u8" => "u64",
-        "f2" => "f16",
-        "f4" => "f32",
-        "f8" => "f64",
-        "c8" => "complex64",
-        "c16" => "complex128",
-        _ => return Err(format!("the data type {descr} is not supported")),
-    };
-    let dtype = dtype(name).ok_or_else(|| format!("the data type {descr} is not supported"))?;
+    // The byte order is dealt with below.
+    let native = format!("={}", descr.get(1..).unwrap_or_default());
+    let dtype = DType::from_numpy(&native).ok_or_else(|| format!("the data type {descr} is not supported"))?;
     let dims = header.shape().iter().map(|&dim| usize::try_from(dim));
     let shape: Vec<usize> = dims.collect::<Result<_, _>>().map_err(|_| "a dimension exceeds the address space")?;
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &dim| bytes.checked_mul(dim));
     match bytes {
         Some(bytes) if bytes == rest.len() => {}
         Some(bytes) => {
-            return Err(format!("shape {shape:?} of {name} takes {bytes} bytes; the file has {}", rest.len()));
+            return Err(format!("shape {shape:?} of {dtype} takes {bytes} bytes; the file has {}", rest.len()));
         }
         None => {
-            return Err(format!("shape {shape:?} of {name} exceeds the address space"));
+            return Err(format!("shape {shape:?} of {dtype} exceeds the address space"));
         }
     }
     let foreign = if cfg!(target_endian = "little") { ">" } else { "<" };
-    let bytes = if order == foreign && dtype.size() > 1 {
-        let part = if name.starts_with("complex") { dtype.size() / 2 } else { dtype.size() };
+    let bytes = if descr.starts_with(foreign) && dtype.size() > 1 {
+        let part = if dtype.name().starts_with("complex") { dtype.size() / 2 } else { dtype.size() };
         let mut swapped = rest.to_vec();
         swapped.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         Cow::Owned(swapped)
@@ -69,7 +53,7 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
     Ok(Array { dtype, shape, fortran: header.order() == Order::Fortran, bytes })
 }
 
-/// Refuses headers that would take more memory, stack or time to parse than any real one.
+/// Refuses headers that would take more memory, stack or time to parse than any real one does.
 fn check_header(file: &[u8]) -> Result<(), String> {
     let size = |at: std::ops::Range<usize>| {
         let bytes = file.get(at).ok_or("not a .npy file: it ends within its header")?;

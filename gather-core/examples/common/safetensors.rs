@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use safetensors::{Dtype, SafeTensors};
+use gather_core::DType;
+use safetensors::SafeTensors;
 
-use super::{Array, dtype};
+use super::Array;
 
 /// Reads one tensor of a file, in place.
 pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Array<'a>, String> {
@@ -15,23 +16,7 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Array<'a>, Strin
         let more = if names.len() > 8 { ", ..." } else { "" };
         format!("no tensor `{tensor}` among {}: {shown}{more}", names.len())
     })?;
-    let name = match view.dtype() {
-        Dtype::BOOL => "bool",
-        Dtype::I8 => "i8",
-        Dtype::I16 => "i16",
-        Dtype::I32 => "i32",
-        Dtype::I64 => "i64",
-        Dtype::U8 => "u8",
-        Dtype::U16 => "u16",
-        Dtype::U32 => "u32",
-        Dtype::U64 => "u64",
-        Dtype::F16 => "f16",
-        Dtype::BF16 => "bf16",
-        Dtype::F32 => "f32",
-        Dtype::F64 => "f64",
-        Dtype::C64 => "complex64",
-        other => return Err(format!("the data type {other:?} is not supported")),
-    };
-    let dtype = dtype(name).ok_or_else(|| format!("the data type {name} is not supported"))?;
+    let name = view.dtype().to_string();
+    let dtype = DType::from_safetensors(&name).ok_or_else(|| format!("the data type {name} is not supported"))?;
     Ok(Array { dtype, shape: view.shape().to_vec(), fortran: false, bytes: Cow::Borrowed(view.data()) })
 }

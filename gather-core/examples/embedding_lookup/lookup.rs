@@ -1,15 +1,15 @@
-//! The lookups: planned and timed on the shipped table, type-erased on files.
+//! The lookups: planned and timed on the shipped table, and with types known at run time on files.
 
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gather_core::{DynTensor, DynView, Element, Gather, Layout, Registry, Tensor, View, ViewMut};
+use gather_core::{DynTensor, DynView, Element, Gather, Layout, Registry, Tensor, View};
 use half::f16;
 
 use crate::common::{self, Array};
 
-/// Calls in one timing, and timings of which the median counts.
+/// Calls in one timing, and the number of timings, of which the median counts.
 const CALLS: u32 = 200;
 const TIMINGS: usize = 31;
 
@@ -52,10 +52,7 @@ pub(crate) fn shipped(table: &Array<'_>, ids: &[u32]) -> Result<Found, String> {
     let mut planned = Vec::with_capacity(TIMINGS);
     let mut looped = Vec::with_capacity(TIMINGS);
     for _ in 0..TIMINGS {
-        planned.push(time(|| {
-            let mut view = ViewMut::new(black_box(&mut out), plan.output_shape()).map_err(text)?;
-            plan.run_into(black_box(&data), black_box(&indices), &mut view).map_err(text)
-        })?);
+        planned.push(time(|| plan.run_slices(black_box(&values), black_box(ids), black_box(&mut out)).map_err(text))?);
         looped.push(time(|| naive(black_box(&values), dim, black_box(ids), black_box(&mut out)))?);
     }
     if out != gathered.as_slice() {
@@ -65,13 +62,13 @@ pub(crate) fn shipped(table: &Array<'_>, ids: &[u32]) -> Result<Found, String> {
     let rate = |time: Duration| bytes / time.as_secs_f64() / 1e9;
     let (planned, looped) = (median(planned), median(looped));
     println!();
-    println!("out    f16 {:?}, {} KB", gathered.shape(), bytes as usize / 1000);
+    println!("out    f16 {:?}, {} kB", gathered.shape(), bytes as usize / 1000);
     println!("plan   {:>7.1} us a call, {:>5.1} GB/s", planned.as_secs_f64() * 1e6, rate(planned));
     println!("loop   {:>7.1} us a call, {:>5.1} GB/s (plain safe Rust)", looped.as_secs_f64() * 1e6, rate(looped));
     Ok(Found { table: values, dim, rows: Rows(gathered) })
 }
 
-/// The loop that one would write.
+/// The loop that one would write without the library.
 fn naive(table: &[f16], dim: usize, ids: &[u32], out: &mut [f16]) -> Result<(), String> {
     for (&id, row) in ids.iter().zip(out.chunks_exact_mut(dim)) {
         let start = id as usize * dim;
@@ -94,7 +91,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The lookup on files: any data type, any integer type of indices, mapped into memory.
+/// The lookup on files mapped into memory: any data type, and any integer type of indices.
 pub(crate) fn on_files(table: &Path, tensor: &str, indices: &Path, out: Option<&Path>) -> Result<(), String> {
     let at = |path: &Path, error: String| format!("{}: {error}", path.display());
     let table_map = common::map(table)?;

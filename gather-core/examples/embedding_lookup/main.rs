@@ -5,9 +5,9 @@
 //! cargo run --release --example embedding_lookup -- --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
 //! ```
 //!
-//! Without arguments: 2,048 rows of a real model's word embeddings (`examples/data`), a real text turned into ids of its
-//! vocabulary, one planned Gather, and what it is good for: the nearest neighbours of a few words. With `--table` the
-//! same lookup on files of yours, of any size, mapped into memory.
+//! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned into
+//! ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what for.
+//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -68,7 +68,7 @@ fn options() -> Result<Options, lexopt::Error> {
     Ok(options)
 }
 
-/// The lookup on the data that comes with the library.
+/// The lookup on the data that comes with the repository.
 fn shipped() -> Result<(), String> {
     let table = common::safetensors::parse(include_bytes!("../data/word_embeddings.safetensors"), "word_embeddings")?;
     let vocab = vocab::Vocabulary::new(include_str!("../data/vocab.txt"));

@@ -2,7 +2,7 @@
 
 use half::f16;
 
-/// The `count` rows of a table whose direction is nearest to `query`, nearest first, each with its cosine.
+/// The `count` rows of a table whose directions are nearest to that of `query`, nearest first, each with its cosine.
 pub(crate) fn nearest(table: &[f16], dim: usize, query: &[f16], count: usize) -> Vec<(usize, f32)> {
     let norm = |row: &[f16]| dot(row, row).sqrt();
     let query_norm = norm(query);

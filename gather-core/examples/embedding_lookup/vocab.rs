@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Tokens in the order of their rows; the first stands for all that are not there.
+/// Tokens in the order of their rows. The first one stands for all words that are not there.
 pub(crate) struct Vocabulary {
     tokens: Vec<&'static str>,
     ids: HashMap<&'static str, u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Encoded {
 }
 
 impl Vocabulary {
-    /// One token a line.
+    /// A vocabulary of one token a line.
     pub(crate) fn new(lines: &'static str) -> Self {
         let tokens: Vec<&str> = lines.lines().collect();
         let ids = tokens.iter().zip(0..).map(|(&token, id)| (token, id)).collect();
@@ -35,8 +35,8 @@ impl Vocabulary {
         self.tokens.get(row).copied().unwrap_or("?")
     }
 
-    /// Words in lower case, each cut into the longest tokens there are from the left (`##` marks those inside a word); a
-    /// word with a part that is no token is unknown as a whole.
+    /// Cuts each word, in lower case, into the longest tokens there are, from the left. `##` marks tokens inside a word.
+    /// A word with a part that is no token is unknown as a whole.
     pub(crate) fn encode(&self, text: &str) -> Encoded {
         let mut encoded = Encoded { ids: Vec::new(), unknown: 0 };
         let lower = text.to_lowercase();

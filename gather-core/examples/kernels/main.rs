@@ -1,7 +1,7 @@
 //! Lists the built-in kernels: every data type x index type x nest rank x operator x level.
 //!
 //! `cargo run --release -p gather-core --example kernels` prints one line for each operator, data type and index type,
-//! with the ranks and levels there are; `-- --all` prints every row.
+//! with its ranks and levels. With `-- --all` it prints every row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;

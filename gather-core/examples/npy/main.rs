@@ -1,4 +1,4 @@
-//! Runs an operator on `.npy` files through the type-erased face:
+//! Runs an operator on `.npy` files, whose types are known only at run time:
 //!
 //! ```text
 //! cargo run --release --example npy -- gather --axis 1 DATA.npy INDICES.npy -o OUT.npy
@@ -6,7 +6,7 @@
 //!     --crops-begin 0,0,0,0 --crops-end 0,1,1,0 DATA.npy -o OUT.npy
 //! ```
 //!
-//! A bad file or attribute gives one line and exit status 2; the output is written whole or not at all.
+//! A bad file or attribute gives one line and exit status 2. The output is written whole or not at all.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -101,7 +101,7 @@ fn list(text: &str) -> Result<Vec<i64>, String> {
     text.split(',').map(entry).collect()
 }
 
-/// Runs the operator; returns the line that says what was written.
+/// Runs the operator. Returns the line that says what was written.
 fn run(options: &Options) -> Result<String, String> {
     let out = options.out.as_deref().ok_or_else(|| format!("no output; name one with -o ({USAGE})"))?;
     let wanted = if options.op == "batch_to_space" { 1 } else { 2 };

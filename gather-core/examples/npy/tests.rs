@@ -1,4 +1,4 @@
-//! Files in, files out: the whole way of the example but for its process.
+//! Files in, files out: all of the example but its process.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl Folder {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    /// Writes an array; returns its path.
+    /// Writes an array, and returns its path.
     fn write<T: AutoSerialize + Clone>(&self, name: &str, shape: &[u64], values: &[T], order: Order) -> String {
         let mut file = Vec::new();
         let options = WriteOptions::new().default_dtype().shape(shape).order(order);
@@ -32,8 +32,8 @@ impl Folder {
         self.path(name)
     }
 
-    /// Runs a command line, of which words that end in `.npy` are files of the folder; returns shape, data type and bytes
-    /// of `out.npy`.
+    /// Runs a command line whose words that end in `.npy` are files of the folder. Returns shape, data type and bytes of
+    /// `out.npy`.
     fn run(&self, line: &str) -> Result<(Vec<usize>, String, Vec<u8>), String> {
         let word = |word: &str| if word.ends_with(".npy") { self.path(word) } else { word.to_owned() };
         let line = std::iter::once("npy".to_owned()).chain(line.split(' ').map(word));
@@ -130,7 +130,7 @@ fn mistakes_are_named_and_nothing_is_written() {
 }
 
 #[test]
-fn headers_that_would_take_for_ever_to_parse_are_refused() {
+fn headers_that_would_take_forever_to_parse_are_refused() {
     let folder = Folder::new("headers");
     folder.write("list.npy", &[1], &[0i64], Order::C);
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! Cutting a nest into pieces, and sharing them between threads.
+//! Cutting a loop nest into pieces, and sharing them between threads.
 
 #![forbid(unsafe_code)]
 
@@ -7,11 +7,12 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::kernels::Verdict;
-use crate::threads;
+use crate::exec::threads;
+use crate::kernels::Outcome;
 
-/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them; says what all of them found.
-pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Verdict + Sync) -> Verdict {
+/// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them; says what all of them
+/// found.
+pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Outcome + Sync) -> Outcome {
     let found = AtomicBool::new(false);
     threads::share(tasks, n, |pieces| {
         let worker = pieces.worker;
@@ -19,15 +20,15 @@ pub(super) fn share(tasks: usize, n: usize, run: impl Fn(usize, usize) -> Verdic
             found.fetch_or(run(piece, worker).out_of_range, Ordering::Relaxed);
         }
     });
-    Verdict { out_of_range: found.into_inner() }
+    Outcome { out_of_range: found.into_inner() }
 }
 
-/// How many parts each loop of a nest is cut into. A piece of the nest is a part of every loop.
+/// How many parts each loop of a loop nest is cut into. A piece is a part of every loop.
 pub(super) struct Cuts(SmallVec<[usize; 6]>);
 
 impl Cuts {
-    /// Cuts loops of the given lengths, outermost first, into about `pieces` pieces: the first that is long enough alone, or
-    /// else several from the outermost on.
+    /// Cuts loops of the given lengths, outermost first, into about `pieces` pieces: the first that is long enough
+    /// alone, or else several from the outermost on.
     pub(super) fn new(lengths: impl Iterator<Item = usize> + Clone, pieces: usize) -> Self {
         let alone = lengths.clone().position(|n| n >= pieces);
         let mut left = pieces;

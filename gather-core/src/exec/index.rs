@@ -1,25 +1,26 @@
-//! Running the plan of an index operator.
+//! Running the plan of an operator on indices.
 
 use smallvec::SmallVec;
 
-use crate::error::Error;
 use crate::exec::cuts::{Cuts, share};
-use crate::exec::{culprit, panels};
-use crate::index::IndexType;
-use crate::kernels::{BLOCK, Cursor, Fill, IndexArgs, IndexKernel, Loop, Verdict, Wide, index_nest_any};
-use crate::ops::OutOfBounds;
-use crate::plan::{Chosen, IndexPlan, Route};
-use crate::shape::Layout;
-use crate::threads::PIECES;
+use crate::exec::first_bad_index::{self, IndexCheck};
+use crate::exec::panels;
+use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Outcome};
+use crate::plan::{Action, IndexPlan, Work};
+use crate::tensor::layout::Layout;
+use crate::types::error::Error;
+use crate::types::policy::OutOfBounds;
 
-/// The three tensors of a call, at coordinate 0, and what the zero policy writes for one element.
+/// The tensors of a call, at coordinate 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a> {
     pub(crate) out: *mut u8,
     pub(crate) data: *const u8,
     pub(crate) index: *const u8,
     pub(crate) indices: &'a Layout,
-    pub(crate) fill: &'a [u8],
+    /// The lookups of a map's parameters; null where no map converts.
+    pub(crate) params: *const (),
 }
 
 /// What stands in for the indices of tuples without components.
@@ -28,171 +29,113 @@ static NO_INDEX: u64 = 0;
 /// Runs a plan.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`] for the first such index in row-major order, under `OutOfBounds::Error` or on an axis
-/// without elements. The output then holds moved elements, or what it held before, in an unspecified mix.
+/// [`Error::AllocationFailed`] for the scratch of panels. [`Error::IndexOutOfRange`] for the first such index in
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements; the output then holds moved elements,
+/// or what it held before, in an unspecified mix.
 ///
 /// # Safety
-/// The operands are tensors with exactly the layouts and element types that the plan was made for: data and indices may
-/// be read, the output may be written and overlaps neither them nor itself; `fill` is one element.
-#[inline]
-pub(crate) unsafe fn run(plan: &IndexPlan, operands: &Operands<'_>) -> Result<(), Error> {
-    let kernel: IndexKernel = match plan.route {
-        Route::Nothing => return Ok(()),
-        Route::Check => {
-            // SAFETY: the indices may be read along their layout.
-            return unsafe { culprit::check(&plan.blame(), operands.index, operands.indices) };
-        }
-        Route::Fill => index_nest_any::<Fill>,
-        Route::Kernel(entry) => entry.run,
-        Route::Wide => wide(plan.index),
-    };
-    let index = if plan.axes.is_empty() { (&raw const NO_INDEX).cast() } else { operands.index };
-    let verdict = match &plan.chosen {
-        // SAFETY: the promise about the operands; the plan has panels, and so has picked the kernel.
-        Chosen::Panels(panels) => unsafe { panels::run(plan, kernel, panels, operands) }?,
-        // SAFETY: the promise about the operands; the plan has picked the kernel.
-        _ => unsafe { run_nest(plan, kernel, index, operands) },
-    };
-    if verdict.out_of_range && plan.rules.out_of_bounds == OutOfBounds::Error {
-        // SAFETY: the indices may be read along their layout.
-        return Err(unsafe { culprit::find(&plan.blame(), operands.index, operands.indices) });
+/// X1. For the plan of a map: data and output are aligned for its types, and `params` are lookups of its parameters,
+/// which threads may share and which reach a value for every position along the axis (K8).
+#[inline(always)]
+pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+    if plan.is_whole() {
+        // SAFETY: the caller's promise, for the whole loop nest.
+        let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
+        // SAFETY: as above.
+        return if outcome.out_of_range { unsafe { check_met(plan, operands) } } else { Ok(()) };
     }
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
 }
 
-/// Runs the whole nest of a plan, in as many tasks as the plan says.
+/// What a run that has met an index out of range comes to.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`] for the first such index, under `OutOfBounds::Error`.
 ///
 /// # Safety
-/// The promise of [`run`]; the kernel is the plan's, and `index` what it reads indices from.
-#[inline]
-pub(super) unsafe fn run_nest<K, C: Kernel>(
-    plan: &IndexPlan<K>,
-    kernel: C,
-    index: *const u8,
-    operands: &Operands<'_>,
-) -> Verdict {
-    let origin = Cursor { out: operands.out, data: operands.data, index };
-    let nest = Nest { origin, loops: &plan.loops, unit: plan.unit, ahead: plan.ahead };
-    if plan.whole {
-        // SAFETY: the promise about the operands is that of `Task::call`, which says why it gives the kernel contract.
-        return unsafe { nest.call(plan, kernel, operands.fill) };
-    }
-    // SAFETY: the promise about the operands is the task's.
-    unsafe { Task { plan, kernel, fill: operands.fill, nest }.run_in_parts() }
-}
-
-/// What a nest is run by.
-pub(super) trait Kernel: Copy {
-    /// Runs a nest.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, and what else the kernel asks for.
-    unsafe fn call(self, args: &IndexArgs<'_>) -> Verdict;
-}
-
-impl Kernel for IndexKernel {
-    #[inline(always)]
-    unsafe fn call(self, args: &IndexArgs<'_>) -> Verdict {
-        // SAFETY: the caller's promise.
-        unsafe { self(args) }
-    }
-}
-
-/// The kernel for axes and offsets beyond `i32`.
+/// X1 for the indices.
 #[cold]
-fn wide(index: IndexType) -> IndexKernel {
-    match index.word() {
-        IndexType::I8 => index_nest_any::<Wide<i8>>,
-        IndexType::I16 => index_nest_any::<Wide<i16>>,
-        IndexType::I32 => index_nest_any::<Wide<i32>>,
-        IndexType::I64 | IndexType::Isize => index_nest_any::<Wide<i64>>,
-        IndexType::U8 => index_nest_any::<Wide<u8>>,
-        IndexType::U16 => index_nest_any::<Wide<u16>>,
-        IndexType::U32 => index_nest_any::<Wide<u32>>,
-        IndexType::U64 | IndexType::Usize => index_nest_any::<Wide<u64>>,
+pub(super) unsafe fn check_met(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+    if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
+        return Ok(());
     }
+    // SAFETY: X1: the indices may be read along their layout.
+    Err(unsafe { first_bad_index::find(&index_check(plan), operands.index, operands.indices) })
 }
 
-/// A part of a nest: the same kernel over fewer iterations from a later origin.
-struct Task<'a, K, C> {
-    plan: &'a IndexPlan<K>,
-    kernel: C,
-    fill: &'a [u8],
-    nest: Nest<'a>,
+/// What the indices of a plan are held against.
+fn index_check(plan: &IndexPlan) -> IndexCheck<'_> {
+    IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() }
 }
 
-impl<K, C: Copy> Clone for Task<'_, K, C> {
-    fn clone(&self) -> Self {
-        *self
+/// As [`run`], for the loops of a plan or for another size of the one that is free, which are so much work: what is
+/// not one call of a kernel.
+///
+/// # Safety
+/// As for [`run`], with the loops in place of the plan's.
+#[inline(never)]
+pub(super) unsafe fn run_in_parts(
+    plan: &IndexPlan,
+    loops: &[Loop],
+    work: Work,
+    mut operands: Operands<'_>,
+) -> Result<(), Error> {
+    if plan.action() == Action::Nothing {
+        return Ok(());
     }
-}
-
-impl<K, C: Copy> Copy for Task<'_, K, C> {}
-
-/// What a kernel is called on.
-#[derive(Clone, Copy)]
-pub(crate) struct Nest<'a> {
-    pub(crate) origin: Cursor,
-    pub(crate) loops: &'a [Loop],
-    /// Bytes of data that one unit of a resolved index stands for.
-    pub(crate) unit: isize,
-    /// Lanes fetched ahead.
-    pub(crate) ahead: usize,
-}
-
-impl Nest<'_> {
-    /// Calls a kernel with what else a plan says.
-    ///
-    /// # Safety
-    /// The kernel contract for the nest.
-    #[inline]
-    pub(super) unsafe fn call<K>(self, plan: &IndexPlan<K>, kernel: impl Kernel, fill: &[u8]) -> Verdict {
-        let args = IndexArgs {
-            origin: self.origin,
-            loops: self.loops,
-            components: &plan.components,
-            unit: self.unit,
-            row: plan.row,
-            ahead: self.ahead,
-            span: plan.span,
-            stream: plan.stream,
-            table: if let Chosen::Table(entries) = plan.chosen { entries } else { 0 },
-            negative: plan.rules.negative,
-            out_of_bounds: plan.rules.out_of_bounds,
-            fill: fill.as_ptr(),
-            fill_len: fill.len(),
-        };
-        // SAFETY: the caller's promise.
-        unsafe { kernel.call(&args) }
+    if plan.action() == Action::Check {
+        // SAFETY: X1: the indices may be read along their layout.
+        return unsafe { first_bad_index::check(&index_check(plan), operands.index, operands.indices) };
     }
-}
-
-// SAFETY: X2: threads that share a task run different parts of it; what a kernel of a map reads beside the operands is `Sync`
-// too, and kernels themselves are functions.
-unsafe impl<K, C> Sync for Task<'_, K, C> {}
-
-impl<K, C: Kernel> Task<'_, K, C> {
-    /// Runs the whole nest in as many tasks as the plan says.
-    ///
-    /// # Safety
-    /// The promise of [`run`].
-    #[inline(never)]
-    unsafe fn run_in_parts(self) -> Verdict {
-        match self.plan.tasks() {
-            // SAFETY: the caller's promise.
-            1 => unsafe { self.run() },
+    if plan.axes().is_empty() {
+        operands.index = (&raw const NO_INDEX).cast();
+    }
+    let tasks = plan.tasks(work, pool_threads);
+    let outcome = if let Some(panels) = plan.panels() {
+        // SAFETY: the caller's promise; the panels are the plan's.
+        unsafe { panels::run(plan, loops, panels, tasks, &operands) }?
+    } else {
+        let part = Part::new(plan, loops, operands);
+        match tasks {
+            // SAFETY: the caller's promise, for the whole loop nest.
+            1 => unsafe { part.run() },
             // SAFETY: as above.
-            tasks => unsafe { self.run_shared(tasks) },
+            tasks => unsafe { part.run_shared(tasks) },
         }
+    };
+    // SAFETY: the caller's promise.
+    if outcome.out_of_range { unsafe { check_met(plan, operands) } } else { Ok(()) }
+}
+
+/// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) plan: &'a IndexPlan,
+    pub(super) args: IndexArgs<'a>,
+}
+
+// SAFETY: X2: threads that share a part run different parts of it. What a kernel reads beside the operands, a map's
+// lookups, may be shared between threads: the promise of `run`.
+unsafe impl Sync for Part<'_> {}
+
+impl<'a> Part<'a> {
+    /// The whole loop nest of a plan, with its loops.
+    #[inline(always)]
+    pub(super) fn new(plan: &'a IndexPlan, loops: &'a [Loop], operands: Operands<'_>) -> Self {
+        let Operands { out, data, index, params, .. } = operands;
+        let args =
+            IndexArgs { spec: plan.spec(), origin: Cursor { out, data, index }, loops, stride: plan.stride(), params };
+        Part { plan, args }
     }
 
     /// Runs the part.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part of the nest.
+    /// The promise of [`run`], for this part of the loop nest.
     #[inline]
-    unsafe fn run(self) -> Verdict {
-        if self.plan.blocked {
+    unsafe fn run(self) -> Outcome {
+        if self.plan.is_blocked() {
             // SAFETY: the caller's promise.
             return unsafe { self.run_blocked() };
         }
@@ -200,46 +143,45 @@ impl<K, C: Kernel> Task<'_, K, C> {
         unsafe { self.call() }
     }
 
-    /// Runs the part block by block of its lanes, so that the outer loops reuse the indices of a block.
+    /// Runs the part block by block of its inner loop, so that the outer loops come back to the indices of a block.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part of the nest.
-    unsafe fn run_blocked(self) -> Verdict {
-        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.nest.loops);
-        let [.., lane] = loops.as_mut_slice() else { unreachable!("a nest has at least the loop over lanes") };
-        let whole = *lane;
+    /// As for [`Part::run`].
+    unsafe fn run_blocked(self) -> Outcome {
+        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(self.args.loops);
+        let [.., inner] = loops.as_mut_slice() else { unreachable!("K5: a loop nest has an inner loop") };
+        let whole = *inner;
         let mut out_of_range = false;
         for start in (0..whole.n).step_by(BLOCK) {
-            if let Some(lane) = loops.last_mut() {
-                lane.n = (whole.n - start).min(BLOCK);
+            if let Some(inner) = loops.last_mut() {
+                inner.n = (whole.n - start).min(BLOCK);
             }
-            let nest = Nest { origin: self.nest.origin.skip(&whole, start), loops: &loops, ..self.nest };
-            let block = Task { nest, ..self };
-            // SAFETY: a sub-range of the lanes is a part of the nest.
+            let args = IndexArgs { origin: self.args.origin.skip(&whole, start), loops: &loops, ..self.args };
+            let block = Part { plan: self.plan, args };
+            // SAFETY: a sub-range of the inner loop is a part of the loop nest.
             out_of_range |= unsafe { block.call() }.out_of_range;
         }
-        Verdict { out_of_range }
+        Outcome { out_of_range }
     }
 
     /// Calls the kernel.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part of the nest. It gives the kernel contract: K1 to K4 since the loops are
-    /// those of the operands' layouts, folded, which reach the same elements; `data` with any index in range is an
-    /// element of data, as the axes' dimensions are its own; K5 and K6 by the plan, which picks the kernel by rank and
-    /// row; K7 since the plan resolved the level.
-    #[inline]
-    unsafe fn call(self) -> Verdict {
+    /// As for [`Part::run`]. It gives the kernel contract: K1, K3 and K4 since the loops are those of the operands'
+    /// layouts (P1, X1), or fewer iterations of them; K2 since any position in range is an element of data, as the
+    /// axes' sizes are its own; K5 to K7 and K9 by the plan (P2); K8 by the promise about maps.
+    #[inline(always)]
+    pub(super) unsafe fn call(self) -> Outcome {
         // SAFETY: the kernel contract holds, as argued above.
-        unsafe { self.nest.call(self.plan, self.kernel, self.fill) }
+        unsafe { self.plan.kernel()(&self.args) }
     }
 
-    /// Runs the nest on up to `tasks` threads, piece by piece.
+    /// Runs the part on up to `tasks` threads, piece by piece.
     ///
     /// # Safety
-    /// The promise of [`run`].
-    unsafe fn run_shared(self, tasks: usize) -> Verdict {
-        let lengths = self.nest.loops.iter().map(|along| along.n);
+    /// As for [`Part::run`].
+    unsafe fn run_shared(self, tasks: usize) -> Outcome {
+        let lengths = self.args.loops.iter().map(|along| along.n);
         let cuts = Cuts::new(lengths, tasks.saturating_mul(PIECES));
         share(tasks, cuts.pieces(), |piece, _| {
             // SAFETY: X2: the caller's promise, for a piece that this thread alone has taken.
@@ -247,19 +189,19 @@ impl<K, C: Kernel> Task<'_, K, C> {
         })
     }
 
-    /// Runs one of the pieces that the nest is cut into.
+    /// Runs one of the pieces that the part is cut into.
     ///
     /// # Safety
-    /// The promise of [`run`], for the piece.
-    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) -> Verdict {
-        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.nest.loops), self.nest.origin);
+    /// As for [`Part::run`], for the piece.
+    unsafe fn run_piece(&self, cuts: &Cuts, piece: usize) -> Outcome {
+        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.args.loops), self.args.origin);
         for (d, along) in loops.iter_mut().enumerate() {
             let range = cuts.range(piece, d, along.n);
             origin = origin.skip(along, range.start);
             along.n = range.len();
         }
-        let part = Task { nest: Nest { loops: &loops, origin, ..self.nest }, ..*self };
-        // SAFETY: sub-ranges of the loops are a part of the nest.
+        let part = Part { plan: self.plan, args: IndexArgs { loops: &loops, origin, ..self.args } };
+        // SAFETY: sub-ranges of the loops are a part of the loop nest.
         unsafe { part.run() }
     }
 }

@@ -1,4 +1,4 @@
-//! Chapters for readers: what the items' own pages leave to be put together. No code.
+//! Chapters that show how the pieces go together. The page of each item has its details.
 
 #![forbid(unsafe_code)]
 
@@ -7,3 +7,6 @@ pub mod custom_types {}
 
 #[doc = include_str!("plans.md")]
 pub mod plans {}
+
+#[doc = include_str!("runtime_types.md")]
+pub mod runtime_types {}

@@ -1,10 +1,16 @@
-//! What a kernel is given. Built by `exec` alone; the kernel contract stands in `kernels/mod.rs`.
+//! What a kernel of the index operators is given: the part that a plan has decided, and the part of one call.
 
 #![forbid(unsafe_code)]
 
-use crate::ops::{NegativeIndex, OutOfBounds};
+use smallvec::SmallVec;
 
-/// One loop of the nest of an index operator, outermost first; the last is the lanes. Strides in bytes.
+use crate::kernels::convert::Conversion;
+use crate::types::element::ElementBytes;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::policy::IndexPolicy;
+
+/// One loop of a loop nest, outermost first; the last is the inner loop. Strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// Iterations, at least 1.
@@ -22,18 +28,18 @@ impl Loop {
     pub(crate) const ONCE: Loop = Loop { n: 1, out: 0, data: 0, index: 0 };
 }
 
-/// One component of an index: the axis it runs along.
+/// One component of an index: the axis that it runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Component {
     /// Size of the axis, at least 1.
     pub(crate) dim: i64,
-    /// Units of data that one step along the axis takes.
+    /// Positions of data that one step along the axis takes.
     pub(crate) scale: i64,
     /// Bytes from the first component of an index tuple to this one.
     pub(crate) index: isize,
 }
 
-/// A position in the three tensors at once. Steps wrap: a cursor may stand past an end, it is only followed inside.
+/// Places in the three tensors at once. Steps wrap: a cursor may stand past an end; it is followed only inside.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor {
     pub(crate) out: *mut u8,
@@ -42,10 +48,10 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The position one iteration of `along` further.
+    /// One iteration of `along` further.
     #[inline(always)]
     #[must_use]
-    pub fn step(self, along: &Loop) -> Cursor {
+    pub fn step(&self, along: &Loop) -> Cursor {
         Cursor {
             out: self.out.wrapping_offset(along.out),
             data: self.data.wrapping_offset(along.data),
@@ -53,7 +59,7 @@ impl Cursor {
         }
     }
 
-    /// The position `count` iterations of `along` further.
+    /// `count` iterations of `along` further.
     #[inline(always)]
     pub(crate) fn skip(self, along: &Loop, count: usize) -> Cursor {
         let count = count as isize;
@@ -65,179 +71,167 @@ impl Cursor {
     }
 }
 
+/// What a plan has decided for a kernel: the same for every call and for every part of a loop nest.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelSpec {
+    /// How the kernel gets at data.
+    pub(crate) method: Method,
+    /// The level that the kernel was compiled for.
+    pub(crate) level: Level,
+    pub(crate) components: SmallVec<[Component; 3]>,
+    /// Bytes moved by one iteration of the inner loop.
+    pub(crate) row: usize,
+    pub(crate) policy: IndexPolicy,
+    /// What fills a row under `OutOfBounds::Zero`, repeated over it; else empty.
+    pub(crate) fill: ElementBytes,
+    /// Whether rows lie side by side in the output, and elements in data, which the inner loop does not move.
+    pub(crate) packed: bool,
+    /// Whether index tuples lie side by side, their components too, with positive scales.
+    pub(crate) adjacent_tuples: bool,
+    /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
+    pub(crate) prefetch_distance: usize,
+    /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
+    /// meanwhile; else 0.
+    pub(crate) next_slice_bytes: usize,
+    /// Elements of data that the indices reach, under `Method::Table` and `Method::ByteTable`; else 0.
+    pub(crate) table_entries: usize,
+    /// What converts elements on their way, in a kernel of a map.
+    pub(crate) conversion: Option<Conversion>,
+}
+
 /// Everything that a kernel of an index operator works on.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArgs<'a> {
+    pub(crate) spec: &'a KernelSpec,
     pub(crate) origin: Cursor,
     pub(crate) loops: &'a [Loop],
-    pub(crate) components: &'a [Component],
-    /// Bytes of data that one unit of a resolved index stands for.
-    pub(crate) unit: isize,
-    /// Bytes moved per lane.
-    pub(crate) row: usize,
-    /// Lanes that the row mover prefetches ahead; 0 for none.
-    pub(crate) ahead: usize,
-    /// Whether rows are written past the caches.
-    pub(crate) stream: bool,
-    /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched meanwhile;
-    /// else 0.
-    pub(crate) span: usize,
-    /// Units that the indices reach, where they are a table that fits in registers; else 0.
-    pub(crate) table: usize,
-    pub(crate) negative: NegativeIndex,
-    pub(crate) out_of_bounds: OutOfBounds,
-    /// What fills a lane under `OutOfBounds::Zero`: `fill_len` bytes, repeated over the row.
-    pub(crate) fill: *const u8,
-    pub(crate) fill_len: usize,
+    /// Bytes of data from one position to the next.
+    pub(crate) stride: isize,
+    /// The lookups of a map's parameters; null in other kernels.
+    pub(crate) params: *const (),
 }
 
 impl IndexArgs<'_> {
-    /// The loops of a nest of rank `R`.
+    /// The loops of a loop nest of rank `R`.
     ///
     /// # Panics
-    /// When the nest has another rank: the dispatcher picks kernels by it.
+    /// When the loop nest has another rank: the dispatcher picks kernels by it.
     #[inline(always)]
     #[must_use]
     pub fn loops<const R: usize>(&self) -> &[Loop; R] {
-        self.loops.first_chunk().expect("a kernel runs on nests of its own rank")
+        self.loops.first_chunk().expect("a kernel runs on loop nests of its own rank")
     }
 
-    /// The position of the first lane.
+    /// The place of the first iteration.
     #[inline(always)]
     #[must_use]
-    pub fn origin(&self) -> Cursor {
-        self.origin
+    pub fn origin(&self) -> &Cursor {
+        &self.origin
     }
 
-    /// The loop around the innermost one.
+    /// The loop around the inner one; one iteration where there is none.
     #[inline(always)]
     pub(crate) fn outer(&self) -> &Loop {
-        self.loops.iter().nth_back(1).expect("a plane has a loop around the lanes")
+        match self.loops {
+            [.., outer, _] => outer,
+            _ => const { &Loop::ONCE },
+        }
     }
 
     /// The innermost loop.
     #[inline(always)]
-    pub(crate) fn lane(&self) -> &Loop {
-        self.loops.last().expect("a nest has at least the loop over lanes")
+    pub(crate) fn inner(&self) -> &Loop {
+        self.loops.last().expect("K5: a loop nest has an inner loop")
     }
+
+    /// Checks what of the kernel contract can be checked here, in debug builds.
+    #[inline(always)]
+    pub(crate) fn debug_check(&self) {
+        #[cfg(debug_assertions)]
+        self.check();
+    }
+
+    #[cfg(debug_assertions)]
+    fn check(&self) {
+        let KernelSpec { method, level, components, row, policy, fill, table_entries, .. } = self.spec;
+        assert!(self.loops.iter().all(|l| l.n >= 1), "K5: a loop without iterations");
+        assert!(!components.is_empty() && components.iter().all(|c| c.dim >= 1), "K5: components {components:?}");
+        assert!(components.len() > 1 || components[0].scale == 1 || components[0].dim == 1, "K5: {components:?}");
+        let fills = policy.out_of_bounds == crate::types::policy::OutOfBounds::Zero;
+        assert!(!fills || (!fill.is_empty() && row.is_multiple_of(fill.len())), "K6: {} into {row}", fill.len());
+        assert!(level.is_available(), "K7: {level}");
+        assert!(*method == Method::Direct || fits_i32(components), "K2: {components:?} under {method}");
+        assert!(self.is_apart(), "K4: the output overlaps what is read");
+        let table = matches!(method, Method::Table | Method::ByteTable);
+        assert!(table == (*table_entries > 0), "K9: {method} of {table_entries} entries");
+        assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
+    }
+
+    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output leave no
+    /// gap, neither the first row of data nor the last lies among them. With gaps the two may take turns in memory.
+    /// There is no data where nothing is read.
+    #[cfg(debug_assertions)]
+    fn is_apart(&self) -> bool {
+        if self.origin.data.is_null() {
+            return true;
+        }
+        let reach = |start: usize, steps: &mut dyn Iterator<Item = i128>, bytes: usize| {
+            let (mut first, mut end) = (start as i128, start as i128 + bytes as i128);
+            for step in steps {
+                if step < 0 { first += step } else { end += step }
+            }
+            first..end
+        };
+        let along = |step: fn(&Loop) -> isize| self.loops.iter().map(move |l| (l.n as i128 - 1) * step(l) as i128);
+        let KernelSpec { row, components, conversion, .. } = self.spec;
+        let rows = self.loops.iter().map(|l| l.n as i128).product::<i128>();
+        let out = reach(self.origin.out.addr(), &mut along(|l| l.out), *row);
+        let gaps = out.end - out.start != rows * *row as i128;
+        // Of data that no index reaches there may be nothing to read, wherever it lies.
+        if gaps || components.iter().all(|c| c.scale == 0) {
+            return true;
+        }
+        let positions = components.iter().map(|c| i128::from(c.dim - 1) * i128::from(c.scale) * self.stride as i128);
+        let row_of_data = conversion.map_or(*row, |conversion| conversion.bytes_in());
+        let data = reach(self.origin.data.addr(), &mut along(|l| l.data).chain(positions), row_of_data);
+        let apart = |start: i128| start + row_of_data as i128 <= out.start || out.end <= start;
+        apart(data.start) && apart(data.end - row_of_data as i128)
+    }
+
+    /// Whether a kernel runs this loop nest by a method (K9).
+    #[cfg(debug_assertions)]
+    fn takes(&self, method: Method) -> bool {
+        let (inner, one) = (self.inner(), self.spec.components.len() == 1);
+        match method {
+            Method::Direct | Method::Blocks | Method::Streamed => true,
+            Method::Chunks => one && inner.index != 0,
+            Method::Gathered => one && matches!(self.spec.row, 4 | 8 | 12) && inner.out == self.spec.row as isize,
+            Method::Table | Method::ByteTable => {
+                self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
+            }
+            Method::StridedCopy => inner.index == 0,
+            Method::Panels | Method::Interleaved => false,
+        }
+    }
+}
+
+/// Whether every axis, every scale and every sum of positions fits in `i32`, as kernels of blocks need (K2).
+pub(crate) fn fits_i32(components: &[Component]) -> bool {
+    let mut reach = 0i64;
+    for component in components {
+        let span = (component.dim - 1).checked_mul(component.scale.unsigned_abs().try_into().unwrap_or(i64::MAX));
+        match span.and_then(|span| reach.checked_add(span)) {
+            Some(sum) if sum <= i64::from(i32::MAX) => reach = sum,
+            _ => return false,
+        }
+    }
+    let fits = |value: i64| i32::try_from(value).is_ok();
+    components.iter().all(|component| fits(component.dim) && fits(component.scale))
 }
 
 /// Whether a kernel met an index that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Verdict {
+pub struct Outcome {
     pub(crate) out_of_range: bool,
-}
-
-/// One loop of a BatchToSpace nest. Strides in bytes.
-///
-/// Output coordinate `y` of a dimension with block `B` is data coordinate `d` of phase `b`, `y + crop = d * B + b`: the
-/// phase counts up to `B` and carries into `d`, so no kernel divides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phased {
-    /// Iterations, at least 1.
-    pub n: usize,
-    /// The block, at least 1.
-    pub(crate) block: usize,
-    /// The phase of the first iteration, below `block`.
-    pub(crate) phase: usize,
-    /// Step of the output.
-    pub(crate) out: isize,
-    /// Step of data from one phase to the next.
-    pub(crate) step: isize,
-    /// Step of data from the last phase to the first of the next `d`.
-    pub(crate) wrap: isize,
-}
-
-impl Phased {
-    /// A loop of one iteration.
-    pub(crate) const ONCE: Phased = Phased { n: 1, block: 1, phase: 0, out: 0, step: 0, wrap: 0 };
-
-    /// Step of data from a phase to the same phase of the next `d`.
-    #[inline(always)]
-    pub(crate) fn period(&self) -> isize {
-        self.wrap.wrapping_add(self.step.wrapping_mul(self.block as isize - 1))
-    }
-}
-
-/// A position in output and data.
-#[derive(Clone, Copy, Debug)]
-pub struct CopyCursor {
-    pub(crate) out: *mut u8,
-    pub(crate) data: *const u8,
-}
-
-impl CopyCursor {
-    /// The position at the first iteration of a loop.
-    #[inline(always)]
-    #[must_use]
-    pub fn enter(self, along: &Phased) -> Walk {
-        Walk { at: self, phase: along.phase }
-    }
-}
-
-/// A position on the way along one loop of a BatchToSpace nest.
-#[derive(Clone, Copy, Debug)]
-pub struct Walk {
-    at: CopyCursor,
-    pub(crate) phase: usize,
-}
-
-impl Walk {
-    /// Where it stands.
-    #[inline(always)]
-    #[must_use]
-    pub fn at(self) -> CopyCursor {
-        self.at
-    }
-
-    /// One iteration further.
-    #[inline(always)]
-    #[must_use]
-    pub fn step(self, along: &Phased) -> Walk {
-        let next = self.phase + 1;
-        let (phase, data) = if next == along.block { (0, along.wrap) } else { (next, along.step) };
-        let at = CopyCursor { out: self.at.out.wrapping_offset(along.out), data: self.at.data.wrapping_offset(data) };
-        Walk { at, phase }
-    }
-}
-
-/// Everything that a BatchToSpace kernel works on.
-#[derive(Clone, Copy, Debug)]
-pub struct CopyArgs<'a> {
-    pub(crate) origin: CopyCursor,
-    pub(crate) loops: &'a [Phased],
-    /// Bytes moved per lane.
-    pub(crate) row: usize,
-}
-
-impl CopyArgs<'_> {
-    /// The loops of a nest of rank `R`.
-    ///
-    /// # Panics
-    /// When the nest has another rank: the dispatcher picks kernels by it.
-    #[inline(always)]
-    #[must_use]
-    pub fn loops<const R: usize>(&self) -> &[Phased; R] {
-        self.loops.first_chunk().expect("a kernel runs on nests of its own rank")
-    }
-
-    /// The position of the first lane.
-    #[inline(always)]
-    #[must_use]
-    pub fn origin(&self) -> CopyCursor {
-        self.origin
-    }
-
-    /// The loop around the innermost one.
-    #[inline(always)]
-    pub(crate) fn outer(&self) -> &Phased {
-        self.loops.iter().nth_back(1).expect("a plane has a loop around the lanes")
-    }
-
-    /// The innermost loop.
-    #[inline(always)]
-    pub(crate) fn lane(&self) -> &Phased {
-        self.loops.last().expect("a nest has at least the loop over lanes")
-    }
 }

@@ -1,19 +1,94 @@
-//! The built-in table: to add a data type, an index type, a rank or an operator to it, add a word.
+//! The built-in kernels, a set for each representation of indices, so that a program links only those that it uses.
+//!
+//! To add a data type, an index type or a rank, add its name to a list below.
 
 #![forbid(unsafe_code)]
 
-crate::kernels! {
-    /// The built-in kernels.
-    pub static BUILTIN;
-    elements: [
-        bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64,
-        #[cfg(feature = "half")] half::f16 as x16,
-        #[cfg(feature = "half")] half::bf16 as x16,
-        #[cfg(feature = "num-complex")] num_complex::Complex<f32> as x64,
-        #[cfg(feature = "num-complex")] num_complex::Complex<f64> as x128,
-    ];
-    indices: [i8, i16, i32, i64, u8, u16, u32, u64, isize, usize];
-    ranks: 1..=8, any;
-    ops: [gather, gather_elements, gather_nd, batch_to_space];
-    units: [x128, rows];
+use crate::kernels::table::KernelSet;
+use crate::types::index::IndexType;
+
+/// A set of built-in kernels of every data type.
+macro_rules! builtin {
+    ($(#[$doc:meta])* $name:ident, indices: [$($index:ident),*], ops: [$($op:ident),*]) => {
+        crate::kernels! {
+            $(#[$doc])*
+            pub(crate) static $name;
+            elements: [
+                bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64,
+                #[cfg(feature = "half")] half::f16 as x16,
+                #[cfg(feature = "half")] half::bf16 as x16,
+                #[cfg(feature = "num-complex")] num_complex::Complex<f32> as x64,
+                #[cfg(feature = "num-complex")] num_complex::Complex<f64> as x128,
+            ];
+            indices: [$($index),*];
+            ranks: 1..=8, any;
+            ops: [$($op),*];
+            widths: [x128, rows];
+        }
+    };
+    ($($name:ident: $index:ident;)*) => {$(
+        builtin! {
+            /// The built-in kernels for indices of one representation; pointer-sized ones have that of their width.
+            $name, indices: [$index], ops: [gather, gather_elements, gather_nd]
+        }
+    )*};
+}
+
+builtin! {
+    GATHER_I8: i8;
+    GATHER_I16: i16;
+    GATHER_I32: i32;
+    GATHER_I64: i64;
+    GATHER_U8: u8;
+    GATHER_U16: u16;
+    GATHER_U32: u32;
+    GATHER_U64: u64;
+}
+
+builtin! {
+    /// The built-in kernels of BatchToSpace.
+    BATCH_TO_SPACE, indices: [i64], ops: [batch_to_space]
+}
+
+/// Every built-in set.
+pub(crate) const BUILTIN: [&KernelSet; 9] = [
+    &GATHER_I8,
+    &GATHER_I16,
+    &GATHER_I32,
+    &GATHER_I64,
+    &GATHER_U8,
+    &GATHER_U16,
+    &GATHER_U32,
+    &GATHER_U64,
+    &BATCH_TO_SPACE,
+];
+
+/// The built-in set for an index type. Where the type is a constant, no other set is linked.
+#[inline(always)]
+pub(crate) fn builtin_of(index: IndexType) -> &'static KernelSet {
+    match index.fixed_width() {
+        IndexType::I8 => &GATHER_I8,
+        IndexType::I16 => &GATHER_I16,
+        IndexType::I32 => &GATHER_I32,
+        IndexType::I64 | IndexType::Isize => &GATHER_I64,
+        IndexType::U8 => &GATHER_U8,
+        IndexType::U16 => &GATHER_U16,
+        IndexType::U32 => &GATHER_U32,
+        IndexType::U64 | IndexType::Usize => &GATHER_U64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_has_the_width_of_its_kernels() {
+        for set in BUILTIN {
+            for row in set.tables().elements {
+                let width = set.tables().widths[row.width];
+                assert_eq!(width.bytes, Some(row.dtype.size()), "{:?} of {set:?}", row.dtype);
+            }
+        }
+    }
 }

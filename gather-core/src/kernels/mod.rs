@@ -2,100 +2,148 @@
 //!
 //! # The one form of an index operator
 //!
-//! Gather, GatherElements and GatherNd are one nest of loops over the coordinates `c` of the output:
+//! Gather, GatherElements and GatherNd are one loop nest over the coordinates `c` of the output:
 //!
 //! ```text
-//! out[Σ c·out_stride] = data[Σ c·data_stride + unit · Σ_k scale_k · resolve(index[Σ c·index_stride + k])]
+//! out[Σ c·out_stride] = data[Σ c·data_stride + stride · position(c)]
+//! position(c)         = Σ_k scale_k · resolve(index[Σ c·index_stride + offset_k])
 //! ```
 //!
-//! They differ in which strides are 0: Gather has loops without an index stride (one index serves a whole slice) and
-//! loops without a data stride (the index alone says where); GatherElements steps through all three tensors at once;
-//! GatherNd adds up `K` components. The plan folds the loops until no two can be merged, turns the innermost
-//! contiguous run into a row of bytes, and puts the loop worth blocking last: the *lanes*.
+//! They differ in which strides are 0. Gather has loops without an index stride, where one index serves a whole slice,
+//! and loops without a data stride, where the index alone says which slice. GatherElements steps through all three
+//! tensors at once. GatherNd adds up the `K` components of an index tuple.
 //!
-//! A kernel is a nest of constant rank, emitted by the macro, around a body written by hand:
+//! The plan folds the loops until no two can be merged. It turns the innermost contiguous run into a *row* of bytes,
+//! and puts the loop with the most to gain last: the *inner loop*. The inner loop and the one around it are a *plane*.
+//!
+//! # A kernel
+//!
+//! A kernel is a loop nest of constant rank, which the macro emits, around a body, which is written by hand:
 //!
 //! ```text
-//! for each outer coordinate:            nest (emitted for each rank, unrolled)
-//!     for each block of lanes:          body (`bodies`)
-//!         resolve the block's indices   (`arch`: index type x level), into i32 units, with one verdict
-//!         move the block's lanes        (`arch`: width x level), without a branch
-//!         patch the lanes out of range  (`OutOfBounds::Zero` only)
+//! for each coordinate of the loops around the plane:  loop nest (emitted for each rank; `loops` has one of any rank)
+//!     run the plane                                   body (one for each method; `bodies`)
 //! ```
 //!
-//! Resolving depends on the index type and moving on the width, so their machine code adds up instead of multiplying:
-//! only the small nests exist for each width x index type x rank.
+//! The plan has chosen the method before the kernel runs. A body looks at no shape to choose another way. The body of
+//! blocks, which most others vary, is
 //!
-//! A block is 512 lanes where its units serve several outer coordinates, and else a turn of 64 (`resolve.rs` says why).
+//! ```text
+//! for each block of the inner loop:
+//!     resolve its indices into positions     (index type x level; `resolve`)
+//!     move its rows by their positions       (width x level; `moves`), or convert them (map x level; `convert`)
+//!     write the fill over rows out of range  (`OutOfBounds::Zero` only)
+//! ```
 //!
-//! Where it pays, a level has ways of its own: lanes of 4 and 8 bytes are resolved and gathered in one loop, for a whole
-//! plane of lanes at once (`arch/fused`); tuples are resolved by vectors (`arch/resolve`); data that fits in registers is
-//! looked up by shuffles (`arch/lookup`); streams are zipped (`arch/zip`). Each refuses what it does not take, and the
-//! blocked way above runs. Lanes that one index serves need no units: they are a strided copy (`interleave`).
+//! Resolving depends on the index type and moving on the width. As functions of their own, their machine code adds up
+//! instead of multiplying. Only the small loop nests exist for each width x index type x rank x level.
 //!
-//! # Contract (what `exec` guarantees and every `unsafe` here refers to)
+//! | module | what it is |
+//! |---|---|
+//! | `args` | what a kernel is given |
+//! | `loops` | loop nests of any rank |
+//! | `bodies` | one body for each method |
+//! | `resolve` | from indices to positions |
+//! | `moves` | rows by their positions: one by one, gathered, looked up, streamed |
+//! | `convert` | maps: rows that are converted on their way |
+//! | `space` | BatchToSpace, and the strided copy |
+//! | `isa` | the pieces that depend on the level, as a trait |
+//! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //!
-//! - **K1** Along every coordinate of the loops, `out` reaches memory that may be written for `row` bytes, and no two
+//! # The contract
+//!
+//! `exec` guarantees it, and every `unsafe` in this module refers to it. [`IndexArgs`] checks what can be seen of it
+//! in debug builds.
+//!
+//! - **K1** Along every coordinate of the loops, `out` reaches memory that may be written for `row` bytes. No two
 //!   coordinates share a byte of it.
-//! - **K2** Along every coordinate, `data` plus `unit · Σ scale_k · i_k`, for every `0 <= i_k < dim_k`, reaches memory
-//!   that may be read for `row` bytes; and so may what lies between the least and the greatest of these, as a view's slice
-//!   is one piece. For all kernels but the wide one every `dim_k`, every `scale_k` and that sum fit in `i32`.
+//! - **K2** Along every coordinate, `data` plus `stride · Σ scale_k · i_k`, for every `0 <= i_k < dim_k`, reaches
+//!   memory that may be read for `row` bytes. For every method but `Direct`, each `dim_k`, each `scale_k` and that sum
+//!   fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
 //!   alignment.
 //! - **K4** `out` overlaps neither data nor indices.
-//! - **K5** The loops are as many as the kernel's rank (any number for a rank-generic one), at least one, each with
-//!   `n >= 1`; there is a component, each with `dim >= 1`. One that is alone has scale 1, or `dim == 1`.
-//! - **K6** A kernel of a fixed unit is given `row` equal to the unit's bytes. `fill` has `fill_len` readable bytes,
-//!   and `fill_len` divides `row`.
+//! - **K5** The loops are as many as the kernel's rank, or any number for a kernel of any rank. There is at least one,
+//!   and each has `n >= 1`. There is at least one component, and each has `dim >= 1`. A component that is alone has
+//!   scale 1, or `dim == 1`.
+//! - **K6** A kernel of a fixed width is given rows of as many bytes. Under `OutOfBounds::Zero` there is a `fill`,
+//!   whose length divides `row`.
 //! - **K7** A kernel of a level runs on a machine that has the level.
-//! - **K8** A kernel of a map converts `elements` elements a lane: `row` is what they take in the output, and K2 holds for
-//!   what they take in data. Data and output are aligned for the types of the map, and data holds values of its input.
-//!   There is one component, of scale 1, so that a unit is a position along the axis. `params` points to the lookups of the
-//!   map's parameters, each of which has a value for every position `0..dim`.
+//! - **K8** A kernel of a map is given a `conversion` of that map. `row` is what its `elements` take in the output,
+//!   and K2 holds for what they take in data. Data and output are aligned for the types of the map, and data holds
+//!   values of its input. `params` points to lookups of the map's parameters, which threads may share and which
+//!   outlive the call. With one component, each lookup has a value for every position `0..dim`. With several, no one
+//!   axis says which value: each parameter has one value for the call.
+//! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
+//!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
+//!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
+//!   elements lie side by side as well.
+//!   - `Blocks` takes what K2 allows.
+//!   - `Chunks` takes one component, whose index the inner loop moves.
+//!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
+//!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
+//!     and the two offsets of each within data add up in 32 bits.
+//!   - `Table` takes `packed` rows of 1, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
+//!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
+//!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
+//!   - `StridedCopy` takes inner loops that do not move the index.
+//!   - `Streamed` takes rows of a cache line or more.
+//!
+//! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` is
+//! that of BatchToSpace, whose kernels have no indices: of the contract, K1, K4, K5, K6 and K7 hold for them, and data
+//! may be read along the loops.
 
-mod arch;
 mod args;
-mod block;
 mod bodies;
-mod builtin;
-mod interleave;
-mod map;
-mod nest;
+pub(crate) mod builtin;
+pub(crate) mod convert;
+mod isa;
+mod loops;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
+mod moves;
+pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;
-mod rows;
+pub(crate) mod select;
+mod space;
 mod table;
-mod turns;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
-mod unit;
-mod wide;
 
+pub(crate) use args::Cursor;
+pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
+pub use args::{IndexArgs, Outcome};
+pub use bodies::{Body, State, body};
 #[cfg(target_arch = "x86_64")]
-pub use arch::Avx2;
-pub use arch::Scalar;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use arch::lookup_entries;
-pub(crate) use args::Component;
-pub use args::{CopyArgs, CopyCursor, Cursor, IndexArgs, Loop, Phased, Verdict, Walk};
-pub(crate) use block::BLOCK;
-pub use block::Units;
-pub use bodies::{CopyBody, Gather, IndexBody};
-pub(crate) use builtin::BUILTIN;
-pub use interleave::BatchToSpace;
-pub(crate) use map::MapMover;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use map::mapped_avx2;
-pub(crate) use map::{MapArgs, MapNest, map_nest, mapped_scalar, wide_map_nest};
-pub use nest::{copy_nest_any, index_nest_any};
-pub(crate) use rows::prefetch;
-pub use table::{
-    CopyEntry, CopyKernel, ElementRow, IndexEntry, IndexKernel, IndexRow, KernelSet, LevelTable, Tables, UnitRow,
-};
-pub use unit::{Fixed, Rows};
-pub(crate) use wide::{Fill, Wide};
+pub use isa::Avx2;
+pub use isa::Scalar;
+pub use loops::{index_nest_any, space_nest_any};
+pub(crate) use moves::placed::{FEW, RowSize};
+pub(crate) use moves::prefetch::{LINE, prefetch};
+pub use moves::{Fixed, Rows};
+pub(crate) use resolve::block::BLOCK;
+pub(crate) use space::args::{BlockCursor, BlockLoop};
+pub use space::args::{SpaceArgs, SpaceCursor};
+pub use space::space_plane;
+pub(crate) use table::IndexKernel;
+pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, SpaceEntry, Tables, WidthRow};
 
-/// Entries of a register table: there are none here.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) const fn lookup_entries(_: usize) -> usize {
-    0
+/// The elements of a table in registers, for elements of so many bytes; 0 where there is no such table.
+pub(crate) const fn table_entries(bytes: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return moves::table_avx2::entries(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = bytes;
+        0
+    }
+}
+
+/// The kernel of `OutOfBounds::Zero` on an axis without elements: fills every row and reads nothing.
+///
+/// # Safety
+/// The kernel contract for `args`, but that data and indices need not be readable.
+pub(crate) unsafe fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
+    // Data without elements may lie anywhere, in the output too.
+    let args = IndexArgs { origin: Cursor { data: core::ptr::null(), ..args.origin }, ..*args };
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(&args, bodies::fill_plane) }
 }

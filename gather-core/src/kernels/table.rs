@@ -1,68 +1,71 @@
-//! The table of kernels: what the macro emits and the dispatcher reads.
+//! The table of kernels: what the macro emits and plans look up.
 //!
-//! A row is a data type x index type x rank x operator x level. Rows are not stored one by one: data types map to
-//! units, index types to words, the operators on indices share their kernels, and the kernels stand in arrays ordered by
-//! unit, word and rank, so that a row is found by arithmetic.
+//! A row is a data type x index type x rank x operator x level. Rows are not stored one by one. Data types map to
+//! widths and index types to representations, and the operators on indices share their kernels. The kernels stand in
+//! arrays ordered by width, representation and rank, so that a row is found by arithmetic.
 
-#![forbid(unsafe_code)]
+use gather_macros::limit;
 
-use crate::element::DType;
-use crate::error::Op;
-use crate::index::IndexType;
-use crate::kernels::args::{CopyArgs, IndexArgs, Verdict};
-use crate::level::Level;
+use crate::kernels::args::{IndexArgs, Outcome};
+use crate::kernels::bodies::one_pass_of;
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::Width;
+use crate::kernels::moves::placed::RowSize;
+use crate::kernels::space::args::SpaceArgs;
+use crate::types::element::DType;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::op::Op;
 
 /// A kernel of an index operator.
-pub type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Verdict;
-/// A kernel of BatchToSpace.
-pub type CopyKernel = unsafe fn(&CopyArgs<'_>);
+pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// What a set of kernels is made of.
 #[derive(Clone, Copy)]
 pub struct Tables {
     /// The static's name.
     pub name: &'static str,
-    /// Data types and the unit that moves each.
+    /// Data types and the width of each.
     pub elements: &'static [ElementRow],
-    /// Index types and the word that reads each.
+    /// Index types and the representation of each.
     pub indices: &'static [IndexRow],
-    /// Nest ranks in order; 0, last, for any.
+    /// Ranks of loop nests in order; 0, last, for any.
     pub ranks: &'static [u8],
-    /// The operators: those on indices run on `LevelTable::index`, BatchToSpace on `LevelTable::copy`.
+    /// The operators: those on indices run on `LevelTable::index`, BatchToSpace on `LevelTable::space`.
     pub ops: &'static [Op],
-    /// Units.
-    pub units: &'static [UnitRow],
-    /// Index words.
-    pub words: &'static [&'static str],
+    /// Widths.
+    pub widths: &'static [WidthRow],
+    /// Representations of indices.
+    pub reprs: &'static [&'static str],
     /// The kernels of every level.
     pub levels: &'static [LevelTable],
 }
 
-/// A data type and the unit that moves it.
+/// A data type and its width.
 #[derive(Clone, Copy)]
 pub struct ElementRow {
     /// The data type.
     pub dtype: DType,
-    /// Position in [`Tables::units`].
-    pub unit: usize,
+    /// Position in [`Tables::widths`].
+    pub width: usize,
 }
 
-/// An index type and the word that reads it.
+/// An index type and its representation.
 #[derive(Clone, Copy)]
 pub struct IndexRow {
     /// The index type.
     pub index: IndexType,
-    /// Position in [`Tables::words`].
-    pub word: usize,
+    /// Position in [`Tables::reprs`].
+    pub repr: usize,
 }
 
-/// A unit.
+/// A width.
 #[derive(Clone, Copy)]
-pub struct UnitRow {
+pub struct WidthRow {
     /// Its name in kernels' names.
     pub name: &'static str,
-    /// Its bytes; 0 for rows of any length.
-    pub bytes: usize,
+    /// Its bytes; `None` for rows of any length.
+    pub bytes: Option<usize>,
 }
 
 /// The kernels of one level.
@@ -70,10 +73,10 @@ pub struct UnitRow {
 pub struct LevelTable {
     /// The level.
     pub level: Level,
-    /// Ordered by unit, word, rank; empty without an operator on indices.
+    /// Ordered by width, representation, rank; empty without an operator on indices.
     pub index: &'static [IndexEntry],
-    /// Ordered by unit, rank; empty without BatchToSpace.
-    pub copy: &'static [CopyEntry],
+    /// Ordered by width, rank; empty without BatchToSpace.
+    pub space: &'static [SpaceEntry],
 }
 
 /// A kernel of the index operators under its name.
@@ -82,63 +85,112 @@ pub struct IndexEntry {
     /// The function's name.
     pub name: &'static str,
     /// The function.
-    pub run: IndexKernel,
+    pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
+    /// What runs a few rows of a size in its place, one by one; packed or not.
+    pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
+}
+
+impl IndexEntry {
+    /// The entry of a kernel for rows of the width `W`, the indices `I` and the level `L`.
+    #[must_use]
+    pub const fn new<W: Width, I: Index, L: Isa>(
+        name: &'static str,
+        run: unsafe fn(&IndexArgs<'_>) -> Outcome,
+    ) -> Self {
+        IndexEntry { name, run, one_pass: one_pass_of::<W, I, L> }
+    }
 }
 
 /// A kernel of BatchToSpace under its name.
 #[derive(Clone, Copy, Debug)]
-pub struct CopyEntry {
+pub struct SpaceEntry {
     /// The function's name.
     pub name: &'static str,
     /// The function.
-    pub run: CopyKernel,
+    pub run: unsafe fn(&SpaceArgs<'_>),
 }
 
 /// A set of kernels: what [`kernels!`](crate::kernels!) makes a static of.
+///
+/// Invariant T1: each kernel of the tables runs what its place says: the width, the representation, the rank and the
+/// level.
 pub struct KernelSet {
     tables: Tables,
-    positions: Positions,
+    lookup: Lookup,
 }
 
-/// Where the units, words and ranks of a set stand in its tables, found at compile time for calls that are not planned.
-struct Positions {
-    /// By bytes: of the units up to [`NARROW`], and of rows at 0.
-    units: [Option<u16>; NARROW + 1],
+/// Where the widths, representations and ranks of a set stand in its tables. They are found at compile time, for
+/// calls that are not planned.
+struct Lookup {
+    /// By bytes, up to [`NARROW`].
+    widths: [Option<u16>; NARROW + 1],
+    /// Of rows of any length.
+    rows: Option<u16>,
     /// By index type.
-    words: [Option<u16>; INDEX_TYPES],
-    /// By nest rank; of the rank-generic kernels at 0.
+    reprs: [Option<u16>; INDEX_TYPES],
+    /// By the rank of the loop nest; of the kernels for any rank at 0.
     ranks: [Option<u16>; MAX_RANK + 1],
+    /// By level.
+    levels: [Option<u16>; Level::ALL.len()],
+    /// Whether there are kernels, by operator.
+    ops: [bool; OPS],
 }
 
-/// Bytes of the widest unit that is found by its bytes; wider ones are looked for.
+/// Bytes of the greatest width that is found by its bytes; greater ones are looked for.
 const NARROW: usize = 16;
-const INDEX_TYPES: usize = IndexType::Usize as usize + 1;
-/// The most loops that a nest is unrolled for.
-const MAX_RANK: usize = 8;
+const OPS: usize = limit!(ops);
+const INDEX_TYPES: usize = limit!(index_types);
+/// The most loops of a loop nest that is unrolled.
+const MAX_RANK: usize = limit!(max_rank);
 
-impl Positions {
+/// The macro knows every operator, index type and level.
+const _: () = {
+    assert!(OPS == Op::BatchToSpace as usize + 1);
+    assert!(INDEX_TYPES == IndexType::ALL.len());
+    assert!(limit!(levels) == Level::ALL.len());
+};
+
+impl Lookup {
     const fn new(tables: &Tables) -> Self {
-        let mut positions =
-            Positions { units: [None; NARROW + 1], words: [None; INDEX_TYPES], ranks: [None; MAX_RANK + 1] };
+        let mut lookup = Lookup {
+            widths: [None; NARROW + 1],
+            rows: None,
+            reprs: [None; INDEX_TYPES],
+            ranks: [None; MAX_RANK + 1],
+            levels: [None; Level::ALL.len()],
+            ops: [false; OPS],
+        };
         // From the last on: of several, the first counts.
-        let mut at = tables.units.len();
+        let mut at = tables.widths.len();
         while at > 0 {
             at -= 1;
-            if tables.units[at].bytes <= NARROW {
-                positions.units[tables.units[at].bytes] = Some(at as u16);
+            match tables.widths[at].bytes {
+                None => lookup.rows = Some(at as u16),
+                Some(bytes) if bytes <= NARROW => lookup.widths[bytes] = Some(at as u16),
+                Some(_) => {}
             }
         }
         let mut at = tables.indices.len();
         while at > 0 {
             at -= 1;
-            positions.words[tables.indices[at].index as usize] = Some(tables.indices[at].word as u16);
+            lookup.reprs[tables.indices[at].index as usize] = Some(tables.indices[at].repr as u16);
         }
         let mut at = tables.ranks.len();
         while at > 0 {
             at -= 1;
-            positions.ranks[tables.ranks[at] as usize] = Some(at as u16);
+            lookup.ranks[tables.ranks[at] as usize] = Some(at as u16);
         }
-        positions
+        let mut at = tables.levels.len();
+        while at > 0 {
+            at -= 1;
+            lookup.levels[tables.levels[at].level as usize] = Some(at as u16);
+        }
+        let mut at = tables.ops.len();
+        while at > 0 {
+            at -= 1;
+            lookup.ops[tables.ops[at] as usize] = true;
+        }
+        lookup
     }
 }
 
@@ -146,27 +198,41 @@ impl KernelSet {
     /// A set from what the macro emits.
     ///
     /// # Panics
-    /// At compile time when the arrays have not the lengths that their order implies, or a rank is above 8.
+    /// At compile time when the arrays have not the lengths that their order implies, or a rank is above what the
+    /// macro unrolls.
+    ///
+    /// # Safety
+    /// Each kernel of the tables runs what its place says (T1).
     #[doc(hidden)]
     #[must_use]
-    pub const fn new(tables: Tables) -> Self {
-        let (mut gathers, mut copies) = (0, 0);
+    pub const unsafe fn new(tables: Tables) -> Self {
+        let (mut gathers, mut spaces) = (0, 0);
         let mut i = 0;
         while i < tables.ops.len() {
             match tables.ops[i] {
-                Op::BatchToSpace => copies = tables.units.len() * tables.ranks.len(),
-                _ => gathers = tables.units.len() * tables.words.len() * tables.ranks.len(),
+                Op::BatchToSpace => spaces = tables.widths.len() * tables.ranks.len(),
+                _ => gathers = tables.widths.len() * tables.reprs.len() * tables.ranks.len(),
             }
             i += 1;
         }
         let mut level = 0;
         while level < tables.levels.len() {
             let table = &tables.levels[level];
-            assert!(table.index.len() == gathers && table.copy.len() == copies, "a kernel table of another length");
+            assert!(table.index.len() == gathers && table.space.len() == spaces, "a kernel table of another length");
             level += 1;
         }
-        let positions = Positions::new(&tables);
-        KernelSet { tables, positions }
+        let mut row = 0;
+        while row < tables.elements.len() {
+            assert!(tables.elements[row].width < tables.widths.len(), "an element without kernels");
+            row += 1;
+        }
+        let mut row = 0;
+        while row < tables.indices.len() {
+            assert!(tables.indices[row].repr < tables.reprs.len(), "an index type without kernels");
+            row += 1;
+        }
+        let lookup = Lookup::new(&tables);
+        KernelSet { tables, lookup }
     }
 
     /// The name of the static.
@@ -178,48 +244,61 @@ impl KernelSet {
     /// The number of distinct functions in the set.
     #[must_use]
     pub fn functions(&self) -> usize {
-        self.tables.levels.iter().map(|level| level.index.len() + level.copy.len()).sum()
+        self.tables.levels.iter().map(|level| level.index.len() + level.space.len()).sum()
     }
 
     pub(crate) fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// The position of the unit that moves `bytes` bytes; 0 bytes stands for rows.
+    /// The position of the width of so many bytes.
     #[inline]
-    pub(crate) fn unit(&self, bytes: usize) -> Option<usize> {
-        match self.positions.units.get(bytes) {
+    pub(crate) fn width(&self, bytes: usize) -> Option<usize> {
+        match self.lookup.widths.get(bytes) {
             Some(position) => position.map(usize::from),
-            None => self.tables.units.iter().position(|unit| unit.bytes == bytes),
+            None => self.tables.widths.iter().position(|width| width.bytes == Some(bytes)),
         }
     }
 
-    /// The position of the unit that moves a data type.
-    pub(crate) fn unit_of(&self, dtype: DType) -> Option<usize> {
-        self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.unit)
-    }
-
-    /// The position of the word that reads an index type.
+    /// The position of rows of any length.
     #[inline]
-    pub(crate) fn word(&self, index: IndexType) -> Option<usize> {
-        self.positions.words[index as usize].map(usize::from)
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.lookup.rows.map(usize::from)
     }
 
-    /// The position of a nest rank, or of the rank-generic kernels.
+    /// The position of a data type's width.
+    pub(crate) fn width_of(&self, dtype: DType) -> Option<usize> {
+        self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.width)
+    }
+
+    /// Whether the set has kernels of an operator for an index type.
+    pub(crate) fn takes(&self, op: Op, index: IndexType) -> bool {
+        op != Op::BatchToSpace && self.lookup.ops[op as usize] && self.repr(index).is_some()
+    }
+
+    /// The position of an index type's representation: of a pointer-sized type, its own or that of its width.
+    #[inline]
+    fn repr(&self, index: IndexType) -> Option<usize> {
+        let reprs = &self.lookup.reprs;
+        reprs[index as usize].or(reprs[index.fixed_width() as usize]).map(usize::from)
+    }
+
+    /// Whether loop nests of a rank have kernels of their own.
+    pub(crate) fn has_rank(&self, rank: usize) -> bool {
+        rank != 0 && self.lookup.ranks.get(rank).is_some_and(Option::is_some)
+    }
+
+    /// The position of the kernels for loop nests of a rank, or of those for any rank.
     #[inline]
     fn rank(&self, rank: usize) -> Option<usize> {
-        let ranks = &self.positions.ranks;
+        let ranks = &self.lookup.ranks;
         let exact = ranks.get(rank).copied().flatten();
         exact.or(ranks[0]).map(usize::from)
     }
 
-    /// Whether a nest rank has kernels of its own.
-    pub(crate) fn has_rank(&self, rank: usize) -> bool {
-        rank != 0 && self.positions.ranks.get(rank).is_some_and(Option::is_some)
-    }
-
+    #[inline]
     fn level(&self, level: Level) -> Option<&'static LevelTable> {
-        self.tables.levels.iter().find(|table| table.level == level)
+        Some(&self.tables.levels[usize::from(self.lookup.levels[level as usize]?)])
     }
 
     /// The kernel of an index operator.
@@ -227,23 +306,23 @@ impl KernelSet {
     pub(crate) fn index_kernel(
         &self,
         op: Op,
-        unit: usize,
-        word: usize,
+        width: usize,
+        index: IndexType,
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        if op == Op::BatchToSpace || !self.tables.ops.contains(&op) {
+        if !self.takes(op, index) {
             return None;
         }
-        let rank = self.rank(rank)?;
-        self.level(level)?.index.get((unit * self.tables.words.len() + word) * self.tables.ranks.len() + rank)
+        let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
+        self.level(level)?.index.get((width * self.tables.reprs.len() + repr) * self.tables.ranks.len() + rank)
     }
 
     /// The kernel of BatchToSpace.
     #[inline]
-    pub(crate) fn copy_kernel(&self, unit: usize, rank: usize, level: Level) -> Option<&'static CopyEntry> {
+    pub(crate) fn space_kernel(&self, width: usize, rank: usize, level: Level) -> Option<&'static SpaceEntry> {
         let rank = self.rank(rank)?;
-        self.level(level)?.copy.get(unit * self.tables.ranks.len() + rank)
+        self.level(level)?.space.get(width * self.tables.ranks.len() + rank)
     }
 }
 

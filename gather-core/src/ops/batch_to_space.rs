@@ -2,18 +2,19 @@
 
 use smallvec::SmallVec;
 
-use crate::dynamic::DynView;
-use crate::element::Element;
-use crate::error::{Argument, Error, Op};
-use crate::index::IndexType;
-use crate::level::Level;
-use crate::ops::{Par, Tuning};
-use crate::plan::{CopyLowered, PhasedDim};
-use crate::shape::{Layout, Shape};
-use crate::tensor::Tensor;
-use crate::view::View;
+use crate::call::Sealed;
+use crate::call::space::{SpaceAttributes, SpaceOperator};
+use crate::plan::{BlockDim, SpaceLowered};
+use crate::tensor::dynamic::DynView;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::op::{Argument, Op};
 
-/// Moves blocks of the batch into the spatial dimensions, then crops them.
+/// Moves blocks of the batch into the spatial dimensions, then crops these.
 ///
 /// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result is that of
 ///
@@ -24,60 +25,108 @@ use crate::view::View;
 /// crop      crops_begin[k] from the begin and crops_end[k] from the end of each dimension
 /// ```
 ///
-/// in one pass. All three parameters have one entry a dimension of data; the first are 1, 0 and 0. Follows OpenVINO
-/// [BatchToSpace-2](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html),
-/// whose printed transpose is off by one; the shapes beside it say what is meant.
+/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
+/// and 0.
+///
+/// # Errors
+/// As listed at [`output_shape`](SpaceOperator::output_shape).
 ///
 /// # Examples
 /// The batch of 4 becomes blocks of 2 x 2, without crops:
 /// ```
 /// use gather_core::{BatchToSpace, View};
 ///
-/// let data = [1, 2, 3, 4];
-/// let op = BatchToSpace::openvino2(&[1, 2, 2], &[0, 0, 0], &[0, 0, 0]);
-/// let out = op.run(&View::new(&data, &[4, 1, 1])?)?;
-/// assert_eq!((out.shape(), out.as_slice()), (&[1, 2, 2][..], &[1, 2, 3, 4][..]));
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4];
+///     let op = BatchToSpace::openvino2(&[1, 2, 2], &[0, 0, 0], &[0, 0, 0]);
+///     let out = op.run(&View::new(&data, &[4, 1, 1])?)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[1, 2, 2][..], &[1, 2, 3, 4][..]));
+///     Ok(())
+/// }
 /// ```
 /// The shapes of the specification's example:
 /// ```
-/// # use gather_core::BatchToSpace;
-/// let op = BatchToSpace::openvino2(&[1, 6, 5, 1, 16], &[0, 2, 0, 0, 0], &[0, 0, 1, 0, 0]);
-/// assert_eq!(op.output_shape(&[960, 6, 13, 128, 16])?, [2, 34, 64, 128, 256]);
-/// # Ok::<(), gather_core::Error>(())
+/// use gather_core::BatchToSpace;
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let op = BatchToSpace::openvino2(&[1, 6, 5, 1, 16], &[0, 2, 0, 0, 0], &[0, 0, 1, 0, 0]);
+///     assert_eq!(op.output_shape(&[960, 6, 13, 128, 16])?, [2, 34, 64, 128, 256]);
+///     Ok(())
+/// }
 /// ```
+///
+/// # Definition
+/// OpenVINO
+/// [BatchToSpace-2](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/batch-to-space-2.html).
+/// Its printed transpose is off by one. The shapes beside it say what is meant.
+#[doc(alias("batch_to_space_nd"))]
+pub type BatchToSpace = SpaceOperator<BatchToSpaceAttributes>;
+
+/// The attributes of [`BatchToSpace`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BatchToSpace {
-    block_shape: SmallVec<[i64; 6]>,
-    crops_begin: SmallVec<[i64; 6]>,
-    crops_end: SmallVec<[i64; 6]>,
-    tuning: Tuning,
+pub struct BatchToSpaceAttributes {
+    block_shape: Entries,
+    crops_begin: Entries,
+    crops_end: Entries,
+    /// Whether dimensions beyond the entries have blocks of 1 and no crops.
+    completes: bool,
 }
 
+/// One entry for each dimension.
+type Entries = SmallVec<[i64; 6]>;
+
 impl BatchToSpace {
-    /// BatchToSpace with its parameters, one entry a dimension of data each; they are checked when it is used.
+    /// BatchToSpace with its parameters, each of one entry for each dimension of data. They are checked when it is
+    /// used.
     #[must_use]
     pub fn new(block_shape: &[i64], crops_begin: &[i64], crops_end: &[i64]) -> Self {
-        BatchToSpace {
+        Self::from_attributes(BatchToSpaceAttributes {
             block_shape: SmallVec::from_slice(block_shape),
             crops_begin: SmallVec::from_slice(crops_begin),
             crops_end: SmallVec::from_slice(crops_end),
-            tuning: Tuning::default(),
-        }
+            completes: false,
+        })
     }
 
-    /// OpenVINO BatchToSpace-2: as [`BatchToSpace::new`].
+    /// OpenVINO BatchToSpace-2: the same as [`BatchToSpace::new`].
     #[must_use]
     pub fn openvino2(block_shape: &[i64], crops_begin: &[i64], crops_end: &[i64]) -> Self {
         Self::new(block_shape, crops_begin, crops_end)
     }
 
+    /// `tf.batch_to_space`: blocks and crops of the dimensions behind the batch. A crop is a pair of begin and end.
+    /// Dimensions beyond the entries have blocks of 1 and no crops.
+    ///
+    /// An image of 2 x 4 pixels of one channel, whose first column is cropped:
+    /// ```
+    /// use gather_core::{BatchToSpace, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let images = View::new(&[1, 3, 2, 4, 5, 7, 6, 8], &[4, 1, 2, 1])?;
+    ///     let out = BatchToSpace::tensorflow(&[2, 2], &[[0, 0], [1, 0]]).run(&images)?;
+    ///     assert_eq!((out.shape(), out.as_slice()), (&[1, 2, 3, 1][..], &[2, 3, 4, 6, 7, 8][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tensorflow(block_shape: &[i64], crops: &[[i64; 2]]) -> Self {
+        let behind_batch =
+            |batch: i64, entries: &mut dyn Iterator<Item = i64>| core::iter::once(batch).chain(entries).collect();
+        Self::from_attributes(BatchToSpaceAttributes {
+            block_shape: behind_batch(1, &mut block_shape.iter().copied()),
+            crops_begin: behind_batch(0, &mut crops.iter().map(|&[begin, _]| begin)),
+            crops_end: behind_batch(0, &mut crops.iter().map(|&[_, end]| end)),
+            completes: true,
+        })
+    }
+
     /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
     ///
-    /// Values beyond `i64` are taken as the nearest there is, which no data allows.
+    /// A value beyond `i64` becomes the nearest one there is. No shape of data allows that one either.
     ///
     /// # Errors
-    /// For `block_shape`, then `crops_begin`, then `crops_end`: [`Error::NotAnIndexType`] and [`Error::Rank`].
+    /// For `block_shape`, then `crops_begin`, then `crops_end`: [`Error::NotAnIndexType`],
+    /// [`Error::RankOutOfRange`] and [`Error::AllocationFailed`].
     pub fn from_tensors(
         block_shape: &DynView<'_>,
         crops_begin: &DynView<'_>,
@@ -90,37 +139,58 @@ impl BatchToSpace {
         ))
     }
 
-    /// Sets how many threads a call may use.
+    /// The blocks, as they were given: that of the batch first.
     #[must_use]
-    pub fn par(mut self, par: Par) -> Self {
-        self.tuning.par = par;
-        self
+    pub fn get_block_shape(&self) -> &[i64] {
+        &self.attributes().block_shape
     }
 
-    /// Forces a level.
+    /// The crops at the begin of each dimension, as they were given.
     #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.tuning.level = Some(level);
-        self
+    pub fn get_crops_begin(&self) -> &[i64] {
+        &self.attributes().crops_begin
     }
 
-    pub(crate) fn tuning(&self) -> Tuning {
-        self.tuning
+    /// The crops at the end of each dimension, as they were given.
+    #[must_use]
+    pub fn get_crops_end(&self) -> &[i64] {
+        &self.attributes().crops_end
+    }
+}
+
+impl Sealed for BatchToSpaceAttributes {}
+
+impl BatchToSpaceAttributes {
+    /// The entries of a parameter, one for each dimension of data.
+    fn entries(&self, argument: Argument, given: &Entries, rank: usize, least: i64) -> Result<Entries, Error> {
+        let mut entries = given.clone();
+        // As many crops as blocks: else one of them fits no rank.
+        let agree = [&self.crops_begin, &self.crops_end].iter().all(|crops| crops.len() == self.block_shape.len());
+        if self.completes && agree && entries.len() < rank {
+            entries.resize(rank, least);
+        }
+        check_entries(argument, &entries, rank, least)?;
+        Ok(entries)
+    }
+}
+
+impl SpaceAttributes for BatchToSpaceAttributes {
+    fn op(&self) -> Op {
+        Op::BatchToSpace
     }
 
-    /// Checks the parameters against the shape of data; returns blocks and crops in `usize`.
-    pub(crate) fn lower(&self, data: &Layout) -> Result<CopyLowered, Error> {
+    fn lower(&self, data: &Layout) -> Result<SpaceLowered, Error> {
         let rank = data.rank();
         if rank < 2 {
             let (op, argument) = (Op::BatchToSpace, Argument::Data);
-            return Err(Error::Rank { op, argument, rank, min: 2, max: usize::MAX });
+            return Err(Error::RankOutOfRange { op, argument, rank, min: 2, max: usize::MAX });
         }
-        check_entries(Argument::BlockShape, &self.block_shape, rank, 1)?;
-        check_entries(Argument::CropsBegin, &self.crops_begin, rank, 0)?;
-        check_entries(Argument::CropsEnd, &self.crops_end, rank, 0)?;
+        let block_shape = self.entries(Argument::BlockShape, &self.block_shape, rank, 1)?;
+        let crops_begin = self.entries(Argument::CropsBegin, &self.crops_begin, rank, 0)?;
+        let crops_end = self.entries(Argument::CropsEnd, &self.crops_end, rank, 0)?;
 
         let batch = data.shape()[0];
-        let product = self.block_shape.iter().try_fold(1usize, |p, &b| p.checked_mul(usize::try_from(b).ok()?));
+        let product = block_shape.iter().try_fold(1usize, |p, &b| p.checked_mul(usize::try_from(b).ok()?));
         let product = match product {
             Some(product) if batch.is_multiple_of(product) => product,
             product => return Err(Error::BatchNotDivisible { batch, product }),
@@ -129,13 +199,13 @@ impl BatchToSpace {
         let mut dims = SmallVec::new();
         let mut origin = 0isize;
         output.push(batch / product);
-        dims.push(PhasedDim { n: batch / product, block: 1, phase: 0, step: 0, period: data.strides()[0] });
+        dims.push(BlockDim { n: batch / product, block: 1, phase: 0, step: 0, period: data.strides()[0] });
 
-        // Data from one phase of dimension k to the next: a block of the batch for each of the later dimensions.
+        // From one phase of dimension k to the next, data steps over the blocks of all later dimensions.
         let mut blocks = product;
         for k in 1..rank {
-            // Entries are positive (blocks) or not negative (crops), and blocks divide a product that fits.
-            let (block, begin, end) = (self.block_shape[k] as usize, self.crops_begin[k], self.crops_end[k]);
+            // Blocks are positive, crops are not negative, and the product of the blocks fits.
+            let (block, begin, end) = (block_shape[k] as usize, crops_begin[k], crops_end[k]);
             blocks /= block;
             let size = data.shape()[k].checked_mul(block);
             let n = size
@@ -149,10 +219,10 @@ impl BatchToSpace {
                 .wrapping_add(period.wrapping_mul(first as isize))
                 .wrapping_add(step.wrapping_mul(phase as isize));
             output.push(n);
-            dims.push(PhasedDim { n, block, phase, step, period });
+            dims.push(BlockDim { n, block, phase, step, period });
         }
         Shape::checked_len(&output)?;
-        Ok(CopyLowered { output, dims, origin })
+        Ok(SpaceLowered { op: Op::BatchToSpace, output, dims, origin })
     }
 }
 
@@ -162,43 +232,52 @@ fn integers(argument: Argument, tensor: &DynView<'_>) -> Result<SmallVec<[i64; 6
     let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();
     let &[len] = tensor.shape() else {
         let (op, rank) = (Op::BatchToSpace, tensor.shape().len());
-        return Err(Error::Rank { op, argument, rank, min: 1, max: 1 });
+        return Err(Error::RankOutOfRange { op, argument, rank, min: 1, max: 1 });
     };
-    let stride = tensor.layout().strides()[0] * dtype.size() as isize;
+    // Nothing steps along a tensor of one element, so that its stride may be anything.
+    let stride = tensor.layout().strides()[0].wrapping_mul(dtype.size() as isize);
     let value = |at: usize| {
         // SAFETY: V1: `at` is a coordinate of the tensor, whose type the reader was made for.
-        let value = unsafe { read(tensor.origin().wrapping_offset(stride * at as isize)) };
+        let value = unsafe { read(tensor.origin().wrapping_offset(stride.wrapping_mul(at as isize))) };
         value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     };
-    Ok((0..len).map(value).collect())
+    let mut values = SmallVec::new();
+    // A tensor whose one value is repeated may have more than memory holds.
+    values.try_reserve(len).map_err(|_| Error::AllocationFailed { bytes: len.saturating_mul(size_of::<i64>()) })?;
+    values.extend((0..len).map(value));
+    Ok(values)
 }
 
-/// Checks one entry a dimension, each of `min` or more, the first exactly `min`.
+/// Checks that there is one entry for each dimension, each at least `min`, and the first exactly `min`.
 fn check_entries(argument: Argument, entries: &[i64], rank: usize, min: i64) -> Result<(), Error> {
     if entries.len() != rank {
-        return Err(Error::ParameterLength { argument, len: entries.len(), rank });
+        return Err(Error::ParameterLengthMismatch { argument, len: entries.len(), rank });
     }
     for (dim, &value) in entries.iter().enumerate() {
         let max = if dim == 0 { min } else { i64::MAX };
         if !(min..=max).contains(&value) {
-            return Err(Error::Parameter { argument, dim, value, min, max });
+            return Err(Error::ParameterOutOfRange { argument, dim, value, min, max });
         }
     }
     Ok(())
 }
 
-/// [`BatchToSpace`] in its plain form.
+/// Moves blocks of the batch into the spatial dimensions, then crops these: the plain form of [`BatchToSpace`].
 ///
+/// # Errors
+/// As for [`BatchToSpace::run`](SpaceOperator::run).
+///
+/// # Examples
 /// ```
 /// use gather_core::{View, batch_to_space};
 ///
-/// let out = batch_to_space(&View::new(&[1u8, 2, 3, 4], &[2, 2])?, &[1, 2], &[0, 1], &[0, 0])?;
-/// assert_eq!((out.shape(), out.as_slice()), (&[1, 3][..], &[3, 2, 4][..]));
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let out = batch_to_space(&View::new(&[1u8, 2, 3, 4], &[2, 2])?, &[1, 2], &[0, 1], &[0, 0])?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[1, 3][..], &[3, 2, 4][..]));
+///     Ok(())
+/// }
 /// ```
-///
-/// # Errors
-/// As for [`BatchToSpace::run`].
+#[doc(alias("batch_to_space_nd"))]
 pub fn batch_to_space<T: Element>(
     data: &View<'_, T>,
     block_shape: &[i64],

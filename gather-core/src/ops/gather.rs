@@ -2,79 +2,99 @@
 
 #![forbid(unsafe_code)]
 
-use crate::element::Element;
-use crate::error::{Argument, Error, Op};
-use crate::index::Index;
-use crate::ops::face::{IndexOperator, normalize_axis};
-use crate::ops::methods::index_operator;
-use crate::ops::{IndexRules, NegativeIndex, OutOfBounds, Tuning};
-use crate::plan::{Axis, IndexLowered};
-use crate::shape::Layout;
-use crate::tensor::Tensor;
-use crate::view::View;
+use alloc::vec::Vec;
 
-/// Takes slices of data by index along one axis:
-/// `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`.
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::{self, Sealed};
+use crate::ops::normalize_axis;
+use crate::plan::{Axis, IndexLowered};
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::{NegativeIndex, OutOfBounds};
+
+/// Takes slices of data by index along one axis: `out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]`.
 ///
-/// `p` runs over `data.shape[..axis]`, `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`; the
-/// first `batch_dims` dimensions of data and indices are shared. The result has the shape
-/// `data.shape[..axis] + indices.shape[batch_dims..] + data.shape[axis + 1..]`.
+/// `p` runs over `data.shape[..axis]`, `i` over `indices.shape[batch_dims..]` and `q` over `data.shape[axis + 1..]`.
+/// Data and indices share the first `batch_dims` dimensions. The result has the shape `data.shape[..axis] +
+/// indices.shape[batch_dims..] + data.shape[axis + 1..]`.
 ///
-/// `axis` may be negative (plus rank of data), and so may `batch_dims` (plus rank of indices). Follows OpenVINO
-/// [Gather-8](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html),
-/// ONNX Gather and `tf.gather`; the presets set their policies for negative and out-of-range indices.
+/// Both attributes may be negative: the rank of data is added to `axis`, and the rank of indices to `batch_dims`. The
+/// presets set what negative and out-of-range indices do.
+///
+/// # Errors
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for [`Gather::torch`],
+/// [`Error::AxisOutOfRange`], [`Error::BatchDimsOutOfRange`] and [`Error::BatchMismatch`].
 ///
 /// # Examples
 /// From the specification of Gather-8, with `axis = 1` and `batch_dims = 1`:
 /// ```
 /// use gather_core::{Gather, View};
 ///
-/// let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-/// let indices = [0i64, 0, 4, 4, 0, 0];
-/// let out = Gather::openvino8(1, 1).run(&View::new(&data, &[2, 5])?, &View::new(&indices, &[2, 3])?)?;
-/// assert_eq!((out.shape(), out.as_slice()), (&[2, 3][..], &[1, 1, 5, 10, 6, 6][..]));
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+///     let indices = [0i64, 0, 4, 4, 0, 0];
+///     let out = Gather::openvino8(1, 1).run(&View::new(&data, &[2, 5])?, &View::new(&indices, &[2, 3])?)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[2, 3][..], &[1, 1, 5, 10, 6, 6][..]));
+///     Ok(())
+/// }
 /// ```
-/// Negative indices count from the end, and those out of range yield zeros:
+/// Negative indices count from the end, and out-of-range ones yield zeros:
 /// ```
-/// # use gather_core::{Gather, View};
-/// let data = [1, 2, 3, 4, 5];
-/// let indices = [0i8, -2, -1, 5, -6];
-/// let out = Gather::openvino8(0, 0).run(&View::new(&data, &[5])?, &View::new(&indices, &[5])?)?;
-/// assert_eq!(out.as_slice(), [1, 4, 5, 0, 0]);
-/// # Ok::<(), gather_core::Error>(())
+/// use gather_core::{Gather, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4, 5];
+///     let indices = [0i8, -2, -1, 5, -6];
+///     let out = Gather::openvino8(0, 0).run(&View::new(&data, &[5])?, &View::new(&indices, &[5])?)?;
+///     assert_eq!(out.as_slice(), [1, 4, 5, 0, 0]);
+///     Ok(())
+/// }
 /// ```
+///
+/// # Definition
+/// OpenVINO
+/// [Gather-8](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/gather-8.html),
+/// ONNX [Gather](https://onnx.ai/onnx/operators/onnx__Gather.html) and
+/// [`tf.gather`](https://www.tensorflow.org/api_docs/python/tf/gather).
+#[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
+pub type Gather = IndexOperator<GatherAttributes>;
+
+/// The attributes of [`Gather`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Gather {
+pub struct GatherAttributes {
     axis: i64,
     batch_dims: i64,
-    /// Index lists only: indices of rank 0 count as one index in a list, data of rank 0 as one element in a list.
+    /// Whether indices are lists only. Indices of rank 0 then count as a list of one index, data of rank 0 as a list
+    /// of one element.
     lists: bool,
-    rules: IndexRules,
-    tuning: Tuning,
 }
 
 impl Gather {
-    /// Gather along an axis, negative ones counting from the end. Without batch dimensions; negative indices count from
-    /// the end, out-of-range ones are errors.
+    /// Gather along an axis, without batch dimensions. A negative axis counts from the end. Negative indices count
+    /// from the end too, and out-of-range ones are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
-        Gather { axis, batch_dims: 0, lists: false, rules: IndexRules::default(), tuning: Tuning::default() }
+        Self::from_attributes(GatherAttributes { axis, batch_dims: 0, lists: false })
     }
 
-    /// OpenVINO Gather-8: negative indices count from the end, out-of-range ones yield zeros.
+    /// OpenVINO Gather-8: negative indices count from the end, and out-of-range ones yield zeros.
     #[must_use]
     pub fn openvino8(axis: i64, batch_dims: i64) -> Self {
         Self::new(axis).batch_dims(batch_dims).out_of_bounds(OutOfBounds::Zero)
     }
 
-    /// ONNX Gather-11: as [`Gather::onnx13`].
+    /// ONNX Gather-11: the same as [`Gather::onnx13`].
     #[must_use]
     pub fn onnx11(axis: i64) -> Self {
         Self::new(axis)
     }
 
-    /// ONNX Gather-13: negative indices count from the end, out-of-range ones are errors.
+    /// ONNX Gather-13: negative indices count from the end, and out-of-range ones are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
@@ -86,20 +106,35 @@ impl Gather {
         Self::new(axis).batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
     }
 
-    /// `torch.index_select`: indices of rank 0 (which counts as `[1]`) or 1; negative and out-of-range ones are errors.
-    /// Data of rank 0 counts as `[1]`.
+    /// `torch.index_select`: indices are of rank 1, or of rank 0, which counts as shape `[1]`. So does data of rank 0.
+    /// Negative and out-of-range indices are errors.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
-        Gather { lists: true, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
+        Self::new(axis).negative_index(NegativeIndex::Reject).with_attributes(|attributes| attributes.lists = true)
     }
 
-    /// Sets how many leading dimensions data and indices share; negative counts from the rank of indices.
+    /// Sets how many leading dimensions data and indices share. The rank of indices is added to a negative number.
     #[must_use]
-    pub fn batch_dims(mut self, batch_dims: i64) -> Self {
-        self.batch_dims = batch_dims;
-        self
+    pub fn batch_dims(self, batch_dims: i64) -> Self {
+        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
     }
 
+    /// How many leading dimensions data and indices share, as it was given.
+    #[must_use]
+    pub fn get_batch_dims(&self) -> i64 {
+        self.attributes().batch_dims
+    }
+
+    /// The axis, as it was given.
+    #[must_use]
+    pub fn get_axis(&self) -> i64 {
+        self.attributes().axis
+    }
+}
+
+impl Sealed for GatherAttributes {}
+
+impl GatherAttributes {
     fn lower_dims(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::Gather;
         let axis = normalize_axis(OP, self.axis, data.rank())?;
@@ -137,8 +172,10 @@ impl Gather {
     }
 }
 
-impl IndexOperator for Gather {
-    const OP: Op = Op::Gather;
+impl IndexAttributes for GatherAttributes {
+    fn op(&self) -> Op {
+        Op::Gather
+    }
 
     #[inline]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
@@ -147,7 +184,7 @@ impl IndexOperator for Gather {
         }
         if indices.rank() > 1 {
             let (argument, rank) = (Argument::Indices, indices.rank());
-            return Err(Error::Rank { op: Op::Gather, argument, rank, min: 0, max: 1 });
+            return Err(Error::RankOutOfRange { op: Op::Gather, argument, rank, min: 0, max: 1 });
         }
         let scalar = data.rank() == 0;
         let as_list = |layout: &Layout| {
@@ -161,31 +198,72 @@ impl IndexOperator for Gather {
         }
         Ok(())
     }
-
-    fn rules(&self) -> IndexRules {
-        self.rules
-    }
-
-    fn tuning(&self) -> Tuning {
-        self.tuning
-    }
 }
 
-index_operator!(Gather);
-
-/// [`Gather`] along an axis, in its plain form: negative indices count from the end, out-of-range ones are errors.
+/// Slices of data by index along an axis: the plain form of [`Gather`]. Negative indices count from the end, and
+/// out-of-range ones are errors.
 ///
+/// # Errors
+/// As for [`Gather::run`](IndexOperator::run).
+///
+/// # Examples
 /// ```
 /// use gather_core::{View, gather};
 ///
-/// let table = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-/// let rows = gather(&View::new(&table, &[3, 2])?, &View::new(&[2u8, 0], &[2])?, 0)?;
-/// assert_eq!(rows.as_slice(), [5.0, 6.0, 1.0, 2.0]);
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+///     let rows = gather(&View::new(&table, &[3, 2])?, &View::new(&[2u8, 0], &[2])?, 0)?;
+///     assert_eq!(rows.as_slice(), [5.0, 6.0, 1.0, 2.0]);
+///     Ok(())
+/// }
 /// ```
-///
-/// # Errors
-/// As for [`Gather::run`].
+#[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
 pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, axis: i64) -> Result<Tensor<T>, Error> {
     Gather::new(axis).run(data, indices)
+}
+
+/// Rows of a table by their ids: the shortest way to a [`Gather`] along axis 0.
+///
+/// The table has rows of `dim` elements, one after the other, and so has the result. Negative ids count from the end,
+/// and out-of-range ones are errors.
+///
+/// Cost: that of [`Gather::run`](IndexOperator::run). For calls that are repeated,
+/// [`plan_any_count`](IndexOperator::plan_any_count) is quicker.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] where the table is not made of whole rows, then as for
+/// [`Gather::run`](IndexOperator::run).
+///
+/// # Examples
+/// ```
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
+///     assert_eq!(gather_core::rows(&table, 2, &[2u32, 0])?, [2.0, 2.1, 0.0, 0.1]);
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("embedding", "take", "index_select"))]
+pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<Vec<T>, Error> {
+    call::rows::rows(&Gather::new(0), table, dim, ids)
+}
+
+/// Rows of a table by their ids, into a slice of `ids.len() * dim` elements. Allocates nothing.
+///
+/// # Errors
+/// As for [`rows`]; [`Error::LengthMismatch`] also where the output has another length, and before any error of ids.
+/// After an error of ids the output is as after [`run_into`](IndexOperator::run_into).
+///
+/// # Examples
+/// ```
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [0.0f32, 0.1, 1.0, 1.1, 2.0, 2.1];
+///     let mut out = [0.0; 4];
+///     gather_core::rows_into(&table, 2, &[2u32, 0], &mut out)?;
+///     assert_eq!(out, [2.0, 2.1, 0.0, 0.1]);
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("embedding", "take", "index_select"))]
+pub fn rows_into<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I], out: &mut [T]) -> Result<(), Error> {
+    call::rows::rows_into(&Gather::new(0), table, dim, ids, out)
 }

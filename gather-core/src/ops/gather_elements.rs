@@ -2,107 +2,136 @@
 
 #![forbid(unsafe_code)]
 
-use crate::element::Element;
-use crate::error::{Argument, Error, Op};
-use crate::index::Index;
-use crate::ops::face::{IndexOperator, normalize_axis};
-use crate::ops::methods::index_operator;
-use crate::ops::{IndexRules, NegativeIndex, Tuning};
+use crate::call::Sealed;
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
-use crate::shape::Layout;
-use crate::tensor::Tensor;
-use crate::view::View;
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::NegativeIndex;
 
 /// Takes one element of data for each index: `out[c] = data[c with c[axis] := indices[c]]`.
 ///
-/// Data and indices have one rank, at least 1; off the axis indices may be smaller than data, never larger. The result
-/// has the shape of indices. Follows ONNX [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html) 11
-/// and 13; `torch.gather` and OpenVINO GatherElements-6 are presets.
+/// Data and indices have the same rank, which is at least 1. In the dimensions other than the axis, indices may be
+/// smaller than data, and never larger. The result has the shape of indices. The rank is added to a negative `axis`.
+///
+/// # Errors
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and
+/// [`Error::IndicesShapeMismatch`].
 ///
 /// # Examples
 /// From the specification of GatherElements-13, with `axis = 1`, then with `axis = 0` and negative indices:
 /// ```
 /// use gather_core::{GatherElements, View};
 ///
-/// let data = [1, 2, 3, 4];
-/// let indices = [0i64, 0, 1, 0];
-/// let out = GatherElements::onnx13(1).run(&View::new(&data, &[2, 2])?, &View::new(&indices, &[2, 2])?)?;
-/// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4];
+///     let indices = [0i64, 0, 1, 0];
+///     let out = GatherElements::onnx13(1).run(&View::new(&data, &[2, 2])?, &View::new(&indices, &[2, 2])?)?;
+///     assert_eq!(out.as_slice(), [1, 1, 4, 3]);
 ///
-/// let data = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-/// let indices = [-1i32, -2, 0, -2, 0, 0];
-/// let out = GatherElements::onnx13(0).run(&View::new(&data, &[3, 3])?, &View::new(&indices, &[2, 3])?)?;
-/// assert_eq!(out.as_slice(), [7, 5, 3, 4, 2, 3]);
-/// # Ok::<(), gather_core::Error>(())
+///     let data = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+///     let indices = [-1i32, -2, 0, -2, 0, 0];
+///     let out = GatherElements::onnx13(0).run(&View::new(&data, &[3, 3])?, &View::new(&indices, &[2, 3])?)?;
+///     assert_eq!(out.as_slice(), [7, 5, 3, 4, 2, 3]);
+///     Ok(())
+/// }
 /// ```
+///
+/// # Definition
+/// ONNX [GatherElements](https://onnx.ai/onnx/operators/onnx__GatherElements.html) 11 and 13. OpenVINO
+/// GatherElements-6 and [`torch.gather`](https://docs.pytorch.org/docs/stable/generated/torch.gather.html) are
+/// presets.
+#[doc(alias("torch.gather", "take_along_axis", "take_along_dim"))]
+pub type GatherElements = IndexOperator<GatherElementsAttributes>;
+
+/// The attributes of [`GatherElements`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct GatherElements {
+pub struct GatherElementsAttributes {
     axis: i64,
     shapes: Shapes,
-    rules: IndexRules,
-    tuning: Tuning,
 }
 
 /// How the shapes of data and indices may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Shapes {
-    /// Off the axis indices may be smaller.
+    /// In the other dimensions than the axis, indices may be smaller than data.
     Trimmed,
-    /// Off the axis they are equal.
+    /// In the other dimensions than the axis, the sizes are equal.
     Equal,
-    /// As `Trimmed`; rank 0 counts as `[1]`, and indices without elements, of any rank, give a result without any.
+    /// As `Trimmed`. Rank 0 counts as shape `[1]`. Indices without elements may have any rank.
     Torch,
 }
 
 impl GatherElements {
-    /// GatherElements along an axis, negative ones counting from the end. Negative indices count from the end,
-    /// out-of-range ones are errors.
+    /// GatherElements along an axis. A negative axis counts from the end. Negative indices do too, and out-of-range
+    /// ones are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
-        GatherElements { axis, shapes: Shapes::Trimmed, rules: IndexRules::default(), tuning: Tuning::default() }
+        Self::from_attributes(GatherElementsAttributes { axis, shapes: Shapes::Trimmed })
     }
 
-    /// ONNX GatherElements-11: as [`GatherElements::onnx13`].
+    /// ONNX GatherElements-11: the same as [`GatherElements::onnx13`].
     #[must_use]
     pub fn onnx11(axis: i64) -> Self {
         Self::new(axis)
     }
 
-    /// ONNX GatherElements-13: negative indices count from the end, out-of-range ones are errors.
+    /// ONNX GatherElements-13: negative indices count from the end, and out-of-range ones are errors.
     #[must_use]
     pub fn onnx13(axis: i64) -> Self {
         Self::new(axis)
     }
 
-    /// OpenVINO GatherElements-6: off the axis the shapes are equal; negative and out-of-range indices are errors.
+    /// OpenVINO GatherElements-6: in the dimensions other than the axis, sizes are equal. Negative and out-of-range
+    /// indices are errors.
     #[must_use]
     pub fn openvino6(axis: i64) -> Self {
-        GatherElements { shapes: Shapes::Equal, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
+        Self::new(axis)
+            .negative_index(NegativeIndex::Reject)
+            .with_attributes(|attributes| attributes.shapes = Shapes::Equal)
     }
 
-    /// `torch.gather`: negative and out-of-range indices are errors; rank 0 counts as `[1]`; indices without elements,
-    /// of any rank, give a result without elements.
+    /// `torch.gather`: negative and out-of-range indices are errors. Rank 0 counts as shape `[1]`. Indices without
+    /// elements may have any rank, and give a result without elements.
     #[must_use]
     pub fn torch(axis: i64) -> Self {
-        GatherElements { shapes: Shapes::Torch, ..Self::new(axis).negative_index(NegativeIndex::Reject) }
+        Self::new(axis)
+            .negative_index(NegativeIndex::Reject)
+            .with_attributes(|attributes| attributes.shapes = Shapes::Torch)
     }
 
+    /// The axis, as it was given.
+    #[must_use]
+    pub fn get_axis(&self) -> i64 {
+        self.attributes().axis
+    }
+}
+
+impl Sealed for GatherElementsAttributes {}
+
+impl GatherElementsAttributes {
     fn lower_dims(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::GatherElements;
         let rank = data.rank();
         if rank == 0 {
-            return Err(Error::Rank { op: OP, argument: Argument::Data, rank, min: 1, max: usize::MAX });
+            return Err(Error::RankOutOfRange { op: OP, argument: Argument::Data, rank, min: 1, max: usize::MAX });
         }
         if indices.rank() != rank {
             let (argument, got) = (Argument::Indices, indices.rank());
-            return Err(Error::Rank { op: OP, argument, rank: got, min: rank, max: rank });
+            return Err(Error::RankOutOfRange { op: OP, argument, rank: got, min: rank, max: rank });
         }
         let axis = normalize_axis(OP, self.axis, rank)?;
         for dim in 0..rank {
             let (d, i) = (data.shape()[dim], indices.shape()[dim]);
             let fits = if self.shapes == Shapes::Equal { i == d } else { i <= d };
             if dim != axis && !fits {
-                return Err(Error::IndicesShape { op: OP, dim, indices: i, data: d });
+                return Err(Error::IndicesShapeMismatch { op: OP, dim, indices: i, data: d });
             }
             lowered.push(i, if dim == axis { 0 } else { data.strides()[dim] }, indices.strides()[dim]);
         }
@@ -111,8 +140,10 @@ impl GatherElements {
     }
 }
 
-impl IndexOperator for GatherElements {
-    const OP: Op = Op::GatherElements;
+impl IndexAttributes for GatherElementsAttributes {
+    fn op(&self) -> Op {
+        Op::GatherElements
+    }
 
     #[inline]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
@@ -136,33 +167,27 @@ impl IndexOperator for GatherElements {
         }
         Ok(())
     }
-
-    fn rules(&self) -> IndexRules {
-        self.rules
-    }
-
-    fn tuning(&self) -> Tuning {
-        self.tuning
-    }
 }
 
-index_operator!(GatherElements);
-
-/// [`GatherElements`] along an axis, in its plain form: negative indices count from the end, out-of-range ones are
-/// errors.
+/// One element of data for each index: the plain form of [`GatherElements`]. Negative indices count from the end, and
+/// out-of-range ones are errors.
 ///
+/// # Errors
+/// As for [`GatherElements::run`](IndexOperator::run).
+///
+/// # Examples
 /// ```
 /// use gather_core::{View, gather_elements};
 ///
-/// // The score of the chosen class of each sample.
-/// let scores = [0.1f32, 0.7, 0.2, 0.5, 0.3, 0.2];
-/// let chosen = gather_elements(&View::new(&scores, &[2, 3])?, &View::new(&[1u8, 0], &[2, 1])?, 1)?;
-/// assert_eq!(chosen.as_slice(), [0.7, 0.5]);
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     // The score of the chosen class of each sample.
+///     let scores = [0.1f32, 0.7, 0.2, 0.5, 0.3, 0.2];
+///     let chosen = gather_elements(&View::new(&scores, &[2, 3])?, &View::new(&[1u8, 0], &[2, 1])?, 1)?;
+///     assert_eq!(chosen.as_slice(), [0.7, 0.5]);
+///     Ok(())
+/// }
 /// ```
-///
-/// # Errors
-/// As for [`GatherElements::run`].
+#[doc(alias("torch.gather", "take_along_axis", "take_along_dim"))]
 pub fn gather_elements<T: Element, I: Index>(
     data: &View<'_, T>,
     indices: &View<'_, I>,

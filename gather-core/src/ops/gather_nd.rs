@@ -2,53 +2,63 @@
 
 #![forbid(unsafe_code)]
 
-use crate::element::Element;
-use crate::error::{Argument, Error, Op};
-use crate::index::Index;
-use crate::ops::face::IndexOperator;
-use crate::ops::methods::index_operator;
-use crate::ops::{IndexRules, NegativeIndex, Tuning};
+use crate::call::Sealed;
+use crate::call::operator::{IndexAttributes, IndexOperator};
 use crate::plan::{Axis, IndexLowered};
-use crate::shape::Layout;
-use crate::tensor::Tensor;
-use crate::view::View;
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::NegativeIndex;
 
 /// Takes elements or slices of data by index tuples: `out[b.., j.., s..] = data[b.., indices[b.., j.., :].., s..]`.
 ///
-/// `b` runs over the first `batch_dims` dimensions, which data and indices share, `j` over the other dimensions of
-/// indices but the last, whose size `K` is the length of a tuple, and `s` over `data.shape[batch_dims + K..]`. The result
-/// has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
+/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `j` runs over the other dimensions
+/// of indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. The
+/// result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. Tuples of length 0 copy all of data.
 ///
-/// Follows [`tf.gather_nd`](https://www.tensorflow.org/api_docs/python/tf/gather_nd) with `batch_dims`; ONNX GatherND
-/// and OpenVINO GatherND-5 and -8 are presets.
+/// # Errors
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
+/// [`Error::BatchMismatch`] and [`Error::TupleLengthOutOfRange`].
 ///
 /// # Examples
 /// From the documentation of `tf.gather_nd`: elements, slices, and one batch dimension.
 /// ```
 /// use gather_core::{GatherNd, View};
 ///
-/// let params = ["a", "b", "c", "d"];
-/// let params = View::new(&params, &[2, 2])?;
-/// let elements = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[0i32, 0, 1, 1], &[2, 2])?)?;
-/// assert_eq!(elements.as_slice(), ["a", "d"]);
-/// let slices = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[1i32, 0], &[2, 1])?)?;
-/// assert_eq!((slices.shape(), slices.as_slice()), (&[2, 2][..], &["c", "d", "a", "b"][..]));
+/// fn main() -> Result<(), gather_core::Error> {
+///     let params = ["a", "b", "c", "d"];
+///     let params = View::new(&params, &[2, 2])?;
+///     let elements = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[0i32, 0, 1, 1], &[2, 2])?)?;
+///     assert_eq!(elements.as_slice(), ["a", "d"]);
+///     let slices = GatherNd::tensorflow(0).run_cloned(&params, &View::new(&[1i32, 0], &[2, 1])?)?;
+///     assert_eq!((slices.shape(), slices.as_slice()), (&[2, 2][..], &["c", "d", "a", "b"][..]));
 ///
-/// let params = [1, 2, 3, 4, 5, 6, 7, 8];
-/// let indices = [1i64, 0];
-/// let batched = GatherNd::tensorflow(1).run(&View::new(&params, &[2, 2, 2])?, &View::new(&indices, &[2, 1])?)?;
-/// assert_eq!((batched.shape(), batched.as_slice()), (&[2, 2][..], &[3, 4, 5, 6][..]));
-/// # Ok::<(), gather_core::Error>(())
+///     let params = [1, 2, 3, 4, 5, 6, 7, 8];
+///     let indices = [1i64, 0];
+///     let batched = GatherNd::tensorflow(1).run(&View::new(&params, &[2, 2, 2])?, &View::new(&indices, &[2, 1])?)?;
+///     assert_eq!((batched.shape(), batched.as_slice()), (&[2, 2][..], &[3, 4, 5, 6][..]));
+///     Ok(())
+/// }
 /// ```
+///
+/// # Definition
+/// [`tf.gather_nd`](https://www.tensorflow.org/api_docs/python/tf/gather_nd) with `batch_dims`. ONNX
+/// [GatherND](https://onnx.ai/onnx/operators/onnx__GatherND.html) and OpenVINO GatherND-5 and -8 are presets.
+#[doc(alias("tf.gather_nd", "GatherND"))]
+pub type GatherNd = IndexOperator<GatherNdAttributes>;
+
+/// The attributes of [`GatherNd`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct GatherNd {
+pub struct GatherNdAttributes {
     batch_dims: i64,
     /// The shortest tuple that is allowed.
     least: usize,
     /// Whether two or more batch dimensions come out as one.
     flatten: bool,
-    rules: IndexRules,
-    tuning: Tuning,
 }
 
 impl Default for GatherNd {
@@ -58,45 +68,47 @@ impl Default for GatherNd {
 }
 
 impl GatherNd {
-    /// GatherNd without batch dimensions. Tuples may be empty; negative indices count from the end, out-of-range ones
-    /// are errors.
+    /// GatherNd without batch dimensions. Tuples may be empty. Negative indices count from the end, and out-of-range
+    /// ones are errors.
     #[must_use]
     pub fn new() -> Self {
-        GatherNd { batch_dims: 0, least: 0, flatten: false, rules: IndexRules::default(), tuning: Tuning::default() }
+        Self::from_attributes(GatherNdAttributes { batch_dims: 0, least: 0, flatten: false })
     }
 
-    /// `tf.gather_nd` on a CPU: tuples may be empty; negative and out-of-range indices are errors. On a GPU TensorFlow
-    /// does what [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) does.
+    /// `tf.gather_nd` on a CPU: tuples may be empty. Negative and out-of-range indices are errors. On a GPU,
+    /// TensorFlow does what [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) does.
     #[must_use]
     pub fn tensorflow(batch_dims: i64) -> Self {
         Self::new().batch_dims(batch_dims).negative_index(NegativeIndex::Reject)
     }
 
-    /// ONNX GatherND-11: tuples of 1 or more, no batch dimensions.
+    /// ONNX GatherND-11: as [`GatherNd::onnx13`], without batch dimensions.
     #[must_use]
     pub fn onnx11() -> Self {
         Self::onnx13(0)
     }
 
-    /// ONNX GatherND-12: as [`GatherNd::onnx13`].
+    /// ONNX GatherND-12: the same as [`GatherNd::onnx13`].
     #[must_use]
     pub fn onnx12(batch_dims: i64) -> Self {
         Self::onnx13(batch_dims)
     }
 
-    /// ONNX GatherND-13: tuples of 1 or more; negative indices count from the end, out-of-range ones are errors.
+    /// ONNX GatherND-13: tuples have at least one component. Negative indices count from the end, and out-of-range
+    /// ones are errors.
     #[must_use]
     pub fn onnx13(batch_dims: i64) -> Self {
-        GatherNd { least: 1, ..Self::new().batch_dims(batch_dims) }
+        Self::new().batch_dims(batch_dims).with_attributes(|attributes| attributes.least = 1)
     }
 
     /// OpenVINO GatherND-5: as [`GatherNd::openvino8`], but two or more batch dimensions come out as one.
     #[must_use]
     pub fn openvino5(batch_dims: i64) -> Self {
-        GatherNd { flatten: true, ..Self::openvino8(batch_dims) }
+        Self::openvino8(batch_dims).with_attributes(|attributes| attributes.flatten = true)
     }
 
-    /// OpenVINO GatherND-8: tuples of 1 or more; negative indices count from the end, out-of-range ones are errors.
+    /// OpenVINO GatherND-8: tuples have at least one component. Negative indices count from the end, and out-of-range
+    /// ones are errors.
     #[must_use]
     pub fn openvino8(batch_dims: i64) -> Self {
         Self::onnx13(batch_dims)
@@ -104,19 +116,34 @@ impl GatherNd {
 
     /// Sets how many leading dimensions data and indices share.
     #[must_use]
-    pub fn batch_dims(mut self, batch_dims: i64) -> Self {
-        self.batch_dims = batch_dims;
-        self
+    pub fn batch_dims(self, batch_dims: i64) -> Self {
+        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
+    }
+
+    /// How many leading dimensions data and indices share, as it was given.
+    #[must_use]
+    pub fn get_batch_dims(&self) -> i64 {
+        self.attributes().batch_dims
     }
 }
 
-impl IndexOperator for GatherNd {
-    const OP: Op = Op::GatherNd;
+impl Sealed for GatherNdAttributes {}
+
+impl IndexAttributes for GatherNdAttributes {
+    fn op(&self) -> Op {
+        Op::GatherNd
+    }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         const OP: Op = Op::GatherNd;
         let [outer @ .., len] = indices.shape() else {
-            return Err(Error::Rank { op: OP, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
+            return Err(Error::RankOutOfRange {
+                op: OP,
+                argument: Argument::Indices,
+                rank: 0,
+                min: 1,
+                max: usize::MAX,
+            });
         };
         let (rank, len) = (data.rank(), *len);
         let max = outer.len().min(rank) as i64;
@@ -131,7 +158,7 @@ impl IndexOperator for GatherNd {
         }
         let most = rank - batch_dims;
         if !(self.least..=most).contains(&len) {
-            return Err(Error::TupleLength { op: OP, len, min: self.least, max: most });
+            return Err(Error::TupleLengthOutOfRange { op: OP, len, min: self.least, max: most });
         }
         for (dim, &n) in outer.iter().enumerate() {
             let stride = if dim < batch_dims { data.strides()[dim] } else { 0 };
@@ -151,33 +178,27 @@ impl IndexOperator for GatherNd {
         }
         Ok(())
     }
-
-    fn rules(&self) -> IndexRules {
-        self.rules
-    }
-
-    fn tuning(&self) -> Tuning {
-        self.tuning
-    }
 }
 
-index_operator!(GatherNd);
-
-/// [`GatherNd`] without batch dimensions, in its plain form: negative indices count from the end, out-of-range ones are
-/// errors.
+/// Elements or slices of data by index tuples: the plain form of [`GatherNd`], without batch dimensions. Negative
+/// indices count from the end, and out-of-range ones are errors.
 ///
+/// # Errors
+/// As for [`GatherNd::run`](IndexOperator::run).
+///
+/// # Examples
 /// ```
 /// use gather_core::{View, gather_nd};
 ///
-/// let image = [10u8, 11, 12, 20, 21, 22];
-/// let points = [0u16, 2, 1, 0];
-/// let values = gather_nd(&View::new(&image, &[2, 3])?, &View::new(&points, &[2, 2])?)?;
-/// assert_eq!(values.as_slice(), [12, 20]);
-/// # Ok::<(), gather_core::Error>(())
+/// fn main() -> Result<(), gather_core::Error> {
+///     let image = [10u8, 11, 12, 20, 21, 22];
+///     let points = [0u16, 2, 1, 0];
+///     let values = gather_nd(&View::new(&image, &[2, 3])?, &View::new(&points, &[2, 2])?)?;
+///     assert_eq!(values.as_slice(), [12, 20]);
+///     Ok(())
+/// }
 /// ```
-///
-/// # Errors
-/// As for [`GatherNd::run`].
+#[doc(alias("tf.gather_nd", "GatherND"))]
 pub fn gather_nd<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
     GatherNd::new().run(data, indices)
 }

@@ -1,18 +1,24 @@
-//! The operators: small values that hold attributes, check them against shapes and hand over to a plan.
+//! The operators: small values that hold attributes, check them against shapes, and lower to loops.
 
 mod batch_to_space;
-pub(crate) mod copy_face;
-pub(crate) mod face;
 mod gather;
 mod gather_elements;
 mod gather_nd;
-mod map;
-mod methods;
-mod policy;
 
-pub use batch_to_space::{BatchToSpace, batch_to_space};
-pub use gather::{Gather, gather};
-pub use gather_elements::{GatherElements, gather_elements};
-pub use gather_nd::{GatherNd, gather_nd};
-pub(crate) use policy::{IndexRules, Tuning};
-pub use policy::{NegativeIndex, OutOfBounds, Par};
+pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
+pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
+pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
+pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+
+use crate::types::error::Error;
+use crate::types::op::Op;
+
+/// The axis that `axis` names in a tensor of a rank.
+fn normalize_axis(op: Op, axis: i64, rank: usize) -> Result<usize, Error> {
+    let signed = rank as i64;
+    if (-signed..signed).contains(&axis) {
+        Ok(axis.rem_euclid(signed) as usize)
+    } else {
+        Err(Error::AxisOutOfRange { op, axis, rank })
+    }
+}

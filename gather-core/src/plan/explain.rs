@@ -4,48 +4,49 @@
 
 use core::fmt;
 
-use crate::plan::{Chosen, IndexPlan, Panels, RawCopyPlan, Route, Strategy};
+use crate::plan::{Action, IndexPlan, Panels, SpacePlan};
+use crate::types::method::Method;
 
-/// What a plan will do: kernel, loops after folding, bytes moved per lane and in all, threads. Printed by `Display`.
+/// What a plan will do: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
     plan: Kind<'a>,
+    /// Tasks that a call is cut into here and now.
+    tasks: usize,
 }
 
 enum Kind<'a> {
     Index(&'a IndexPlan),
-    Copy(&'a RawCopyPlan),
+    Space(&'a SpacePlan),
 }
 
 impl<'a> Explain<'a> {
-    pub(crate) fn index(plan: &'a IndexPlan) -> Self {
-        Explain { plan: Kind::Index(plan) }
+    pub(crate) fn index(plan: &'a IndexPlan, threads: impl FnOnce() -> usize) -> Self {
+        Explain { plan: Kind::Index(plan), tasks: plan.tasks(plan.work(), threads) }
     }
 
-    pub(crate) fn copy(plan: &'a RawCopyPlan) -> Self {
-        Explain { plan: Kind::Copy(plan) }
+    pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
+        Explain { plan: Kind::Space(plan), tasks: plan.tasks(threads) }
     }
 
-    /// The name of the kernel that runs; of the route where no kernel of the table does.
+    /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
         match self.plan {
-            Kind::Index(plan) => match plan.route {
-                Route::Nothing => "nothing to do",
-                Route::Check => "check only",
-                Route::Fill => "fill",
-                Route::Kernel(entry) => entry.name,
-                Route::Wide => "wide",
+            Kind::Index(plan) => match plan.action() {
+                Action::Nothing => "nothing to do",
+                Action::Check => "check only",
+                Action::Run => plan.kernel_name(),
             },
-            Kind::Copy(plan) => plan.entry.map_or("nothing to do", |entry| entry.name),
+            Kind::Space(plan) => plan.entry().map_or("nothing to do", |entry| entry.name),
         }
     }
 
-    /// How a call gets at its data; always directly for BatchToSpace.
+    /// How a call gets at its data.
     #[must_use]
-    pub fn strategy(&self) -> Strategy {
+    pub fn method(&self) -> Method {
         match self.plan {
-            Kind::Index(plan) => plan.chosen.strategy(),
-            Kind::Copy(_) => Strategy::Direct,
+            Kind::Index(plan) => plan.method(),
+            Kind::Space(_) => Method::Interleaved,
         }
     }
 
@@ -53,18 +54,15 @@ impl<'a> Explain<'a> {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
-            Kind::Index(plan) => plan.bytes,
-            Kind::Copy(plan) => plan.bytes,
+            Kind::Index(plan) => plan.work().bytes,
+            Kind::Space(plan) => plan.bytes(),
         }
     }
 
     /// Tasks that a call is cut into here and now.
     #[must_use]
     pub fn tasks(&self) -> usize {
-        match self.plan {
-            Kind::Index(plan) => plan.tasks(),
-            Kind::Copy(plan) => plan.tasks(),
-        }
+        self.tasks
     }
 }
 
@@ -77,59 +75,61 @@ impl fmt::Debug for Explain<'_> {
 impl fmt::Display for Explain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.plan {
-            Kind::Index(plan) => {
-                writeln!(f, "{}: {} -> {:?}", plan.op, self.kernel(), plan.output)?;
-                for (depth, l) in plan.loops.iter().enumerate() {
-                    let lanes = if depth + 1 == plan.loops.len() { "lanes" } else { "loop" };
-                    writeln!(
-                        f,
-                        "  {lanes} of {}: output +{}, data +{}, indices +{} bytes",
-                        l.n, l.out, l.data, l.index
-                    )?;
-                }
-                for (axis, component) in plan.axes.iter().zip(&plan.components) {
-                    // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
-                    let step = i128::from(component.scale) * plan.unit as i128;
-                    writeln!(
-                        f,
-                        "  index ({}) along axis {} of {}: data +{step} bytes",
-                        plan.index, axis.axis, axis.dim
-                    )?;
-                }
-                let reuse = if plan.blocked { ", lanes block by block" } else { "" };
-                let ahead = if plan.ahead > 0 { ", fetched ahead" } else { "" };
-                let stream = if plan.stream { ", written past the caches" } else { "" };
-                match plan.chosen {
-                    Chosen::Direct => {}
-                    Chosen::Table(entries) => writeln!(f, "  data as a table of {entries} units in registers")?,
-                    Chosen::Panels(Panels { rows, lanes, .. }) => {
-                        writeln!(f, "  data in packed panels of {rows} x {lanes} lanes")?;
-                    }
-                }
-                write!(
-                    f,
-                    "  moves {} bytes a lane, {} in all; level {}, tasks {}{reuse}{ahead}{stream}",
-                    plan.row,
-                    self.bytes(),
-                    plan.level,
-                    self.tasks(),
-                )
-            }
-            Kind::Copy(plan) => {
-                writeln!(f, "batch_to_space: {} -> {:?}", self.kernel(), plan.output)?;
-                for (depth, l) in plan.loops.iter().enumerate() {
-                    let lanes = if depth + 1 == plan.loops.len() { "lanes" } else { "loop" };
-                    writeln!(f, "  {lanes} of {} in blocks of {}: output +{} bytes", l.n, l.block, l.out)?;
-                }
-                write!(
-                    f,
-                    "  moves {} bytes a lane, {} in all; level {}, tasks {}",
-                    plan.row,
-                    self.bytes(),
-                    plan.level,
-                    self.tasks(),
-                )
-            }
+            Kind::Index(plan) => self.index_plan(plan, f),
+            Kind::Space(plan) => self.space_plan(plan, f),
         }
     }
+}
+
+impl Explain<'_> {
+    fn index_plan(&self, plan: &IndexPlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = plan.spec();
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
+        for (depth, l) in plan.loops().iter().enumerate() {
+            let kind = kind(depth, plan.loops().len());
+            writeln!(f, "  {kind} of {}: output +{}, data +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
+        }
+        for (axis, component) in plan.axes().iter().zip(&spec.components) {
+            // Plans can be made from layouts over no slice, whose steps need not fit in 64 bits.
+            let step = i128::from(component.scale) * plan.stride() as i128;
+            writeln!(f, "  index ({}) along axis {} of {}: data +{step} bytes", plan.index(), axis.axis, axis.dim)?;
+        }
+        write!(f, "  method {}", plan.method())?;
+        if spec.table_entries > 0 {
+            write!(f, " of {} entries", spec.table_entries)?;
+        }
+        if let Some(Panels { rows, columns, .. }) = plan.panels() {
+            write!(f, " of {rows} x {columns}, then {}", spec.method)?;
+        }
+        if plan.is_blocked() {
+            write!(f, ", block by block")?;
+        }
+        if spec.prefetch_distance > 0 {
+            write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
+        }
+        write!(
+            f,
+            "\n  moves {} bytes a row, {} in all; level {}, tasks {}",
+            spec.row,
+            plan.work().bytes,
+            spec.level,
+            self.tasks
+        )
+    }
+
+    fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
+        for (depth, l) in plan.loops().iter().enumerate() {
+            let kind = kind(depth, plan.loops().len());
+            writeln!(f, "  {kind} of {} in blocks of {}: output +{} bytes", l.n, l.block, l.out)?;
+        }
+        writeln!(f, "  method {}", Method::Interleaved)?;
+        let (row, level) = (plan.row(), plan.level());
+        write!(f, "  moves {row} bytes a row, {} in all; level {level}, tasks {}", plan.bytes(), self.tasks)
+    }
+}
+
+/// What a loop is called.
+fn kind(depth: usize, loops: usize) -> &'static str {
+    if depth + 1 == loops { "inner loop" } else { "loop" }
 }

@@ -1,0 +1,162 @@
+//! The operators on `Clone` types, whose elements cannot be moved as bytes. They go once over the folded loops, in
+//! the order of the output, and clone as they go. A panic in a clone drops what has been cloned so far and nothing
+//! else.
+
+use alloc::vec::Vec;
+
+use smallvec::SmallVec;
+
+use crate::call::operator::IndexAttributes;
+use crate::exec::first_bad_index::{self, IndexCheck};
+use crate::kernels::{BlockLoop, Loop};
+use crate::plan::fold::{fold, fold_blocks};
+use crate::plan::{IndexLowered, SpaceLowered};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+
+/// Runs an operator on indices; `fill` makes what an index out of range yields, where the policy says so.
+pub(crate) fn index<T: Clone, I: Index>(
+    attributes: &dyn IndexAttributes,
+    policy: IndexPolicy,
+    options: Options,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    fill: impl FnOnce() -> T,
+) -> Result<Tensor<T>, Error> {
+    let mut lowered = IndexLowered::new(attributes.op());
+    attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
+    check_options(lowered.op, options)?;
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
+    let empty = lowered.output.contains(&0);
+    let refused = match policy.out_of_bounds {
+        OutOfBounds::Error => true,
+        OutOfBounds::Zero => false,
+        // An axis without elements has none to name instead.
+        OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && lowered.axes.iter().any(|axis| axis.dim == 0),
+    };
+    if refused {
+        // SAFETY: a view may be read along its layout (V1).
+        unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
+    }
+    let mut values = reserve::<T>(&lowered.output)?;
+    if empty {
+        return Tensor::new(values, &lowered.output);
+    }
+    let fill = (policy.out_of_bounds == OutOfBounds::Zero).then(fill);
+    let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
+    let dims = lowered.dims.iter().zip(&out);
+    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+    let read = |position: isize| {
+        // SAFETY: V1: `position` is that of a coordinate of the indices.
+        unsafe { indices.origin().wrapping_offset(position).read() }
+    };
+    let step = |(at, index): (*const T, isize), l: &Loop| (at.wrapping_offset(l.data), index.wrapping_add(l.index));
+    for_each(&loops, (data.origin(), 0isize), step, &mut |(at, index)| {
+        let mut from = Some(at);
+        for axis in &lowered.axes {
+            let position = policy.resolve(read(index.wrapping_add(axis.index)), axis.dim as i64);
+            from = from.zip(position).map(|(from, i)| from.wrapping_offset(axis.data.wrapping_mul(i as isize)));
+        }
+        match (from, &fill) {
+            (Some(from), _) => {
+                // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
+                let row = unsafe { core::slice::from_raw_parts(from, row) };
+                values.extend_from_slice(row);
+            }
+            (None, Some(fill)) => values.extend(core::iter::repeat_n(fill, row).cloned()),
+            (None, None) => {
+                unreachable!("indices out of range have been refused, or there is a fill")
+            }
+        }
+    });
+    Tensor::new(values, &lowered.output)
+}
+
+/// Runs a lowered BatchToSpace.
+pub(crate) fn space<T: Clone>(
+    lowered: &SpaceLowered,
+    options: Options,
+    data: &View<'_, T>,
+) -> Result<Tensor<T>, Error> {
+    check_options(lowered.op, options)?;
+    let mut values = reserve::<T>(&lowered.output)?;
+    if lowered.output.contains(&0) {
+        return Tensor::new(values, &lowered.output);
+    }
+    let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
+    let dims = lowered.dims.iter().zip(&out);
+    let (loops, row) = fold_blocks(dims.map(|(dim, &out)| BlockLoop {
+        n: dim.n,
+        block: dim.block,
+        phase: dim.phase,
+        out,
+        step: dim.step,
+        wrap: dim.wrap(),
+    }));
+    for_each_block(&loops, data.origin().wrapping_offset(lowered.origin), &mut |from| {
+        // SAFETY: V1: the row is a run of elements of data that follow one another.
+        values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+    });
+    Tensor::new(values, &lowered.output)
+}
+
+/// Checks what is forced on a call: a level that the machine has; clones are made one by one, which is the method
+/// `Direct`, or of BatchToSpace `Interleaved`.
+fn check_options(op: Op, options: Options) -> Result<(), Error> {
+    Level::resolve(options.level)?;
+    let own = if op == Op::BatchToSpace { Method::Interleaved } else { Method::Direct };
+    match options.method.filter(|&method| method != own) {
+        Some(method) => Err(Error::MethodUnavailable { op, method }),
+        None => Ok(()),
+    }
+}
+
+/// An empty vector with room for a result.
+fn reserve<T>(shape: &Shape) -> Result<Vec<T>, Error> {
+    Shape::checked_bytes(shape, size_of::<T>())?;
+    memory::reserve(Shape::checked_len(shape)?)
+}
+
+fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]> {
+    let dims: Shape = dims.collect();
+    let layout = Layout::contiguous(&dims).expect("the lowered dimensions of a result that fits");
+    layout.strides().into()
+}
+
+/// Calls `visit` at every coordinate of the loops, the last loop fastest.
+fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
+    let [first, rest @ ..] = loops else {
+        return visit(at);
+    };
+    let mut at = at;
+    for _ in 0..first.n {
+        for_each(rest, at, step, visit);
+        at = step(at, first);
+    }
+}
+
+/// Calls `visit` at every coordinate of the loops, the last loop fastest.
+fn for_each_block<T>(loops: &[BlockLoop], at: *const T, visit: &mut impl FnMut(*const T)) {
+    let [first, rest @ ..] = loops else {
+        return visit(at);
+    };
+    let (mut at, mut phase) = (at, first.phase);
+    for _ in 0..first.n {
+        for_each_block(rest, at, visit);
+        phase += 1;
+        if phase == first.block {
+            phase = 0;
+            at = at.wrapping_offset(first.wrap);
+        } else {
+            at = at.wrapping_offset(first.step);
+        }
+    }
+}

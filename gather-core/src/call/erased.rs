@@ -1,0 +1,196 @@
+//! A call without its types: what every door of the operators on indices makes, and the one pipeline behind it.
+//!
+//! ```text
+//! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  run
+//! ```
+//!
+//! Compiled once, whatever the types of a call.
+
+use alloc::vec::Vec;
+
+use crate::call::check_output;
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::exec::{self, Operands};
+use crate::kernels::select::Kernels;
+use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest};
+use crate::tensor::dynamic::DynView;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+use crate::types::policy::{IndexPolicy, Options};
+
+/// What is planned, without its types.
+pub(super) struct Request<'a> {
+    pub(super) attributes: &'a dyn IndexAttributes,
+    pub(super) policy: IndexPolicy,
+    pub(super) options: Options,
+    pub(super) kernels: Kernels,
+    /// The data type of the output, and of data unless a map converts.
+    pub(super) dtype: DType,
+    pub(super) index: IndexType,
+    pub(super) converting: Option<Converting>,
+    pub(super) data: &'a Layout,
+    pub(super) indices: &'a Layout,
+}
+
+impl<'a> Request<'a> {
+    /// A request for elements and indices of types that are known to the compiler.
+    #[inline(always)]
+    pub(super) fn typed<T: Element, I: Index, A: IndexAttributes>(
+        op: &'a IndexOperator<A>,
+        data: &'a Layout,
+        indices: &'a Layout,
+    ) -> Self {
+        const { IsElement::<T>::CHECK };
+        Request {
+            attributes: op.attributes(),
+            policy: op.policy(),
+            options: op.options(),
+            kernels: Kernels::of::<I>(),
+            dtype: T::DTYPE,
+            index: I::TYPE,
+            converting: None,
+            data,
+            indices,
+        }
+    }
+
+    /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
+    ///
+    /// # Errors
+    /// Those of the operator.
+    #[inline(always)]
+    pub(super) fn lower(&self, lowered: &mut IndexLowered) -> Result<(), Error> {
+        self.attributes.lower(self.data, self.indices, lowered)
+    }
+
+    #[inline(always)]
+    fn plan_lowered(&self, lowered: &IndexLowered, out: &Layout) -> Result<IndexPlan, Error> {
+        let &Request { kernels, dtype, index, policy, options, converting, .. } = self;
+        IndexPlan::new(lowered, &IndexRequest { kernels, dtype, index, out, policy, options, converting })
+    }
+
+    /// Plans for an output of the row-major layout that comes back with the plan.
+    ///
+    /// # Errors
+    /// Those of [`Request::lower`] and of [`IndexPlan::new`].
+    #[inline(always)]
+    pub(super) fn plan(&self) -> Result<(IndexPlan, Layout), Error> {
+        let mut lowered = IndexLowered::new(self.attributes.op());
+        self.lower(&mut lowered)?;
+        let out = Layout::contiguous(&lowered.output)?;
+        Ok((self.plan_lowered(&lowered, &out)?, out))
+    }
+
+    /// Plans for a given output.
+    ///
+    /// # Errors
+    /// Those of [`Request::lower`], [`Error::OutputShapeMismatch`], those of [`IndexPlan::new`].
+    #[inline(always)]
+    pub(super) fn plan_into(&self, out: &Layout) -> Result<IndexPlan, Error> {
+        let mut lowered = IndexLowered::new(self.attributes.op());
+        self.lower(&mut lowered)?;
+        check_output(lowered.op, &lowered.output, out.shape())?;
+        self.plan_lowered(&lowered, out)
+    }
+}
+
+/// A request and the tensors that are read.
+///
+/// Invariant X1 for data and indices: the pointers are those of views with the request's layouts and types, which
+/// outlive the call. No map converts.
+pub(super) struct Call<'a> {
+    request: Request<'a>,
+    data: *const u8,
+    index: *const u8,
+}
+
+impl<'a> Call<'a> {
+    #[inline(always)]
+    pub(super) fn typed<T: Element, I: Index, A: IndexAttributes>(
+        op: &'a IndexOperator<A>,
+        data: &'a View<'_, T>,
+        indices: &'a View<'_, I>,
+    ) -> Self {
+        Call {
+            request: Request::typed::<T, I, A>(op, data.layout(), indices.layout()),
+            data: data.origin().cast(),
+            index: indices.origin().cast(),
+        }
+    }
+
+    /// A call on tensors whose types are known at run time, which the request names.
+    pub(super) fn erased(request: Request<'a>, data: &'a DynView<'_>, indices: &'a DynView<'_>) -> Self {
+        debug_assert_eq!((request.dtype, request.index.dtype()), (data.dtype(), indices.dtype()));
+        Call { request, data: data.origin(), index: indices.origin() }
+    }
+
+    #[inline(always)]
+    fn operands(&self, out: *mut u8) -> Operands<'a> {
+        let Call { request, data, index } = self;
+        Operands { out, data: *data, index: *index, indices: request.indices, params: core::ptr::null() }
+    }
+
+    /// Runs into a given output. The plan is made where it is used: to move its hundreds of bytes from function to
+    /// function takes longer than a small call.
+    ///
+    /// # Errors
+    /// Those of [`Request::plan_into`], then those of the run.
+    ///
+    /// # Safety
+    /// `out` may be written along its layout as elements of the request's data type, and overlaps no input.
+    #[inline(never)]
+    pub(super) unsafe fn run_into(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
+        let planned = self.request.plan_into(layout);
+        let Ok(plan) = &planned else { return planned.map(drop) };
+        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
+        unsafe { exec::run_index(plan, self.operands(out)) }
+    }
+
+    /// Runs into memory that `allocate` gives for as many elements as it is asked for; returns the shape.
+    ///
+    /// # Errors
+    /// Those of [`Request::plan`], then those of `allocate` and of the run.
+    ///
+    /// # Safety
+    /// The memory is fresh, and has room for as many elements of the request's data type.
+    #[inline(never)]
+    pub(super) unsafe fn run_allocated(
+        &self,
+        allocate: &mut dyn FnMut(usize) -> Result<*mut u8, Error>,
+    ) -> Result<Shape, Error> {
+        let planned = self.request.plan();
+        let Ok((plan, out)) = &planned else { return planned.map(|(plan, _)| plan.output().clone()) };
+        let memory = allocate(out.len())?;
+        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
+        unsafe { exec::run_index(plan, self.operands(memory)) }?;
+        Ok(plan.output().clone())
+    }
+
+    /// Runs into a fresh tensor of `U`, the type of the request's output.
+    ///
+    /// # Errors
+    /// As for [`Call::run_allocated`].
+    ///
+    /// # Safety
+    /// `U` is the request's data type.
+    pub(super) unsafe fn run_fresh<U: Element>(&self) -> Result<Tensor<U>, Error> {
+        debug_assert_eq!(self.request.dtype, U::DTYPE);
+        let mut values = Vec::new();
+        let mut room = 0;
+        let mut allocate = |len| {
+            values = memory::reserve::<U>(len)?;
+            room = len;
+            Ok(values.as_mut_ptr().cast())
+        };
+        // SAFETY: the memory is fresh, aligned, and has room for `len` elements.
+        let shape = unsafe { self.run_allocated(&mut allocate) }?;
+        // SAFETY: there is room for so many elements, and the run has written every element of the result (X3).
+        unsafe { values.set_len(room) };
+        Ok(Tensor::from_parts(values, shape))
+    }
+}

@@ -1,0 +1,321 @@
+//! Calls with a map, which converts each element on its way, and their plans.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::call::check_layout;
+use crate::call::erased::Request;
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::exec::{self, Operands, pool_threads};
+use crate::kernels::convert;
+use crate::kernels::convert::map::{MAX_PARAMS, Map, Params};
+use crate::kernels::select::Kernels;
+use crate::plan::{Axis, Converting, Explain, IndexPlan};
+use crate::tensor::layout::Layout;
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::{Element, IsElement};
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::{Argument, Op};
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// Runs the operator, and converts each element on its way by a [`Map`]: the result has the map's output type,
+    /// and is what converting the result of [`Self::run`] would give, to the bit, in one pass over the bytes.
+    ///
+    /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, or
+    /// one for each position along the axis. Shapes, negative indices and indices out of range are as for
+    /// [`Self::run`]; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output type,
+    /// unconverted. The map may be called for elements whose results are not kept. Index tuples of other lengths than
+    /// 1 take parameters of one value only.
+    ///
+    /// Cost: one pass over the indices and one over the bytes of the result, one allocation. A run of elements that
+    /// is contiguous in data and in the result is converted by one loop, compiled for the level.
+    ///
+    /// # Errors
+    /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
+    /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct) and
+    /// [`Blocks`](crate::Method::Blocks), [`Error::MapParameterLengthMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`] for the first such index in row-major order.
+    ///
+    /// # Panics
+    /// When the map does.
+    ///
+    /// # Examples
+    /// Two rows of a table that is stored in bytes, with a scale for each row and one zero point:
+    /// ```
+    /// use gather_core::{Gather, Param, View, maps};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = [128u8, 130, 126, 255, 0, 128];
+    ///     let scales = [0.5f32, 0.25, 2.0];
+    ///     let rows = Gather::new(0).run_map(
+    ///         &maps::DEQUANTIZE_U8,
+    ///         &View::new(&table, &[3, 2])?,
+    ///         &View::new(&[2i64, 0], &[2])?,
+    ///         (Param::PerRow(&scales), Param::Value(128)),
+    ///     )?;
+    ///     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_map<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+    ) -> Result<Tensor<U>, Error> {
+        self.plan_map(map, data.layout(), indices.layout())?.run(data, indices, params)
+    }
+
+    /// As [`Self::run_map`], into a given output of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::run_map`], and [`Error::OutputShapeMismatch`] after errors of shapes. The output is untouched
+    /// but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    ///
+    /// # Panics
+    /// When the map does; the output then holds a mix of results and what it held before.
+    pub fn run_map_into<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, U>,
+    ) -> Result<(), Error> {
+        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
+        unsafe { self.run_mapped(map, data, indices, params, out.origin(), out.layout()) }
+    }
+
+    /// As [`Self::run_map`], into memory that holds no values yet. On success every element of the output is
+    /// initialised.
+    ///
+    /// # Errors
+    /// As for [`Self::run_map_into`]; after an error nothing may be assumed of the output.
+    ///
+    /// # Panics
+    /// When the map does; nothing may be assumed of the output then.
+    pub fn run_map_uninit<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, MaybeUninit<U>>,
+    ) -> Result<(), Error> {
+        // SAFETY: as in `run_map_into`.
+        unsafe { self.run_mapped(map, data, indices, params, out.origin().cast(), out.layout()) }
+    }
+
+    /// Does once what depends on shapes and types only: the plan converts by the map on any tensors of these layouts.
+    ///
+    /// # Errors
+    /// As for [`Self::run_map`], without those of parameters, memory and index values.
+    pub fn plan_map<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &Layout,
+        indices: &Layout,
+    ) -> Result<MapPlan<T, U, P, I>, Error> {
+        let (plan, out) = self.map_request::<T, U, P, I>(map, data, indices).plan()?;
+        let (name, params) = (map.erased().name, map.erased().params);
+        let (data, indices) = (data.clone(), indices.clone());
+        Ok(MapPlan { plan, name, params, data, indices, out, types: PhantomData })
+    }
+
+    fn map_request<'a, T: Element, U: Element, P: Params, I: Index>(
+        &'a self,
+        map: &Map<T, U, P>,
+        data: &'a Layout,
+        indices: &'a Layout,
+    ) -> Request<'a> {
+        const { IsElement::<T>::CHECK };
+        const { IsElement::<U>::CHECK };
+        let convert_fns = map.erased().convert_fns;
+        Request {
+            attributes: self.attributes(),
+            policy: self.policy(),
+            options: self.options(),
+            kernels: Kernels::of::<I>(),
+            dtype: U::DTYPE,
+            index: I::TYPE,
+            converting: Some(Converting { convert_fns, size_in: size_of::<T>(), kernel: convert::kernel::<I> }),
+            data,
+            indices,
+        }
+    }
+
+    /// Runs a map into an output.
+    ///
+    /// # Safety
+    /// `out` may be written along its layout, and overlaps no input.
+    unsafe fn run_mapped<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: *mut U,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let plan = self.map_request::<T, U, P, I>(map, data.layout(), indices.layout()).plan_into(layout)?;
+        check_params(plan.op(), (map.erased().name, map.erased().params), plan.axes(), P::rows(&params))?;
+        // SAFETY: the plan was made for these layouts and types; the parameters have been checked; the rest is the
+        // caller's promise.
+        unsafe { execute::<T, U, P, I>(&plan, data, indices, &params, out) }
+    }
+}
+
+/// Runs the plan of a map.
+///
+/// # Safety
+/// X1, for a map of these types; the parameters have been checked.
+unsafe fn execute<T: Element, U: Element, P: Params, I: Index>(
+    plan: &IndexPlan,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    params: &P::Given<'_>,
+    out: *mut U,
+) -> Result<(), Error> {
+    let lookups = P::lookups(params);
+    let operands = Operands {
+        out: out.cast(),
+        data: data.origin().cast(),
+        index: indices.origin().cast(),
+        indices: indices.layout(),
+        params: (&raw const lookups).cast(),
+    };
+    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; lookups are `Sync`, and reach a
+    // value for every position along the axis (K8).
+    unsafe { exec::run_index(plan, operands) }
+}
+
+/// Checks that parameters which are given per row have a value for every position along the axis.
+fn check_params(
+    op: Op,
+    (map, names): (&'static str, &'static [&'static str]),
+    axes: &[Axis],
+    rows: [Option<usize>; MAX_PARAMS],
+) -> Result<(), Error> {
+    for (&parameter, len) in names.iter().zip(rows) {
+        let Some(len) = len else { continue };
+        // Tuples of several components stand for no one row of the table.
+        let (axis, dim) = match axes {
+            [axis] => (axis.axis, axis.dim),
+            _ => (0, 0),
+        };
+        if axes.len() != 1 || len != dim {
+            return Err(Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim });
+        }
+    }
+    Ok(())
+}
+
+/// Everything about a call with a [`Map`] that depends on shapes and types: made once by
+/// [`plan_map`](IndexOperator::plan_map), run many times, from any thread.
+pub struct MapPlan<T, U, P, I> {
+    plan: IndexPlan,
+    name: &'static str,
+    params: &'static [&'static str],
+    data: Layout,
+    indices: Layout,
+    out: Layout,
+    types: PhantomData<fn(T, P, I) -> U>,
+}
+
+impl<T, U, P, I> Clone for MapPlan<T, U, P, I> {
+    fn clone(&self) -> Self {
+        let (plan, out) = (self.plan.clone(), self.out.clone());
+        MapPlan { plan, data: self.data.clone(), indices: self.indices.clone(), out, ..*self }
+    }
+}
+
+impl<T, U, P, I> core::fmt::Debug for MapPlan<T, U, P, I> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(&Explain::index(&self.plan, pool_threads), f)
+    }
+}
+
+impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
+    /// The shape of the result.
+    #[must_use]
+    pub fn output_shape(&self) -> &[usize] {
+        self.out.shape()
+    }
+
+    /// What a call will do: method, loops, bytes, tasks.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        Explain::index(&self.plan, pool_threads)
+    }
+
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
+        self.check(data, indices, &params)?;
+        let run = |out: *mut MaybeUninit<U>| {
+            // SAFETY: the layouts and parameters have just been checked; the memory is fresh, row-major and long
+            // enough.
+            unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.cast()) }
+        };
+        // SAFETY: a run that succeeds has initialised every element of its output (X3).
+        let values = unsafe { memory::fill(self.out.len(), run) }?;
+        Ok(Tensor::from_parts(values, self.plan.output().clone()))
+    }
+
+    /// Runs the plan into a given row-major output. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`], then [`Error::IndexOutOfRange`]; the output is
+    /// then as after [`IndexOperator::run_map_into`].
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run_into(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, U>,
+    ) -> Result<(), Error> {
+        self.check(data, indices, &params)?;
+        check_layout(Argument::Output, &self.out, out.layout())?;
+        // SAFETY: the layouts and parameters have just been checked; a mutable view may be written along its layout.
+        unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.origin()) }
+    }
+
+    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates nothing.
+    ///
+    /// # Errors
+    /// As for [`MapPlan::run_into`]; after an error nothing may be assumed of the output.
+    ///
+    /// # Panics
+    /// When the map does; nothing may be assumed of the output then.
+    pub fn run_uninit(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, MaybeUninit<U>>,
+    ) -> Result<(), Error> {
+        self.check(data, indices, &params)?;
+        check_layout(Argument::Output, &self.out, out.layout())?;
+        // SAFETY: as in `run_into`.
+        unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.origin().cast()) }
+    }
+
+    fn check(&self, data: &View<'_, T>, indices: &View<'_, I>, params: &P::Given<'_>) -> Result<(), Error> {
+        check_layout(Argument::Data, &self.data, data.layout())?;
+        check_layout(Argument::Indices, &self.indices, indices.layout())?;
+        check_params(self.plan.op(), (self.name, self.params), self.plan.axes(), P::rows(params))
+    }
+}

@@ -1,0 +1,49 @@
+//! The doors: what a caller calls. Behind all of them stand one call without types, one plan, and one run of it.
+
+pub(crate) mod cloned;
+pub(crate) mod dynamic;
+mod erased;
+pub(crate) mod maps;
+pub(crate) mod operator;
+pub(crate) mod plan;
+pub(crate) mod rows;
+pub(crate) mod space;
+pub(crate) mod space_plan;
+
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::error::Error;
+use crate::types::op::{Argument, Op};
+
+/// Attributes are sealed: the crate's own operators have them.
+mod sealed {
+    pub trait Sealed {}
+}
+
+pub(crate) use sealed::Sealed;
+
+/// Checks that an output has the shape of the result.
+#[inline]
+fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
+    if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
+        Ok(())
+    } else {
+        Err(Error::OutputShapeMismatch { op, expected: expected[..].into(), got: got.into() })
+    }
+}
+
+/// Checks that a tensor has the layout that a plan was made for.
+#[inline(always)]
+fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
+    if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }
+}
+
+/// Checks that the output that a plan was made for is row-major, as fresh memory is.
+#[inline(always)]
+fn check_fresh(planned: &Layout) -> Result<(), Error> {
+    if planned.is_contiguous() { Ok(()) } else { Err(mismatch(Argument::Output, planned.shape(), planned.shape())) }
+}
+
+#[cold]
+fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) -> Error {
+    Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }
+}

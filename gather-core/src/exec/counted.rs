@@ -1,0 +1,127 @@
+//! Running a plan for any size of the first dimension of indices.
+
+use smallvec::SmallVec;
+
+use crate::exec::index::{Operands, Part, check_met, run_in_parts};
+use crate::kernels::Loop;
+use crate::plan::{Action, IndexPlan};
+use crate::tensor::layout::Layout;
+use crate::types::error::Error;
+
+/// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output.
+///
+/// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedPlan {
+    /// For few indices, and for more.
+    plans: [Free; 2],
+    /// Elements of indices and of the output for each along the free dimension.
+    indices_per_count: usize,
+    out_per_count: usize,
+}
+
+/// A plan with a free loop.
+#[derive(Clone, Debug)]
+struct Free {
+    plan: IndexPlan,
+    /// Position of the free loop, and its iterations for each along the free dimension.
+    free: usize,
+    times: usize,
+    /// The size of the free dimension that was planned for.
+    planned: usize,
+}
+
+/// Sizes of the free dimension up to which calls have few indices.
+const FEW: usize = 32;
+/// Sizes that plans are made for, unless a greater one is expected.
+const PLANNED: [usize; 2] = [FEW, 1 << 10];
+
+impl CountedPlan {
+    /// Plans for any size of the first dimension of indices, by plans for given sizes of it.
+    ///
+    /// # Errors
+    /// Those of the plans, then [`Error::FixedCount`] where no loop is that of the dimension.
+    pub(crate) fn new(
+        plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
+        expected: usize,
+        indices: &Layout,
+        out: &Layout,
+    ) -> Result<Self, Error> {
+        let per_count = |layout: &Layout| layout.shape().iter().skip(1).product();
+        let [few, many] = PLANNED;
+        let (few, many) =
+            (Free::new(few, plan_for(few)?)?, Free::new(many.max(expected), plan_for(many.max(expected))?)?);
+        Ok(CountedPlan { plans: [few, many], indices_per_count: per_count(indices), out_per_count: per_count(out) })
+    }
+
+    /// The size of the free dimension of so many indices; `None` where there is none.
+    #[inline(always)]
+    pub(crate) fn count(&self, indices: usize) -> Option<usize> {
+        match self.indices_per_count {
+            1 => Some(indices),
+            per_count => indices.is_multiple_of(per_count).then(|| indices / per_count),
+        }
+    }
+
+    /// Elements of the output, for a size of the free dimension: saturated where there are too many for any slice.
+    #[inline(always)]
+    pub(crate) fn out_len(&self, count: usize) -> usize {
+        self.out_per_count.saturating_mul(count)
+    }
+
+    /// Runs the plan for a size of the free dimension.
+    ///
+    /// # Errors
+    /// As for [`run_index`](super::run_index).
+    ///
+    /// # Safety
+    /// As for [`run_index`](super::run_index), for tensors with `count` along the free dimension, whatever
+    /// `operands.indices` says.
+    #[inline]
+    pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+        if count == 0 {
+            return Ok(());
+        }
+        let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
+        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(plan.loops());
+        // A tensor with as many elements exists, so that the product does not overflow.
+        loops[*free].n = times * count;
+        let work = plan.work().scaled(*planned, count);
+        let one_call = plan.is_one_call(work);
+        if one_call {
+            // SAFETY: the caller's promise: C1.
+            let outcome = unsafe { Part::new(plan, &loops, operands).call() };
+            if !outcome.out_of_range {
+                return Ok(());
+            }
+        }
+        let mut shape: SmallVec<[usize; 6]> = operands.indices.shape().into();
+        shape[0] = count;
+        let indices = Layout::strided(&shape, operands.indices.strides())?;
+        let operands = Operands { indices: &indices, ..operands };
+        if one_call {
+            // SAFETY: as above.
+            unsafe { check_met(plan, operands) }
+        } else {
+            // SAFETY: as above.
+            unsafe { run_in_parts(plan, &loops, work, operands) }
+        }
+    }
+}
+
+impl Free {
+    /// Finds the loop of a contiguous output's first dimension, for whose size `planned` the plan was made: it alone
+    /// steps over all of the output.
+    fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
+        let refused = Error::FixedCount { op: plan.op() };
+        if plan.action() != Action::Run {
+            return Err(refused);
+        }
+        let is_free = |l: &Loop| {
+            isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
+        };
+        let free = plan.loops().iter().position(is_free).filter(|&free| plan.loops()[free].n.is_multiple_of(planned));
+        let free = free.ok_or(refused)?;
+        Ok(Free { free, times: plan.loops()[free].n / planned, planned, plan })
+    }
+}

@@ -1,0 +1,263 @@
+//! Sharing the pieces of a call between the threads of the caller's rayon pool.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "rayon")]
+use core::error::Error as _;
+use core::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(feature = "rayon")]
+use std::panic::catch_unwind;
+#[cfg(feature = "rayon")]
+use std::sync::OnceLock;
+
+#[cfg(feature = "rayon")]
+use crate::exec::helpers;
+
+/// Pieces for each task. With several, threads that come late or are held up leave more to the others.
+pub(crate) const PIECES: usize = 4;
+
+/// The threads of the pool that a call from here is helped by.
+#[cfg(feature = "rayon")]
+pub(crate) fn pool_threads() -> usize {
+    pool()
+}
+
+/// The threads of the pool that a call from here is helped by: its own.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn pool_threads() -> usize {
+    1
+}
+
+/// The pieces of some work, which the threads take one after the other.
+pub(crate) struct Pieces<'a> {
+    next: &'a AtomicUsize,
+    n: usize,
+    /// The thread's number among those that work on the pieces.
+    pub(crate) worker: usize,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let piece = self.next.fetch_add(1, Ordering::Relaxed);
+        (piece < self.n).then_some(piece)
+    }
+}
+
+/// Calls `work` on this thread, and on up to `tasks - 1` others that become free meanwhile. Together they take the
+/// pieces from 0 to `n`, each once. All calls have ended when this returns.
+pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(Pieces<'_>) + Sync) {
+    let (next, workers) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || work(Pieces { next: &next, n, worker: workers.fetch_add(1, Ordering::Relaxed) });
+    help(tasks.min(n).saturating_sub(1), &work);
+}
+
+/// Calls `work` here, and on up to `helpers` other threads.
+#[cfg(feature = "rayon")]
+fn help(helpers: usize, work: &(impl Fn() + Sync)) {
+    let helpers = if helpers == 0 { 0 } else { helpers.min(pool()) };
+    if helpers == 0 {
+        work();
+    } else if rayon::current_thread_index().is_none() {
+        helpers::run(helpers, work);
+    } else {
+        helpers::run_in_pool(helpers, work);
+    }
+}
+
+/// The number of threads of the current pool: the one that this thread belongs to, or else the global one. It is 0 if
+/// the global one cannot be started.
+#[cfg(feature = "rayon")]
+fn pool() -> usize {
+    static GLOBAL_STARTS: OnceLock<bool> = OnceLock::new();
+    if rayon::current_thread_index().is_some() || *GLOBAL_STARTS.get_or_init(start_global) {
+        rayon::current_num_threads()
+    } else {
+        0
+    }
+}
+
+/// Starts the global pool unless it was started before. Returns whether there is one.
+///
+/// rayon starts the pool when it is first used. If the system refuses the threads, this and every later use panics.
+#[cfg(feature = "rayon")]
+fn start_global() -> bool {
+    // On targets without threads rayon falls back to a pool of the calling thread, but not in `build_global`.
+    if !cfg!(target_family = "wasm") {
+        match rayon::ThreadPoolBuilder::new().build_global() {
+            Ok(()) => return true,
+            // The system refused the threads.
+            Err(error) if error.source().is_some() => return false,
+            // Someone else tried before.
+            Err(_) => {}
+        }
+    }
+    catch_unwind(rayon::current_num_threads).is_ok()
+}
+
+/// Calls `work` here.
+#[cfg(not(feature = "rayon"))]
+fn help(_: usize, work: &(impl Fn() + Sync)) {
+    work();
+}
+
+#[cfg(all(test, feature = "rayon"))]
+mod tests {
+    use alloc::vec::Vec;
+    use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+    use std::sync::{Barrier, Mutex};
+    use std::thread::ThreadId;
+
+    use super::share;
+
+    /// How often each of `n` pieces was taken, and by how many workers.
+    fn taken(tasks: usize, n: usize) -> (Vec<usize>, usize) {
+        let counts: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+        let workers = Mutex::new(Vec::new());
+        share(tasks, n, |pieces| {
+            workers.lock().unwrap().push(pieces.worker);
+            for piece in pieces {
+                counts[piece].fetch_add(1, SeqCst);
+            }
+        });
+        let mut workers = workers.into_inner().unwrap();
+        workers.sort_unstable();
+        assert!(workers.iter().copied().eq(0..workers.len()), "workers have numbers of their own: {workers:?}");
+        (counts.into_iter().map(AtomicUsize::into_inner).collect(), workers.len())
+    }
+
+    fn all_are_taken_once() {
+        for tasks in 1..=9 {
+            for n in [0, 1, 2, 7, 8, 100] {
+                let (counts, workers) = taken(tasks, n);
+                assert!(counts.iter().all(|&count| count == 1), "{tasks} tasks, {n} pieces: {counts:?}");
+                assert!((1..=tasks).contains(&workers), "{tasks} tasks, {workers} workers");
+            }
+        }
+        let (counts, workers) = taken(usize::MAX, 1000);
+        assert!(counts.iter().all(|&count| count == 1) && workers <= rayon::current_num_threads() + 1);
+    }
+
+    #[test]
+    fn every_piece_is_taken_once_outside_of_a_pool_and_inside() {
+        all_are_taken_once();
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(all_are_taken_once);
+        }
+    }
+
+    #[test]
+    fn a_panic_on_any_thread_is_the_callers_and_nobody_is_left_at_work() {
+        for panics_on_caller in [true, false] {
+            for _ in 0..200 {
+                let (caller, at_work) = (std::thread::current().id(), AtomicUsize::new(0));
+                let panicked = AtomicUsize::new(0);
+                let panics = |id: ThreadId| (id == caller) == panics_on_caller;
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    share(4, 64, |pieces| {
+                        at_work.fetch_add(1, SeqCst);
+                        let leaves = Leaves(&at_work);
+                        let panics = panics(std::thread::current().id());
+                        for piece in pieces {
+                            panicked.fetch_add(usize::from(panics), SeqCst);
+                            assert!(!panics, "piece {piece}");
+                            std::thread::yield_now();
+                        }
+                        drop(leaves);
+                    });
+                }));
+                assert_eq!(at_work.load(SeqCst), 0);
+                // Whoever is to panic may come too late for a piece.
+                let message = result.err().map(|panic| *panic.downcast::<alloc::string::String>().unwrap());
+                assert_eq!(message.is_some(), panicked.load(SeqCst) > 0);
+                assert!(message.is_none_or(|message| message.starts_with("piece ")));
+            }
+        }
+    }
+
+    /// One less at work, by a panic too.
+    struct Leaves<'a>(&'a AtomicUsize);
+
+    impl Drop for Leaves<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, SeqCst);
+        }
+    }
+
+    /// A payload whose drop panics, with another one.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic_any(Bomb);
+        }
+    }
+
+    #[test]
+    fn payloads_whose_drop_panics_end_in_one_panic() {
+        let panics_on_two_threads = || {
+            let both = Barrier::new(2);
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                share(2, 2, |_| {
+                    both.wait();
+                    panic_any(Bomb);
+                });
+            }));
+            let bomb = result.unwrap_err();
+            assert!(bomb.is::<Bomb>());
+            core::mem::forget(bomb);
+        };
+        panics_on_two_threads();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(panics_on_two_threads);
+    }
+
+    /// Runs itself in processes that cannot start threads: their stacks would take more memory than there are
+    /// addresses.
+    #[test]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+    fn without_a_pool_the_caller_works_alone() {
+        const USED_BEFORE: &str = "GATHER_TEST_POOL_USED_BEFORE";
+        let unwinds = || catch_unwind(rayon::current_num_threads).is_err();
+        if let Ok(used_before) = std::env::var(USED_BEFORE) {
+            assert!(used_before != "yes" || unwinds());
+            assert_eq!(super::pool_threads(), 0);
+            assert_eq!(taken(4, 64), (alloc::vec![1; 64], 1));
+            assert!(unwinds(), "rayon has no pool");
+            return;
+        }
+        let module = module_path!().split_once("::").expect("a module of the crate").1;
+        let name = alloc::format!("{module}::without_a_pool_the_caller_works_alone");
+        for used_before in ["yes", "no"] {
+            let child = std::process::Command::new(std::env::current_exe().unwrap())
+                .args([name.as_str(), "--exact", "--test-threads=1"])
+                .env(USED_BEFORE, used_before)
+                .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
+                .output()
+                .unwrap();
+            let output = alloc::string::String::from_utf8_lossy(&child.stdout);
+            assert!(child.status.success() && output.contains("1 passed"), "{child:?}");
+        }
+    }
+
+    #[test]
+    fn a_pool_that_has_no_time_is_not_waited_for() {
+        let threads = rayon::current_num_threads();
+        let (busy, free) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                rayon::broadcast(|_| {
+                    busy.wait();
+                    free.wait();
+                });
+            });
+            busy.wait();
+            let (counts, workers) = taken(threads + 1, 50);
+            free.wait();
+            assert_eq!((counts, workers), (alloc::vec![1; 50], 1));
+        });
+    }
+}

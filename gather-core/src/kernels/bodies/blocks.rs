@@ -1,0 +1,173 @@
+//! Blocks: the indices of up to 512 rows are resolved, then the rows are moved.
+//!
+//! ```text
+//! for each block of the inner loop:
+//!     resolve its indices into positions       (unless they are those of the block before)
+//!     move its rows                            (without a branch)
+//!     write the fill over rows out of range    (`OutOfBounds::Zero` only)
+//! ```
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::{MoveFn, State};
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::ResolveJob;
+use crate::kernels::resolve::block::BLOCK;
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// The body of [`Method::Blocks`](crate::Method::Blocks).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>) }
+}
+
+/// The body of [`Method::Streamed`](crate::Method::Streamed).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise; K9: the rows are long enough.
+    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) }
+}
+
+/// The body of [`Method::Table`](crate::Method::Table).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise; K9: the table fits.
+    unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>) }
+}
+
+/// The body of [`Method::ByteTable`](crate::Method::ByteTable).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
+    let component = &args.spec.components[0];
+    for _ in 0..outer.n {
+        let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, inner.n);
+        let moves = MoveJob::new(args, at, state.positions.as_ptr(), inner.n, NextSlice::NONE);
+        // SAFETY: the caller's promise; K9: elements and indices of one byte lie side by side, and the table fits.
+        let done = unsafe { L::look_up_bytes::<I>(&job, &moves) };
+        // SAFETY: the caller's promise; K9.
+        unsafe { blocks_from::<I, L>(state, args, at, done, look_up::<crate::kernels::Fixed<1>, L>) };
+        at = at.step(outer);
+    }
+}
+
+/// [`Width::move_rows`] as a [`MoveFn`].
+///
+/// # Safety
+/// As for [`MoveFn`].
+unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { W::move_rows::<L>(job) }
+}
+
+/// [`Isa::stream_rows`] as a [`MoveFn`].
+///
+/// # Safety
+/// As for [`MoveFn`]; rows have a line or more.
+unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { L::stream_rows(job) }
+}
+
+/// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.
+///
+/// # Safety
+/// As for [`MoveFn`] and [`Isa::look_up`].
+unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: the caller's promise.
+    let done = unsafe { W::look_up::<L>(job) };
+    // SAFETY: the caller's promise, for what is left.
+    unsafe { W::move_rows::<L>(&job.from(done)) }
+}
+
+/// Runs a plane block by block.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MoveFn`].
+#[inline(never)]
+pub(crate) unsafe fn run_blocks<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    move_fn: MoveFn,
+) {
+    let (outer, mut at) = (args.outer(), *at);
+    for _ in 0..outer.n {
+        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
+        unsafe { blocks_from::<I, L>(state, args, at, 0, move_fn) };
+        at = at.step(outer);
+    }
+}
+
+/// Runs the inner loop from iteration `done` on, block by block.
+///
+/// # Safety
+/// As for [`run_blocks`].
+#[inline(always)]
+unsafe fn blocks_from<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    mut done: usize,
+    move_fn: MoveFn,
+) {
+    let inner = args.inner();
+    while done < inner.n {
+        let n = (inner.n - done).min(BLOCK);
+        let next = next_slice(args, at, done);
+        // SAFETY: the caller's promise, for `n` iterations from here on.
+        unsafe { block::<I, L>(state, args, at.skip(inner, done), n, next, move_fn) };
+        done += n;
+    }
+}
+
+/// Runs `n <= BLOCK` iterations of the inner loop.
+///
+/// # Safety
+/// As for [`run_blocks`].
+#[inline(always)]
+unsafe fn block<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    n: usize,
+    next: NextSlice,
+    move_fn: MoveFn,
+) {
+    let State { positions, block, resolved, out_of_range } = state;
+    // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
+    // come back to: what begins where it does may be longer.
+    let whole = n == args.inner().n;
+    if !whole || at.index != *resolved {
+        *resolved = if whole { at.index } else { core::ptr::null() };
+        // SAFETY: K2 and K3 for these indices.
+        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, at.index, n) };
+    }
+    if block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error {
+        return;
+    }
+    // SAFETY: K1, K2, K4, K6, K7 and K8 for these rows: every position is in range, or turned to 0.
+    unsafe { move_fn(args, &MoveJob::new(args, at, positions.as_ptr(), n, next)) };
+    // SAFETY: K1 and K6 for these rows.
+    unsafe { block.fill(args, at.out) };
+}
+
+/// What is to be prefetched of the next outer coordinate's data while the rows from `done` on are moved.
+#[inline(always)]
+pub(crate) fn next_slice(args: &IndexArgs<'_>, at: Cursor, done: usize) -> NextSlice {
+    match args.spec.next_slice_bytes {
+        0 => NextSlice::NONE,
+        bytes => NextSlice::spread(at.data.wrapping_offset(args.outer().data), bytes, args.inner().n, done),
+    }
+}

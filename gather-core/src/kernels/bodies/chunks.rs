@@ -1,0 +1,52 @@
+//! Chunks: as blocks, in chunks of 64 rows, where no outer loop comes back to the same indices.
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::State;
+use crate::kernels::bodies::blocks::next_slice;
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::ResolveJob;
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// The body of [`Method::Chunks`](crate::Method::Chunks).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, mut at) = (args.outer(), *at);
+    for _ in 0..outer.n {
+        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
+        unsafe { run::<W, I, L>(state, args, at) };
+        at = at.step(outer);
+    }
+}
+
+/// Runs the inner loop.
+///
+/// # Safety
+/// As for [`chunks`].
+#[inline(always)]
+unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor) {
+    let State { positions, block, out_of_range, .. } = state;
+    let (n, room) = (args.inner().n, positions.as_mut_ptr());
+    let job = ResolveJob::new(room, args, &args.spec.components[0], at.index, n);
+    let mut moves = MoveJob::new(args, at, room, n, next_slice(args, at, 0));
+    let mut each = |n, bad| {
+        // SAFETY: the positions of these rows have been written.
+        unsafe { block.note(room, n, bad) };
+        *out_of_range |= bad;
+        if bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
+            return false;
+        }
+        moves.n = n;
+        // SAFETY: K1, K2, K4, K6 and K7 for these rows: every position is in range, or turned to 0.
+        unsafe { W::move_rows::<L>(&moves) };
+        // SAFETY: K1 and K6 for these rows.
+        unsafe { block.fill(args, moves.out) };
+        moves.advance(n);
+        true
+    };
+    // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a chunk.
+    unsafe { L::resolve_chunks::<I>(&job, &mut each) };
+}

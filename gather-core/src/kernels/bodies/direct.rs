@@ -1,0 +1,286 @@
+//! Direct: rows are resolved in 64 bits and moved from where they lie. Any shape.
+//!
+//! Nothing is set up before the first row, which is what calls of few rows need. Mostly a row is moved as soon as it
+//! is resolved:
+//!
+//! ```text
+//! for each row:
+//!     resolve its index     (out of range: stop, or write the fill)
+//!     move it
+//! ```
+//!
+//! Tuples, what does not lie side by side, indices that are clamped or wrapped, and long rows that are fetched ahead
+//! are resolved 64 at a time, and then moved.
+
+use core::mem::MaybeUninit;
+
+use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
+use crate::kernels::bodies::{MoveFn, State};
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::placed::{CopyRow, FEW, PlacedRows, Sources};
+use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::block::{fill_row, fill_rows};
+use crate::types::index::Index;
+use crate::types::policy::{NegativeIndex, OutOfBounds};
+
+/// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are moved as soon as they are
+/// resolved.
+///
+/// # Safety
+/// The kernel contract for the arguments; K9: along the inner loop indices and rows lie side by side, and data does
+/// not move; there are one or two loops; and `PACKED` says whether elements of data lie side by side too.
+#[inline(always)]
+pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACKED: bool>(
+    args: &IndexArgs<'_>,
+) -> Outcome {
+    args.debug_check();
+    let n = args.inner().n;
+    if let [_] = args.loops {
+        // SAFETY: the caller's promise.
+        let done = unsafe { resolve_and_move::<C, I, PACKED>(args, &args.origin) };
+        // SAFETY: as above.
+        return if done == n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
+    }
+    let (outer, mut at, mut outcome) = (args.outer(), args.origin, OK);
+    for _ in 0..outer.n {
+        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
+        let done = unsafe { resolve_and_move::<C, I, PACKED>(args, &at) };
+        if done < n {
+            // SAFETY: as above.
+            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
+            if args.spec.policy.out_of_bounds == OutOfBounds::Error {
+                break;
+            }
+        }
+        at = at.step(outer);
+    }
+    outcome
+}
+
+/// Every index was in range.
+const OK: Outcome = Outcome { out_of_range: false };
+
+/// Runs the inner loop at a cursor from row `done` on, whose index is out of range.
+///
+/// # Safety
+/// The kernel contract for the inner loop.
+#[cold]
+#[inline(never)]
+unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
+    if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+        let (inner, at) = (args.inner(), at.skip(args.inner(), done));
+        let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
+        // SAFETY: the caller's promise, for what is left of the loop.
+        unsafe { direct::<W, I, L>(&mut State::new(&rest), &rest, &at) };
+    }
+    Outcome { out_of_range: true }
+}
+
+/// Resolves each row of the inner loop at a cursor and moves it, one after the other, up to the first whose index is
+/// out of range; returns how many.
+///
+/// # Safety
+/// As for [`one_pass`].
+#[inline(always)]
+unsafe fn resolve_and_move<C: CopyRow, I: Index, const PACKED: bool>(args: &IndexArgs<'_>, at: &Cursor) -> usize {
+    let [component] = args.spec.components.as_slice() else { unreachable!("K9: one component") };
+    let (n, dim, row) = (args.inner().n, component.dim, C::BYTES.unwrap_or(args.spec.row));
+    let stride = if PACKED { row as isize } else { args.stride };
+    let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let index = at.index.wrapping_offset(component.index).cast::<I>();
+    let (copy, mut out) = (C::of(row), at.out);
+    for done in 0..n {
+        // SAFETY: K3 for this index; they lie side by side.
+        let x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
+        // Negative values: `x + dim` cannot overflow. Others: plus 0.
+        let x = x + (from_end & (x >> 63));
+        if (x as u64) >= dim as u64 {
+            return done;
+        }
+        let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+        // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+        unsafe { copy.copy(from, out) };
+        out = out.wrapping_add(row);
+    }
+    n
+}
+
+/// The body of [`Method::Direct`](crate::Method::Direct) where rows are resolved before they are moved.
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
+    let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
+    for _ in 0..outer.n {
+        let mut done = 0;
+        while done < inner.n {
+            let (n, from) = ((inner.n - done).min(FEW), at.skip(inner, done));
+            // SAFETY: K2 and K3 for these indices.
+            let bad = unsafe { resolve::<I>(args, from, n, &mut sources) };
+            if bad != 0 {
+                state.out_of_range = true;
+                if args.spec.policy.out_of_bounds == OutOfBounds::Error {
+                    return;
+                }
+            }
+            let rows = PlacedRows {
+                sources: &sources,
+                n,
+                out: from.out,
+                out_step: inner.out,
+                row: args.spec.row,
+                prefetch_distance: args.spec.prefetch_distance,
+            };
+            // SAFETY: K1, K2, K4, K6 and K7 for these rows: every index is in range, or turned to position 0.
+            unsafe { W::move_placed::<L>(&rows) };
+            if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+                // SAFETY: K1 and K6 for these rows.
+                unsafe { fill_rows(args, from.out, bad) };
+            }
+            done += n;
+        }
+        at = at.step(outer);
+    }
+}
+
+/// Writes where `n <= FEW` rows from `at` on lie; returns which have an index out of range, one bit each. These lie
+/// where position 0 does, which every axis has.
+///
+/// # Safety
+/// K2 and K3 for the rows.
+#[inline(always)]
+unsafe fn resolve<I: Index>(args: &IndexArgs<'_>, at: Cursor, n: usize, sources: &mut Sources) -> u64 {
+    match args.spec.components.as_slice() {
+        // SAFETY: the caller's promise.
+        [component] => unsafe { resolve_one::<I>(args, component, at, n, sources) },
+        // SAFETY: the caller's promise.
+        components => unsafe { resolve_tuples::<I>(args, components, at, n, sources) },
+    }
+}
+
+/// As [`resolve`], of one component.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn resolve_one<I: Index>(
+    args: &IndexArgs<'_>,
+    component: &Component,
+    at: Cursor,
+    n: usize,
+    sources: &mut Sources,
+) -> u64 {
+    let (inner, policy, dim) = (args.inner(), args.spec.policy, component.dim);
+    if matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap) {
+        let component = core::slice::from_ref(component);
+        // SAFETY: the caller's promise.
+        return unsafe { resolve_tuples::<I>(args, component, at, n, sources) };
+    }
+    let from_end = if policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let (mut index, mut data, mut bad) = (at.index.wrapping_offset(component.index), at.data, 0);
+    for (i, source) in sources[..n].iter_mut().enumerate() {
+        // SAFETY: K3 for this index.
+        let x = unsafe { index.cast::<I>().read_unaligned() }.widen();
+        // Negative values: `x + dim` cannot overflow. Others: plus 0.
+        let x = x + (from_end & (x >> 63));
+        let inside = (x as u64) < dim as u64;
+        bad |= u64::from(!inside) << i;
+        let position = if inside { x } else { 0 };
+        source.write(data.wrapping_offset(args.stride.wrapping_mul(position as isize)));
+        index = index.wrapping_offset(inner.index);
+        data = data.wrapping_offset(inner.data);
+    }
+    bad
+}
+
+/// As [`resolve`], of any number of components and under any policy.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn resolve_tuples<I: Index>(
+    args: &IndexArgs<'_>,
+    components: &[Component],
+    at: Cursor,
+    n: usize,
+    sources: &mut Sources,
+) -> u64 {
+    let (inner, mut at, mut bad) = (args.inner(), at, 0);
+    for (i, source) in sources[..n].iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        let position = unsafe { resolve_tuple::<I>(args, components, at.index) };
+        bad |= u64::from(position.is_none()) << i;
+        let position = position.unwrap_or(0);
+        source.write(at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)));
+        at = at.step(inner);
+    }
+    bad
+}
+
+/// The sum of the positions of a tuple, each times its scale; `None` where a component is out of range.
+///
+/// # Safety
+/// K2 and K3 for the tuple at `index`.
+#[inline(always)]
+unsafe fn resolve_tuple<I: Index>(args: &IndexArgs<'_>, components: &[Component], index: *const u8) -> Option<i64> {
+    components.iter().try_fold(0i64, |sum, component| {
+        let at = index.wrapping_offset(component.index).cast::<I>();
+        // SAFETY: K3 for this component.
+        let value = unsafe { at.read_unaligned() };
+        let position = args.spec.policy.resolve(value, component.dim)?;
+        Some(sum.wrapping_add(position.wrapping_mul(component.scale)))
+    })
+}
+
+/// The body of a map's kernel under [`Method::Direct`](crate::Method::Direct): converts row by row.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MoveFn`], with K8.
+pub(crate) unsafe fn direct_converted<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, convert: MoveFn) {
+    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
+    for _ in 0..outer.n {
+        let mut at = plane;
+        for _ in 0..inner.n {
+            // SAFETY: K2 and K3 for this index.
+            match unsafe { resolve_tuple::<I>(args, &args.spec.components, at.index) } {
+                Some(position) => {
+                    let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
+                    let zero = 0i32;
+                    let job = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
+                    let job = MoveJob { first_position: position as usize, ..job };
+                    // SAFETY: K1, K2, K4, K7 and K8 for this row: its position, which is in range, is in its address
+                    // already.
+                    unsafe { convert(args, &job) };
+                }
+                None => {
+                    state.out_of_range = true;
+                    if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+                        // SAFETY: K1 and K6 for this row.
+                        unsafe { fill_row(args, at.out) };
+                    }
+                }
+            }
+            at = at.step(inner);
+        }
+        plane = plane.step(outer);
+    }
+}
+
+/// Fills every row and reads nothing: `OutOfBounds::Zero` on an axis without elements.
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(crate) unsafe fn fill_plane(_: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
+    for _ in 0..outer.n {
+        let mut at = plane;
+        for _ in 0..inner.n {
+            // SAFETY: K1 and K6 for this row.
+            unsafe { fill_row(args, at.out) };
+            at = at.step(inner);
+        }
+        plane = plane.step(outer);
+    }
+}

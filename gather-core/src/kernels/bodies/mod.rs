@@ -1,0 +1,85 @@
+//! The bodies of loop nests: what a kernel of an index operator runs on each plane, by the method that its plan has
+//! chosen.
+//!
+//! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
+//! choose another way.
+
+mod blocks;
+mod chunks;
+mod direct;
+mod gathered;
+mod strided;
+
+pub(crate) use blocks::{next_slice, run_blocks};
+pub(crate) use direct::{direct_converted, fill_plane, one_pass};
+
+use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::placed::RowSize;
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::block::{Block, Positions};
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+use crate::types::method::Method;
+
+/// Runs the plane at a cursor.
+///
+/// # Safety
+/// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
+///
+/// The cursor is borrowed: to copy one that has just been written field by field would wait for the fields.
+pub type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
+
+/// Moves resolved rows.
+///
+/// # Safety
+/// K1, K2, K4, K6, K7 and K8 for the rows.
+pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
+
+/// The body of a kernel, by its plan's method.
+#[inline(always)]
+#[must_use]
+pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
+    match args.spec.method {
+        Method::Blocks => blocks::blocks::<W, I, L>,
+        Method::Chunks => chunks::chunks::<W, I, L>,
+        Method::Gathered if const { W::GATHERS && L::GATHERS } => gathered::gathered::<W, I, L>,
+        Method::Table => blocks::table::<W, I, L>,
+        Method::ByteTable => blocks::byte_table::<I, L>,
+        Method::Streamed => blocks::streamed::<I, L>,
+        Method::StridedCopy => strided::strided::<W, I, L>,
+        _ => direct::direct::<W, I, L>,
+    }
+}
+
+/// The kernel that resolves and moves rows of a size one by one, for [`Method::Direct`] on one plane: for calls of
+/// few rows, which set up no state.
+#[must_use]
+pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
+    W::one_pass::<I, L>(size, packed)
+}
+
+/// What the planes of one run of a kernel have in common.
+pub struct State {
+    positions: Positions,
+    block: Block,
+    /// Where the indices of the resolved block lie, if it is all of the inner loop; else null.
+    resolved: *const u8,
+    out_of_range: bool,
+}
+
+impl State {
+    /// The state before the first plane.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(args: &IndexArgs<'_>) -> Self {
+        args.debug_check();
+        State { positions: Positions::new(), block: Block::new(), resolved: core::ptr::null(), out_of_range: false }
+    }
+
+    /// What was found on the way.
+    #[inline(always)]
+    pub fn outcome(&self) -> Outcome {
+        Outcome { out_of_range: self.out_of_range }
+    }
+}

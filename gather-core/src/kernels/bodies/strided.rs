@@ -1,0 +1,55 @@
+//! Strided copy: one index serves the whole inner loop. The loop then steps through data, as those of BatchToSpace do.
+
+use crate::kernels::args::{Cursor, IndexArgs, Loop};
+use crate::kernels::bodies::State;
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::Width;
+use crate::kernels::resolve::block::fill_row;
+use crate::kernels::space::Streams;
+use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// The body of [`Method::StridedCopy`](crate::Method::StridedCopy).
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, mut at) = (args.outer(), *at);
+    for _ in 0..outer.n {
+        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
+        unsafe { run::<W, I, L>(state, args, at) };
+        at = at.step(outer);
+    }
+}
+
+/// Runs the inner loop.
+///
+/// # Safety
+/// As for [`strided`].
+#[inline(always)]
+unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor) {
+    let State { positions, block, resolved, out_of_range } = state;
+    if at.index != *resolved {
+        *resolved = at.index;
+        // SAFETY: K2 and K3 for the index.
+        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, at.index, 1) };
+    }
+    let Loop { n, out, data, .. } = *args.inner();
+    if block.has_bad() {
+        if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+            for i in 0..n {
+                // SAFETY: K1 and K6 for the row.
+                unsafe { fill_row(args, at.out.wrapping_offset(out.wrapping_mul(i as isize))) };
+            }
+        }
+        return;
+    }
+    // SAFETY: the position of the index has been written.
+    let position = unsafe { positions.as_ptr().read() };
+    let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
+    let inner = BlockLoop { n, out, wrap: data, ..BlockLoop::ONCE };
+    let at = SpaceCursor { out: at.out, data: from };
+    // SAFETY: K1, K2, K4, K6 and K7 for the rows, whose index is in range.
+    unsafe { W::interleave::<L>(&Streams { at, outer: BlockLoop::ONCE, inner, row: args.spec.row }) };
+}

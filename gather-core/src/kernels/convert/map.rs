@@ -1,0 +1,226 @@
+//! Maps: conversions that are applied while gathering ([`Map`]), and what a call gives for their parameters
+//! ([`Param`]).
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::kernels::bodies::MoveFn;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::converted_avx2;
+use crate::kernels::convert::converted_scalar;
+use crate::types::element::Element;
+use crate::types::level::Level;
+
+/// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) applies to each element on its way,
+/// with the parameters `P`: a tuple of their types, such as `(f32, u8)` for a scale and a zero point.
+///
+/// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
+pub struct Map<T, U, P = ()> {
+    erased: Erased,
+    types: PhantomData<fn(T, P) -> U>,
+}
+
+/// A map without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Erased {
+    pub(crate) name: &'static str,
+    pub(crate) params: &'static [&'static str],
+    pub(crate) convert_fns: ConvertFns,
+}
+
+/// What converts resolved rows, by level.
+#[derive(Clone, Copy)]
+pub(crate) struct ConvertFns {
+    scalar: MoveFn,
+    #[cfg(target_arch = "x86_64")]
+    avx2: MoveFn,
+}
+
+impl ConvertFns {
+    /// What converts resolved rows at a level.
+    pub(crate) fn at(&self, level: Level) -> MoveFn {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => self.avx2,
+            _ => self.scalar,
+        }
+    }
+}
+
+impl<T, U, P> Map<T, U, P> {
+    /// A map from what the macro emits.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new<C: Convert<In = T, Out = U, Params = P>>() -> Self {
+        let erased = Erased {
+            name: C::NAME,
+            params: C::PARAMS,
+            convert_fns: ConvertFns {
+                scalar: converted_scalar::<C>,
+                #[cfg(target_arch = "x86_64")]
+                avx2: converted_avx2::<C>,
+            },
+        };
+        Map { erased, types: PhantomData }
+    }
+
+    pub(crate) fn erased(&self) -> Erased {
+        self.erased
+    }
+
+    /// The name of the static.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.erased.name
+    }
+
+    /// The names of the parameters, in the order in which a call gives them.
+    #[must_use]
+    pub const fn params(&self) -> &'static [&'static str] {
+        self.erased.params
+    }
+}
+
+impl<T, U, P> fmt::Debug for Map<T, U, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Map").field("name", &self.name()).field("params", &self.params()).finish()
+    }
+}
+
+/// What a call gives for one parameter of a [`Map`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Param<'a, V> {
+    /// One value for every element.
+    Value(V),
+    /// One value for each row of the table: as many as data has elements along the gathered axis. An element that comes
+    /// from position `i` of the axis is converted with value `i`.
+    PerRow(&'a [V]),
+}
+
+impl<V: Copy> Clone for Param<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V: Copy> Copy for Param<'_, V> {}
+
+impl<V: Copy> Param<'_, V> {
+    fn lookup(&self) -> Lookup<'_, V> {
+        match self {
+            Param::Value(value) => Lookup { values: core::slice::from_ref(value), step: 0 },
+            Param::PerRow(values) => Lookup { values, step: 1 },
+        }
+    }
+
+    const fn rows(&self) -> Option<usize> {
+        match self {
+            Param::Value(_) => None,
+            Param::PerRow(values) => Some(values.len()),
+        }
+    }
+}
+
+/// How the value of a parameter is found: at `row * step`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup<'a, V> {
+    values: &'a [V],
+    step: usize,
+}
+
+impl<V: Copy> Lookup<'_, V> {
+    /// The value for a row.
+    ///
+    /// # Safety
+    /// K8: there is a value for the row.
+    #[inline(always)]
+    unsafe fn at(&self, row: usize) -> V {
+        debug_assert!(row * self.step < self.values.len(), "K8: no value for row {row}");
+        // SAFETY: the caller's promise; the one value of a call stands at 0.
+        unsafe { *self.values.get_unchecked(row * self.step) }
+    }
+}
+
+/// The most parameters that a map has.
+pub(crate) const MAX_PARAMS: usize = gather_macros::limit!(max_params);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The types of a map's parameters: a tuple of up to four `Copy + Send + Sync + 'static` types. Sealed.
+pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// What a call gives: one [`Param`] for each, in a tuple.
+    type Given<'a>: Copy;
+
+    #[doc(hidden)]
+    type Lookups<'a>: Sync;
+
+    #[doc(hidden)]
+    fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a>;
+
+    /// The lengths of those that are given per row.
+    #[doc(hidden)]
+    fn rows(given: &Self::Given<'_>) -> [Option<usize>; MAX_PARAMS];
+
+    /// The values for a row.
+    ///
+    /// # Safety
+    /// K8: every parameter has a value for the row.
+    #[doc(hidden)]
+    unsafe fn at(lookups: &Self::Lookups<'_>, row: usize) -> Self;
+}
+
+macro_rules! params {
+    ($($ty:ident $field:tt),*) => {
+        impl<$($ty: Copy + Send + Sync + 'static),*> sealed::Sealed for ($($ty,)*) {}
+
+        #[allow(unused_variables, unused_mut, clippy::unused_unit)]
+        impl<$($ty: Copy + Send + Sync + 'static),*> Params for ($($ty,)*) {
+            type Given<'a> = ($(Param<'a, $ty>,)*);
+            type Lookups<'a> = ($(Lookup<'a, $ty>,)*);
+
+            fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a> {
+                ($(given.$field.lookup(),)*)
+            }
+
+            fn rows(given: &Self::Given<'_>) -> [Option<usize>; MAX_PARAMS] {
+                let mut rows = [None; MAX_PARAMS];
+                $(rows[$field] = given.$field.rows();)*
+                rows
+            }
+
+            #[inline(always)]
+            unsafe fn at(lookups: &Self::Lookups<'_>, row: usize) -> Self {
+                // SAFETY: the caller's promise.
+                ($(unsafe { lookups.$field.at(row) },)*)
+            }
+        }
+    };
+}
+params!();
+params!(A 0);
+params!(A 0, B 1);
+params!(A 0, B 1, C 2);
+params!(A 0, B 1, C 2, D 3);
+const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
+
+/// What [`map_kernels!`](crate::map_kernels!) makes of a closure.
+#[doc(hidden)]
+pub trait Convert: 'static {
+    /// What is read.
+    type In: Element;
+    /// What is written.
+    type Out: Element;
+    /// The types of the parameters.
+    type Params: Params;
+    /// The name of the static.
+    const NAME: &'static str;
+    /// The names of the parameters.
+    const PARAMS: &'static [&'static str];
+
+    /// The closure.
+    fn convert(value: Self::In, params: Self::Params) -> Self::Out;
+}

@@ -1,0 +1,224 @@
+//! Converting while gathering: the kernels of maps.
+//!
+//! ```text
+//! for each plane:                            loop nest of any rank (an odometer)
+//!     for each block of the inner loop:
+//!         resolve its indices                as every index operator does
+//!         for each row:                      convert_fn (map x level), called through a pointer once a block
+//!             look its parameters up         by the resolved position along the axis
+//!             convert it                     a loop over two slices, which the compiler vectorises
+//!         fill rows out of range             (`OutOfBounds::Zero` only) with zeros of the output's type
+//! ```
+//!
+//! The bytes of the input are read once, and those of the output are written once. What depends on
+//! the index type (the loop nests, here) and what depends on the map (a function for each level, where the map is made)
+//! meet at a pointer, so that a map costs a function a level to compile and not one for each index type.
+//!
+//! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
+//! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
+//!
+//! A row out of range is converted as if it were position 0, which every axis has, before it is filled.
+
+pub(crate) mod map;
+
+use core::mem::MaybeUninit;
+
+use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
+pub(crate) use crate::kernels::convert::map::ConvertFns;
+use crate::kernels::convert::map::{Convert, Params};
+use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::loops::index_nest_any;
+use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+use crate::types::level::Level;
+use crate::types::method::Method;
+
+/// What converts the rows of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conversion {
+    /// The map at the plan's level.
+    pub(crate) convert_fn: MoveFn,
+    /// Elements of a row.
+    pub(crate) elements: usize,
+    /// Bytes of an element of data.
+    pub(crate) size_in: usize,
+}
+
+impl Conversion {
+    /// Bytes of data that a row is converted from.
+    pub(crate) fn bytes_in(&self) -> usize {
+        self.elements.saturating_mul(self.size_in)
+    }
+}
+
+/// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks`.
+pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
+    match level {
+        _ if method == Method::Direct => nest_direct::<I>,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => nest_blocks::<I, crate::kernels::isa::Avx2>,
+        _ => nest_blocks::<I, Scalar>,
+    }
+}
+
+/// A kernel that converts block by block.
+///
+/// # Safety
+/// The kernel contract for `args`, with K8.
+unsafe fn nest_blocks<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, blocks::<I, L>) }
+}
+
+/// A kernel that converts row by row, of any shape.
+///
+/// # Safety
+/// The kernel contract for `args`, with K8.
+unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, direct::<I>) }
+}
+
+/// # Safety
+/// As for [`Body`](crate::kernels::bodies::Body), with K8.
+unsafe fn blocks<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { run_blocks::<I, L>(state, args, at, convert_fn(args)) }
+}
+
+/// # Safety
+/// As for [`Body`](crate::kernels::bodies::Body), with K8.
+unsafe fn direct<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { direct_converted::<I>(state, args, at, convert_fn(args)) }
+}
+
+fn conversion(args: &IndexArgs<'_>) -> Conversion {
+    args.spec.conversion.expect("K8: the plan of a map has a conversion")
+}
+
+fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
+    conversion(args).convert_fn
+}
+
+/// The scalar level of a map.
+///
+/// # Safety
+/// As for [`MoveFn`], for the types of the map.
+pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { convert_rows::<C>(args, job, row_scalar::<C>) }
+}
+
+/// The AVX2 level of a map.
+///
+/// # Safety
+/// As for [`MoveFn`], for the types of the map.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], params| {
+        // SAFETY: K7: the machine has AVX2.
+        unsafe { row_avx2::<C>(from, to, params) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { convert_rows::<C>(args, job, row) }
+}
+
+/// A row at the scalar level.
+#[inline(never)]
+fn row_scalar<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    convert_row::<C>(from, to, params);
+}
+
+/// A row at the AVX2 level.
+///
+/// # Safety
+/// K7: the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn row_avx2<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    convert_row::<C>(from, to, params);
+}
+
+/// Converts resolved rows.
+///
+/// # Safety
+/// As for [`MoveFn`], for the types of the map.
+#[inline(always)]
+unsafe fn convert_rows<C: Convert>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    row: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], C::Params),
+) {
+    let elements = conversion(args).elements;
+    if elements == 1 {
+        for i in 0..job.n {
+            // SAFETY: the caller's promise; `i < n`.
+            let (from, to, params) = unsafe { ends::<C>(args, job, i) };
+            // SAFETY: K2 and K8: a value of the map's input, aligned for it.
+            let value = unsafe { from.read() };
+            // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
+            unsafe { to.write(MaybeUninit::new(C::convert(value, params))) };
+        }
+        return;
+    }
+    let piece = (PIECE / size_of::<C::In>()).max(1);
+    for i in 0..job.n {
+        // SAFETY: the caller's promise; `i < n`.
+        let (from, to, params) = unsafe { ends::<C>(args, job, i) };
+        // SAFETY: K2 and K8: as many values of the map's input, aligned for it.
+        let from = unsafe { core::slice::from_raw_parts(from, elements) };
+        // SAFETY: K1, K4 and K8: memory for as many values of the map's output, aligned for it, that nothing else uses.
+        let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
+        if job.prefetch_distance == 0 {
+            row(from, to, params);
+            continue;
+        }
+        // SAFETY: below `n`.
+        let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
+        let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
+        for (k, (from, to)) in pieces.enumerate() {
+            prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
+            row(from, to, params);
+        }
+    }
+}
+
+/// Bytes of a row that are prefetched at once.
+const PIECE: usize = 256;
+
+/// Where row `i` comes from, where it goes, and the values of the parameters for it.
+///
+/// # Safety
+/// K8 for the rows; `i < n`.
+#[inline(always)]
+unsafe fn ends<C: Convert>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    i: usize,
+) -> (*const C::In, *mut MaybeUninit<C::Out>, C::Params) {
+    // SAFETY: K8: the lookups of this map's parameters.
+    let lookups = unsafe { &*args.params.cast::<<C::Params as Params>::Lookups<'_>>() };
+    // SAFETY: `positions` has `n` entries.
+    let position = unsafe { job.positions.wrapping_add(i).read() };
+    // SAFETY: K8: the position along the axis is in range.
+    let params = unsafe { C::Params::at(lookups, job.first_position + position as usize) };
+    // SAFETY: `i < n`.
+    let from: *const C::In = unsafe { job.source(i) }.cast();
+    let to: *mut MaybeUninit<C::Out> = job.target(i).cast();
+    debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+    (from, to, params)
+}
+
+/// Converts a row into one of the same length.
+#[inline(always)]
+fn convert_row<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    for (to, &value) in to.iter_mut().zip(from) {
+        to.write(C::convert(value, params));
+    }
+}

@@ -1,0 +1,137 @@
+//! Instruction sets: the pieces of a kernel that depend on the level.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+pub use scalar::Scalar;
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::moves::placed::{CopyRow, PlacedRows};
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::{self, ResolveJob, TupleJob};
+use crate::kernels::space::Streams;
+use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+
+/// An instruction set. The provided methods are those of a level that has no better way.
+pub trait Isa: 'static {
+    /// Whether the level resolves and moves in one loop.
+    const GATHERS: bool = false;
+
+    /// Resolves indices; returns whether one was out of range (-1 stands for it then).
+    ///
+    /// # Safety
+    /// K3 and K7; `job.out` has room for `job.n`.
+    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool;
+
+    /// Resolves indices, any number of them, chunk by chunk into the same room: calls `each` on the number of every
+    /// chunk's indices and on whether one of them was out of range, for as long as `each` says.
+    ///
+    /// # Safety
+    /// K3 and K7; `job.out` has room for a chunk.
+    #[inline(always)]
+    unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::in_chunks::<I, Self>(job, each) }
+    }
+
+    /// Resolves tuples and adds their components up; returns whether one was out of range (-1 stands for it then), or
+    /// `None` where the level has no way of its own for as many components.
+    ///
+    /// # Safety
+    /// K2, K3 and K7; `job.out` has room for `job.n`.
+    #[inline(always)]
+    unsafe fn resolve_tuples<I: Index>(_: &TupleJob<'_>) -> Option<bool> {
+        None
+    }
+
+    /// Moves rows of `BYTES` bytes by their positions.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7.
+    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob);
+
+    /// Moves rows of any length by their positions.
+    ///
+    /// # Safety
+    /// K1, K2, K4 and K7.
+    unsafe fn move_rows(job: &MoveJob);
+
+    /// As [`Isa::move_rows`], with whole lines of the output written past the caches.
+    ///
+    /// # Safety
+    /// As for [`Isa::move_rows`]; rows have a line or more.
+    #[inline(always)]
+    unsafe fn stream_rows(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::move_rows(job) }
+    }
+
+    /// Moves rows of `BYTES` bytes from where each lies.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7.
+    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>);
+
+    /// Moves rows of any length from where each lies.
+    ///
+    /// # Safety
+    /// K1, K2, K4 and K7.
+    unsafe fn move_placed_rows(rows: &PlacedRows<'_>);
+
+    /// The kernel that resolves and moves rows one by one, each by the way `C`:
+    /// [`one_pass`](crate::kernels::bodies::one_pass) compiled for the level.
+    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel;
+
+    /// Looks elements of `BYTES` bytes up in a table of `job.table_entries`; returns how many, from the first on.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6, K7, and K9 for the table: it fits, and the rows are packed.
+    #[inline(always)]
+    unsafe fn look_up<const BYTES: usize>(_: &MoveJob) -> usize {
+        0
+    }
+
+    /// Looks bytes up in a table straight from indices of one byte, up to a vector of them with one that is out of
+    /// range or not whole; returns how many. No position is written.
+    ///
+    /// # Safety
+    /// As for [`Isa::look_up`], and K3 for the indices, which lie side by side.
+    #[inline(always)]
+    unsafe fn look_up_bytes<I: Index>(_: &ResolveJob, _: &MoveJob) -> usize {
+        0
+    }
+
+    /// Resolves the indices of one component and moves rows of `BYTES` bytes by them in one loop, all of a plane;
+    /// returns whether an index was out of range. Rows out of range get the fill. Under `OutOfBounds::Error` what
+    /// comes after the inner loop in which the first was met is not moved.
+    ///
+    /// # Safety
+    /// K1, K2, K3, K4, K6, K7 and K9 for the plane at the cursor.
+    unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
+
+    /// Interleaves whole periods of streams of `BYTES` bytes; returns how many, from the first on.
+    ///
+    /// # Safety
+    /// `at` reaches as many periods of the loop, and K7.
+    #[inline(always)]
+    unsafe fn zip<const BYTES: usize>(_: &BlockLoop, _: SpaceCursor, _: usize) -> usize {
+        0
+    }
+
+    /// Interleaves streams of `BYTES` bytes.
+    ///
+    /// # Safety
+    /// The contract of [`space`](crate::kernels::space), and K7.
+    unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams);
+
+    /// Interleaves streams of rows.
+    ///
+    /// # Safety
+    /// The contract of [`space`](crate::kernels::space), and K7.
+    unsafe fn interleave_rows(streams: &Streams);
+}

@@ -1,0 +1,66 @@
+//! The level that every machine has.
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies;
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
+use crate::kernels::moves::{self, MoveJob, Width, rows};
+use crate::kernels::resolve::{self, ResolveJob};
+use crate::kernels::space::{self, Streams};
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+
+/// The scalar level.
+pub enum Scalar {}
+
+impl Isa for Scalar {
+    #[inline(never)]
+    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::resolve::<I>(job) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { moves::move_fixed::<BYTES>(job) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_rows(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { rows::move_rows(job) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { placed::move_fixed::<BYTES>(rows) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { placed::move_rows(rows) }
+    }
+
+    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
+        bodies::one_pass::<C, W, I, Self, PACKED>
+    }
+
+    unsafe fn gather<const BYTES: usize, I: Index>(_: &IndexArgs<'_>, _: &Cursor) -> bool {
+        unreachable!("K9: plans gather at levels with vectors only")
+    }
+
+    #[inline(never)]
+    unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_fixed::<BYTES, Self>(streams) }
+    }
+
+    #[inline(never)]
+    unsafe fn interleave_rows(streams: &Streams) {
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_rows::<Self>(streams) }
+    }
+}

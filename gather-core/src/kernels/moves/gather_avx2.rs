@@ -1,0 +1,284 @@
+//! Resolving and moving rows of 4, 8 and 12 bytes in one loop with AVX2, the first two by `vpgatherdd` and
+//! `vpgatherdq`.
+//!
+//! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
+//! eight indices are resolved in a register, and data is gathered by that register: the processor overlaps the next
+//! indices with the last elements. Where some of the eight are out of range they are moved one by one; but for
+//! `OutOfBounds::Zero`, where the gather instruction masks them off and keeps the fill.
+//!
+//! One call runs a whole plane. With a call for each inner loop, the processor would run out of loads at the end of
+//! each.
+//!
+//! Rows of 12 bytes (three `f32`) are moved one by one, their positions taken out of the vector by shuffles. The loop
+//! must not write to the stack, which would slow it down.
+//!
+//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way. On
+//! processors whose microcode slows gather instructions down, the kernels of blocks may be the faster ones.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, _MM_HINT_ET0, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_prefetch, _mm256_add_epi32,
+    _mm256_castsi256_si128, _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256,
+    _mm256_mask_i32gather_epi32, _mm256_mask_i32gather_epi64, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
+    _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256,
+};
+
+use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::bodies::next_slice;
+use crate::kernels::moves::prefetch::{NextSlice, prefetch};
+use crate::kernels::moves::{self, MoveJob, copy_fixed};
+use crate::kernels::resolve::ResolveJob;
+use crate::kernels::resolve::avx2::{Bounds, EIGHT, any_negative, in_order, is_split, load};
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX2.
+///
+/// # Safety
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather).
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+    let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
+    let inner = Inner::<BYTES>::new(args);
+    for _ in 0..outer.n {
+        out_of_range |= if args.spec.packed {
+            // SAFETY: the caller's promise; the plan found the rows packed.
+            unsafe { inner.run::<I, true>(args, at) }
+        } else {
+            // SAFETY: as above; offsets in bytes fit in 32 bits.
+            unsafe { inner.run::<I, false>(args, at) }
+        };
+        if out_of_range && args.spec.policy.out_of_bounds == OutOfBounds::Error {
+            break;
+        }
+        at = at.step(&outer);
+    }
+    out_of_range
+}
+
+/// What the inner loops of a plane have in common.
+#[derive(Clone, Copy)]
+struct Inner<'a, const BYTES: usize> {
+    component: &'a Component,
+    bounds: Bounds,
+    /// Whether rows out of range are moved one by one.
+    singly: bool,
+    fill: [u8; BYTES],
+    filled: __m256i,
+    stride: __m256i,
+    /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
+    offset: __m256i,
+    step: __m256i,
+}
+
+impl<'a, const BYTES: usize> Inner<'a, BYTES> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(args: &IndexArgs<'a>) -> Self {
+        let zero = args.spec.policy.out_of_bounds == OutOfBounds::Zero;
+        let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
+        let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
+        let mut fill = [0; BYTES];
+        if zero {
+            fill.chunks_exact_mut(args.spec.fill.len()).for_each(|part| part.copy_from_slice(&args.spec.fill));
+        }
+        Inner {
+            component,
+            bounds: Bounds::of(&job),
+            singly: !matches!(BYTES, 4 | 8) || !zero,
+            filled: spread(fill),
+            fill,
+            stride: _mm256_set1_epi32(args.stride as i32),
+            offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
+            step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),
+        }
+    }
+
+    /// Runs the inner loop at a cursor; returns whether an index was out of range (and is not wrapped).
+    ///
+    /// # Safety
+    /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn run<I: Index, const PACKED: bool>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
+        let (mut offset, mut out_of_range) = (self.offset, false);
+        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+        let (n, next, distance) = (args.inner().n, next_slice(args, at, 0), args.spec.prefetch_distance);
+        let steps = n / EIGHT;
+        for step in 0..steps {
+            if distance != 0 || next.is_some() {
+                next.fetch(step);
+                let later = step * EIGHT + distance;
+                prefetch(index.wrapping_add(later).cast(), 1);
+                if BYTES <= 8 {
+                    prefetch_to_write(at.out.wrapping_add(later * BYTES));
+                }
+            }
+            // SAFETY: K3: eight of the `n` indices, which lie side by side.
+            let indices = unsafe { load(index.wrapping_add(step * EIGHT)) };
+            let resolved = self.bounds.resolve(indices);
+            let resolved = if is_split::<I>() { in_order(resolved) } else { resolved };
+            let offsets =
+                if PACKED { resolved } else { _mm256_add_epi32(_mm256_mullo_epi32(resolved, self.stride), offset) };
+            offset = _mm256_add_epi32(offset, self.step);
+            let bad = any_negative(resolved);
+            if bad && self.singly {
+                // SAFETY: the caller's promise, for eight of the rows.
+                out_of_range |= unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT) };
+            } else if matches!(BYTES, 4 | 8) {
+                out_of_range |= bad;
+                let to = at.out.wrapping_add(step * EIGHT * BYTES);
+                let inside = _mm256_xor_si256(resolved, _mm256_set1_epi32(-1));
+                // SAFETY: K1 and K2: eight rows; the positions of those inside are in range, and their offsets fit in
+                // 32 bits.
+                unsafe { gather_eight::<BYTES, PACKED>(at.data, offsets, inside, self.filled, to) };
+            } else {
+                // SAFETY: K1, K2 and K4 for eight packed rows, which are in range.
+                unsafe { move_eight::<BYTES>(at, step * EIGHT, resolved) };
+            }
+        }
+        let done = steps * EIGHT;
+        if done < n {
+            // SAFETY: the caller's promise, for the rows from `done` on.
+            out_of_range |= unsafe { self.one_by_one::<I>(args, at, done, n - done) };
+        }
+        out_of_range
+    }
+
+    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range.
+    ///
+    /// # Safety
+    /// As for [`gather`], of which these are some rows.
+    #[inline(never)]
+    unsafe fn one_by_one<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize, n: usize) -> bool {
+        let (policy, dim, mut out_of_range) = (args.spec.policy, self.component.dim, false);
+        let mut at = at.skip(args.inner(), first);
+        for _ in 0..n {
+            let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+            // SAFETY: K3: the index of a row.
+            let value = unsafe { index.read_unaligned() };
+            let from = match policy.resolve(value, dim) {
+                Some(position) => at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)),
+                None if policy.out_of_bounds == OutOfBounds::Zero => {
+                    out_of_range = true;
+                    self.fill.as_ptr()
+                }
+                // There is no fill, and zeros need not be a value.
+                None => return true,
+            };
+            // SAFETY: K1, K2 and K4 for the row, whose index is in range; or the fill, which is as long.
+            unsafe { copy_fixed::<BYTES>(from, at.out) };
+            at = at.step(args.inner());
+        }
+        out_of_range
+    }
+}
+
+/// Moves the eight packed rows from `first` on, which resolve to `positions`.
+///
+/// # Safety
+/// K1, K2 and K4 for the rows, whose positions are in range.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn move_eight<const BYTES: usize>(at: Cursor, first: usize, positions: __m256i) {
+    let (low, high) = (_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions));
+    let pairs =
+        [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
+    for i in 0..EIGHT {
+        let position = (pairs[i / 2] >> (i % 2 * 32)) as u32;
+        let from = at.data.wrapping_add(position as usize * BYTES);
+        // SAFETY: K1, K2 and K4 for the row, whose position is in range.
+        unsafe { copy_fixed::<BYTES>(from, at.out.wrapping_add((first + i) * BYTES)) };
+    }
+}
+
+/// Prefetches a line that will be written.
+#[inline(always)]
+fn prefetch_to_write(line: *mut u8) {
+    // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.cast()) };
+}
+
+/// A vector of as many times `element` as it takes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn spread<const BYTES: usize>(element: [u8; BYTES]) -> __m256i {
+    let mut bytes = [0u8; 32];
+    for part in bytes.chunks_exact_mut(BYTES) {
+        part.copy_from_slice(&element);
+    }
+    // SAFETY: 32 bytes.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// [`Isa::move_fixed`](crate::kernels::isa::Isa::move_fixed) with AVX2: packed elements of 4 and 8 bytes are gathered.
+///
+/// # Safety
+/// As for [`Isa::move_fixed`](crate::kernels::isa::Isa::move_fixed).
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+    if !matches!(BYTES, 4 | 8) || !job.packed {
+        // SAFETY: the caller's promise.
+        return unsafe { moves::move_fixed::<BYTES>(job) };
+    }
+    let steps = job.n / EIGHT;
+    let (all, none) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
+    for step in 0..steps {
+        job.next.fetch(step);
+        // SAFETY: eight of the `n` positions.
+        let positions = unsafe { _mm256_loadu_si256(job.positions.wrapping_add(step * EIGHT).cast()) };
+        let to = job.out.wrapping_add(step * EIGHT * BYTES);
+        // SAFETY: K1 and K2: eight rows, whose positions are in range.
+        unsafe { gather_eight::<BYTES, true>(job.data, positions, all, none, to) };
+    }
+    // SAFETY: the caller's promise, for what is left.
+    unsafe { moves::move_fixed::<BYTES>(&MoveJob { next: NextSlice::NONE, ..job.from(steps * EIGHT) }) }
+}
+
+/// Gathers eight elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: those whose lanes
+/// are negative in `inside`. The others get what `instead` holds.
+///
+/// # Safety
+/// The elements inside may be read, and eight may be written at `to`.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn gather_eight<const BYTES: usize, const PACKED: bool>(
+    data: *const u8,
+    offsets: __m256i,
+    inside: __m256i,
+    instead: __m256i,
+    to: *mut u8,
+) {
+    if BYTES == 4 {
+        let elements = if PACKED {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_mask_i32gather_epi32::<4>(instead, data.cast(), offsets, inside) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_mask_i32gather_epi32::<1>(instead, data.cast(), offsets, inside) }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_si256(to.cast(), elements) };
+        return;
+    }
+    for half in 0..2 {
+        let (offsets, inside) = (half_of(offsets, half), _mm256_cvtepi32_epi64(half_of(inside, half)));
+        let elements = if PACKED {
+            // SAFETY: the caller's promise, for four of the elements.
+            unsafe { _mm256_mask_i32gather_epi64::<8>(instead, data.cast(), offsets, inside) }
+        } else {
+            // SAFETY: as above.
+            unsafe { _mm256_mask_i32gather_epi64::<1>(instead, data.cast(), offsets, inside) }
+        };
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(to.wrapping_add(half * 32).cast(), elements) };
+    }
+}
+
+/// The lower or the upper four of eight lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn half_of(lanes: __m256i, half: usize) -> __m128i {
+    if half == 0 { _mm256_castsi256_si128(lanes) } else { _mm256_extracti128_si256::<1>(lanes) }
+}

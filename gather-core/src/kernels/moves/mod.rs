@@ -1,0 +1,315 @@
+//! Moving rows by resolved positions.
+//!
+//! What one iteration of the inner loop moves has a width: plain types of one size share it, and a contiguous slice
+//! whose bytes are a power of two up to 16 is moved as one element of that size, whatever its type. Everything longer
+//! is a row (`rows.rs`).
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod gather_avx2;
+pub(crate) mod placed;
+pub(crate) mod prefetch;
+pub(crate) mod rows;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod stream;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod table_avx2;
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::isa::Isa;
+use crate::kernels::moves::placed::{Exactly, Halves, Long, PlacedRows, RowSize, by_size};
+use crate::kernels::moves::prefetch::{NextSlice, STEP};
+use crate::kernels::space::Streams;
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+
+/// What one iteration of the inner loop moves. Each method is that of a level for this width.
+pub trait Width: 'static {
+    /// Whether levels with vectors resolve and move rows of this width in one loop.
+    const GATHERS: bool;
+
+    /// Moves rows by their positions.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7 for the rows.
+    unsafe fn move_rows<L: Isa>(job: &MoveJob);
+
+    /// Moves rows from where each lies.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7 for the rows.
+    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>);
+
+    /// The kernel that resolves and moves rows of a size one by one, packed or not, as
+    /// [`Method::Direct`](crate::Method::Direct) does.
+    fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
+
+    /// Looks elements up in a table; returns how many. The others are left.
+    ///
+    /// # Safety
+    /// As for [`Isa::look_up`].
+    #[inline(always)]
+    unsafe fn look_up<L: Isa>(_: &MoveJob) -> usize {
+        0
+    }
+
+    /// Resolves and moves the rows of a plane in one loop; returns whether an index was out of range.
+    ///
+    /// # Safety
+    /// As for [`Isa::gather`].
+    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
+
+    /// Interleaves streams.
+    ///
+    /// # Safety
+    /// The contract of [`space`](crate::kernels::space), and K7.
+    unsafe fn interleave<L: Isa>(streams: &Streams);
+}
+
+/// `BYTES` bytes.
+pub enum Fixed<const BYTES: usize> {}
+
+/// A row of bytes of any length.
+pub enum Rows {}
+
+impl<const BYTES: usize> Width for Fixed<BYTES> {
+    const GATHERS: bool = matches!(BYTES, 4 | 8);
+
+    #[inline(always)]
+    unsafe fn move_rows<L: Isa>(job: &MoveJob) {
+        debug_assert_eq!(job.row, BYTES, "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::move_fixed::<BYTES>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
+        debug_assert_eq!(rows.row, BYTES, "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::move_placed_fixed::<BYTES>(rows) }
+    }
+
+    fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
+        if packed {
+            L::one_pass::<Exactly<BYTES>, Self, I, true>()
+        } else {
+            L::one_pass::<Exactly<BYTES>, Self, I, false>()
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn look_up<L: Isa>(job: &MoveJob) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { L::look_up::<BYTES>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+        debug_assert_eq!(args.spec.row, BYTES, "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::gather::<BYTES, I>(args, at) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<L: Isa>(streams: &Streams) {
+        debug_assert_eq!(streams.row, BYTES, "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::interleave_fixed::<BYTES>(streams) }
+    }
+}
+
+impl Width for Rows {
+    const GATHERS: bool = true;
+
+    #[inline(always)]
+    unsafe fn move_rows<L: Isa>(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { L::move_rows(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { L::move_placed_rows(rows) }
+    }
+
+    fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
+        by_size!(size, |Way| L::one_pass::<Way, Self, I, false>())
+    }
+
+    #[inline(always)]
+    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+        debug_assert_eq!(args.spec.row, 12, "K9: rows that are gathered");
+        // SAFETY: the caller's promise, for rows of 12 bytes.
+        unsafe { L::gather::<12, I>(args, at) }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<L: Isa>(streams: &Streams) {
+        // SAFETY: the caller's promise.
+        unsafe { L::interleave_rows(streams) }
+    }
+}
+
+/// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below
+/// `n`.
+#[derive(Clone, Copy)]
+pub struct MoveJob {
+    pub(crate) out: *mut u8,
+    pub(crate) out_step: isize,
+    pub(crate) data: *const u8,
+    pub(crate) data_step: isize,
+    pub(crate) positions: *const i32,
+    /// The position along the axis that 0 stands for: other than 0 where `data` has been moved there.
+    pub(crate) first_position: usize,
+    pub(crate) stride: isize,
+    pub(crate) n: usize,
+    pub(crate) row: usize,
+    /// How many rows are prefetched ahead; 0 for none.
+    pub(crate) prefetch_distance: usize,
+    /// Whether the plan found that rows lie side by side in the output, and elements in data, which the loop does not
+    /// move.
+    pub(crate) packed: bool,
+    pub(crate) table_entries: usize,
+    /// What else is prefetched meanwhile.
+    pub(crate) next: NextSlice,
+}
+
+impl MoveJob {
+    /// `n` rows from `at` on, whose positions are or will be at `positions`.
+    #[inline(always)]
+    pub(crate) fn new(args: &IndexArgs<'_>, at: Cursor, positions: *const i32, n: usize, next: NextSlice) -> Self {
+        let inner = args.inner();
+        MoveJob {
+            out: at.out,
+            out_step: inner.out,
+            data: at.data,
+            data_step: inner.data,
+            positions,
+            first_position: 0,
+            stride: args.stride,
+            n,
+            row: args.spec.row,
+            prefetch_distance: args.spec.prefetch_distance,
+            packed: args.spec.packed,
+            table_entries: args.spec.table_entries,
+            next,
+        }
+    }
+
+    /// Where row `i` comes from.
+    ///
+    /// # Safety
+    /// `i < n`, and its position has been written.
+    #[inline(always)]
+    pub(crate) unsafe fn source(&self, i: usize) -> *const u8 {
+        debug_assert!(i < self.n);
+        // SAFETY: `positions` has `n` entries.
+        let position = unsafe { self.positions.wrapping_add(i).read() };
+        self.data
+            .wrapping_offset(self.data_step.wrapping_mul(i as isize))
+            .wrapping_offset(self.stride.wrapping_mul(position as isize))
+    }
+
+    /// Where row `i` goes.
+    #[inline(always)]
+    pub(crate) fn target(&self, i: usize) -> *mut u8 {
+        self.out.wrapping_offset(self.out_step.wrapping_mul(i as isize))
+    }
+
+    /// The rows from `first <= n` on.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: usize) -> MoveJob {
+        debug_assert!(first <= self.n);
+        let by = first as isize;
+        MoveJob {
+            out: self.target(first),
+            data: self.data.wrapping_offset(self.data_step.wrapping_mul(by)),
+            positions: self.positions.wrapping_add(first),
+            n: self.n - first,
+            next: self.next.from(first / STEP),
+            ..*self
+        }
+    }
+
+    /// Goes on to the rows from `count` on, which are resolved into the same room. The fields are written one by one:
+    /// to load all of them at once, as a copy of the whole does, would wait for what was just written.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, count: usize) {
+        let by = count as isize;
+        self.out = self.out.wrapping_offset(self.out_step.wrapping_mul(by));
+        self.data = self.data.wrapping_offset(self.data_step.wrapping_mul(by));
+        self.next = self.next.from(count / STEP);
+    }
+}
+
+/// Bytes up to which a value is copied by value. Greater ones would pass over the stack, where there is no room for
+/// huge ones.
+const BY_VALUE: usize = 256;
+
+/// Copies `BYTES` bytes, a constant: up to [`BY_VALUE`] a few moves, no call.
+///
+/// # Safety
+/// Both ends reach `BYTES` bytes, to read and to write, and do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_fixed<const BYTES: usize>(from: *const u8, to: *mut u8) {
+    if const { BYTES <= BY_VALUE } {
+        // SAFETY: the caller's promise.
+        unsafe { copy_by_value::<BYTES>(from, to) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { to.copy_from_nonoverlapping(from, BYTES) }
+    }
+}
+
+/// # Safety
+/// As for [`copy_fixed`].
+#[inline(always)]
+unsafe fn copy_by_value<const BYTES: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    let bytes = unsafe { from.cast::<[u8; BYTES]>().read() };
+    // SAFETY: as above.
+    unsafe { to.cast::<[u8; BYTES]>().write(bytes) };
+}
+
+/// Moves rows of `BYTES` bytes.
+///
+/// # Safety
+/// K1, K2 and K4 for the rows, which have `BYTES` bytes.
+#[inline(always)]
+pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+    if !job.next.is_some() {
+        // SAFETY: the caller's promise.
+        return unsafe { move_step::<BYTES>(job) };
+    }
+    for first in (0..job.n).step_by(STEP) {
+        let step = job.from(first);
+        step.next.fetch(0);
+        // SAFETY: the caller's promise, for some of the rows.
+        unsafe { move_step::<BYTES>(&MoveJob { n: step.n.min(STEP), ..step }) };
+    }
+}
+
+/// Moves rows of `BYTES` bytes, and prefetches nothing.
+///
+/// # Safety
+/// As for [`move_fixed`].
+#[inline(always)]
+unsafe fn move_step<const BYTES: usize>(job: &MoveJob) {
+    if job.packed {
+        let (data, out) = (job.data.cast::<[u8; BYTES]>(), job.out.cast::<[u8; BYTES]>());
+        for i in 0..job.n {
+            // SAFETY: `positions` has `n` entries.
+            let position = unsafe { job.positions.wrapping_add(i).read() };
+            let (from, to) = (data.wrapping_offset(position as isize), out.wrapping_add(i));
+            // SAFETY: K1, K2 and K4: the position is in range, and its bytes may be read; the row may be written.
+            unsafe { copy_fixed::<BYTES>(from.cast(), to.cast()) };
+        }
+    } else {
+        for i in 0..job.n {
+            // SAFETY: `i < n`.
+            let from = unsafe { job.source(i) };
+            // SAFETY: K1 and K2 for the row.
+            unsafe { copy_fixed::<BYTES>(from, job.target(i)) };
+        }
+    }
+}

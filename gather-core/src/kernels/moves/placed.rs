@@ -1,0 +1,192 @@
+//! Moving a few rows from where each lies: the moves of the method `Direct`.
+
+use core::mem::MaybeUninit;
+
+use crate::kernels::moves::copy_fixed;
+use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::moves::rows::{copy_halves, copy_long};
+
+/// Rows that are resolved before they are moved.
+pub(crate) const FEW: usize = 64;
+
+/// Bytes of a row that are asked for ahead: the hardware sees the rest coming.
+const FIRST_BYTES: usize = 4 * LINE;
+
+/// Where each of a few rows lies.
+pub(crate) type Sources = [MaybeUninit<*const u8>; FEW];
+
+/// Rows to be moved: from `sources[i]` to `out + i · out_step`, for every `i` below `n`.
+pub struct PlacedRows<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) n: usize,
+    pub(crate) out: *mut u8,
+    pub(crate) out_step: isize,
+    pub(crate) row: usize,
+    /// Rows that are fetched ahead; 0 for none.
+    pub(crate) prefetch_distance: usize,
+}
+
+/// A way to copy a row.
+pub trait CopyRow: Copy {
+    /// The bytes of a row, where they are a constant.
+    const BYTES: Option<usize> = None;
+
+    /// The way for rows of `row` bytes, which are of its size.
+    fn of(row: usize) -> Self;
+
+    /// Copies a row.
+    ///
+    /// # Safety
+    /// Both ends reach a row, to read and to write, and do not overlap.
+    unsafe fn copy(self, from: *const u8, to: *mut u8);
+}
+
+/// Rows of `BYTES` bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Exactly<const BYTES: usize>;
+
+impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
+    const BYTES: Option<usize> = Some(BYTES);
+
+    #[inline(always)]
+    fn of(_: usize) -> Self {
+        Exactly
+    }
+
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_fixed::<BYTES>(from, to) }
+    }
+}
+
+/// Rows of this many bytes: at least `HALF`, at most twice as many.
+#[derive(Clone, Copy)]
+pub(crate) struct Halves<const HALF: usize>(usize);
+
+impl<const HALF: usize> CopyRow for Halves<HALF> {
+    #[inline(always)]
+    fn of(row: usize) -> Self {
+        Halves(row)
+    }
+
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_halves::<HALF>(from, to, self.0) }
+    }
+}
+
+/// Rows of this many bytes, more than a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Long(usize);
+
+impl CopyRow for Long {
+    #[inline(always)]
+    fn of(row: usize) -> Self {
+        Long(row)
+    }
+
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_long(from, to, self.0) }
+    }
+}
+
+/// How rows of some length are copied: by two overlapping moves of a constant size, or by more where they are long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowSize {
+    One,
+    UpTo4,
+    UpTo8,
+    UpTo16,
+    UpTo32,
+    UpTo64,
+    UpTo128,
+    UpTo256,
+    Long,
+}
+
+impl RowSize {
+    pub(crate) const fn of(row: usize) -> Self {
+        match row {
+            0..=1 => RowSize::One,
+            2..=4 => RowSize::UpTo4,
+            5..=8 => RowSize::UpTo8,
+            9..=16 => RowSize::UpTo16,
+            17..=32 => RowSize::UpTo32,
+            33..=64 => RowSize::UpTo64,
+            65..=128 => RowSize::UpTo128,
+            129..=256 => RowSize::UpTo256,
+            _ => RowSize::Long,
+        }
+    }
+}
+
+/// Evaluates an expression with a name for the way to copy rows of a size.
+macro_rules! by_size {
+    ($size:expr, |$copy:ident| $run:expr) => {
+        by_size!($size, $copy, $run, One: Exactly<1>, UpTo4: Halves<2>, UpTo8: Halves<4>, UpTo16: Halves<8>,
+            UpTo32: Halves<16>, UpTo64: Halves<32>, UpTo128: Halves<64>, UpTo256: Halves<128>, Long: Long)
+    };
+    ($size:expr, $copy:ident, $run:expr, $($name:ident: $way:ty),*) => {
+        match $size {
+            $(RowSize::$name => {
+                type $copy = $way;
+                $run
+            })*
+        }
+    };
+}
+pub(crate) use by_size;
+
+impl PlacedRows<'_> {
+    /// Copies every row.
+    ///
+    /// # Safety
+    /// K1, K2 and K4 for the rows, which `copy` copies; the first `n <= FEW` sources have been written.
+    #[inline(always)]
+    unsafe fn each(&self, copy: impl CopyRow) {
+        debug_assert!(self.n <= FEW);
+        let source = |i: usize| {
+            // SAFETY: the caller's promise: `i < n` below.
+            unsafe { self.sources[i].assume_init() }
+        };
+        let ahead = self.prefetch_distance;
+        for i in 0..self.n.min(ahead) {
+            prefetch(source(i), self.row.min(FIRST_BYTES));
+        }
+        let mut out = self.out;
+        for i in 0..self.n {
+            if ahead != 0 && i + ahead < self.n {
+                prefetch(source(i + ahead), self.row.min(FIRST_BYTES));
+            }
+            // SAFETY: the caller's promise.
+            unsafe { copy.copy(source(i), out) };
+            out = out.wrapping_offset(self.out_step);
+        }
+    }
+}
+
+/// Moves rows of `BYTES` bytes.
+///
+/// # Safety
+/// K1, K2 and K4 for the rows; their sources have been written.
+#[inline(always)]
+pub(crate) unsafe fn move_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { rows.each(Exactly::<BYTES>) }
+}
+
+/// Moves rows of any length.
+///
+/// # Safety
+/// As for [`move_fixed`].
+#[inline(always)]
+pub(crate) unsafe fn move_rows(rows: &PlacedRows<'_>) {
+    by_size!(RowSize::of(rows.row), |Way| {
+        // SAFETY: the caller's promise, for rows of this size.
+        unsafe { rows.each(Way::of(rows.row)) }
+    })
+}

@@ -1,0 +1,67 @@
+//! Prefetching: asking for memory before it is needed.
+
+/// Bytes of a cache line.
+pub(crate) const LINE: usize = 64;
+
+/// Asks for the lines of `bytes` bytes, to be read.
+#[inline(always)]
+pub(crate) fn prefetch(start: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let mut at = 0;
+        while at < bytes {
+            // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast()) };
+            at += LINE;
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (start, bytes);
+}
+
+/// Data of the next outer coordinate, to be prefetched while the rows of this one are moved.
+///
+/// Along the last axis every coordinate has a slice of data of its own, next to the one before it. Indices read it in
+/// any order, in which the hardware sees no stream. To prefetch all of the next slice at once would hold the moves up
+/// until most of it has come. To prefetch it line by line between the moves costs nothing (workload
+/// `gather/lastaxis_4096x1024_512`).
+#[derive(Clone, Copy)]
+pub(crate) struct NextSlice {
+    at: *const u8,
+    /// Bytes for each [`STEP`] rows; 0 for none.
+    bytes: usize,
+}
+
+/// Rows between which data of the next coordinate is prefetched: a vector of 4 bytes each.
+pub(crate) const STEP: usize = 8;
+
+impl NextSlice {
+    pub(crate) const NONE: NextSlice = NextSlice { at: core::ptr::null(), bytes: 0 };
+
+    /// A slice of `bytes` bytes from `at` on, spread over `n >= 1` rows, from row `done` on.
+    #[inline(always)]
+    pub(crate) fn spread(at: *const u8, bytes: usize, n: usize, done: usize) -> Self {
+        debug_assert!(n >= 1);
+        let bytes = (bytes * STEP).div_ceil(n);
+        NextSlice { at: at.wrapping_add(done / STEP * bytes), bytes }
+    }
+
+    /// What is left after `steps` times [`STEP`] rows.
+    #[inline(always)]
+    pub(crate) fn from(self, steps: usize) -> Self {
+        NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
+    }
+
+    /// Whether there is anything to prefetch.
+    #[inline(always)]
+    pub(crate) fn is_some(self) -> bool {
+        self.bytes != 0
+    }
+
+    /// Asks for what belongs to a step of [`STEP`] rows.
+    #[inline(always)]
+    pub(crate) fn fetch(self, step: usize) {
+        prefetch(self.at.wrapping_add(step * self.bytes), self.bytes);
+    }
+}

@@ -1,0 +1,138 @@
+//! Moving rows of any length.
+//!
+//! Rows are never given to `memcpy`. A length that is a small constant compiles to a few vector moves, and other
+//! short ones are covered by two overlapping moves of half-open size classes:
+//!
+//! ```text
+//! 17..=32: two of 16   33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
+//! ```
+//!
+//! Rows beyond the second-level cache are prefetched. Short ones are prefetched as a whole. Of longer ones, one line
+//! of a later row is prefetched with every line that is moved: to prefetch a whole row at once holds the moves up
+//! until most of it has come (bench `matrix`).
+
+use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::moves::{MoveJob, copy_fixed, move_fixed};
+
+/// Moves rows of `row` bytes.
+///
+/// # Safety
+/// K1, K2, K4 for the job.
+#[inline(always)]
+pub(crate) unsafe fn move_rows(job: &MoveJob) {
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match job.row {
+                // SAFETY: the caller's promise, for rows of this many bytes.
+                $($bytes => return unsafe { move_fixed::<$bytes>(job) },)*
+                _ => {}
+            }
+        };
+    }
+    macro_rules! each {
+        ($copy:expr) => {{
+            let move_row = |i| {
+                // SAFETY: `i < n`.
+                let from = unsafe { job.source(i) };
+                // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+                unsafe { $copy(from, job.target(i), job.row) };
+            };
+            let fetched = if job.prefetch_distance == 0 { 0 } else { job.n.saturating_sub(job.prefetch_distance) };
+            for i in 0..fetched {
+                // SAFETY: `i + prefetch_distance < n`.
+                prefetch(unsafe { job.source(i + job.prefetch_distance) }, job.row);
+                move_row(i);
+            }
+            for i in fetched..job.n {
+                move_row(i);
+            }
+        }};
+    }
+    if job.row == LINE && job.prefetch_distance == 0 {
+        // SAFETY: the caller's promise, for rows of a line.
+        return unsafe { move_fixed::<LINE>(job) };
+    }
+    fixed!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 20 24 28 32);
+    match job.row {
+        0..=32 => each!(copy_halves::<16>),
+        33..=64 => each!(copy_halves::<32>),
+        65..=128 => each!(copy_halves::<64>),
+        129..=256 => each!(copy_halves::<128>),
+        // SAFETY: the caller's promise; rows are longer than a line.
+        _ => unsafe { move_long(job) },
+    }
+}
+
+/// Copies `row` bytes, `HALF <= row <= 2 * HALF`, by two overlapping moves.
+///
+/// # Safety
+/// Both ends reach `row` bytes and do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8, row: usize) {
+    let rest = row - HALF;
+    // SAFETY: the first `HALF <= row` bytes of both ends.
+    unsafe { copy_fixed::<HALF>(from, to) };
+    // SAFETY: the last `HALF` bytes of both ends begin at `row - HALF`, which is not negative.
+    unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
+}
+
+/// Moves rows of `row` bytes, more than a line, and prefetches later rows meanwhile.
+///
+/// # Safety
+/// K1, K2, K4 for the job.
+#[inline(always)]
+unsafe fn move_long(job: &MoveJob) {
+    for i in 0..job.n {
+        // SAFETY: below `n`.
+        let later = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
+        // SAFETY: `i < n`.
+        let from = unsafe { job.source(i) };
+        // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+        unsafe { copy_fetching(from, job.target(i), job.row, later) };
+    }
+}
+
+/// Bytes that long rows are copied at a time.
+const STEP: usize = 2 * LINE;
+
+/// Copies `row` bytes, at least a [`STEP`]. All but the first and the last bytes are written to whole lines: stores
+/// that straddle two lines take longer.
+///
+/// # Safety
+/// Both ends reach `row` bytes and do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize) {
+    debug_assert!(row >= STEP);
+    // SAFETY: the first line of both ends.
+    unsafe { copy_fixed::<LINE>(from, to) };
+    let (mut at, last) = (LINE - to.addr() % LINE, row - STEP);
+    while at < last {
+        // SAFETY: `at + STEP < row`.
+        unsafe { copy_fixed::<STEP>(from.wrapping_add(at), to.wrapping_add(at)) };
+        at += STEP;
+    }
+    // SAFETY: the last `STEP` bytes of both ends.
+    unsafe { copy_fixed::<STEP>(from.wrapping_add(last), to.wrapping_add(last)) };
+}
+
+/// As [`copy_long`], and prefetches as many bytes at `later`, line by line.
+///
+/// # Safety
+/// As for [`copy_long`].
+#[inline(always)]
+unsafe fn copy_fetching(from: *const u8, to: *mut u8, row: usize, later: *const u8) {
+    debug_assert!(row >= STEP);
+    prefetch(later, 1);
+    // SAFETY: the first line of both ends.
+    unsafe { copy_fixed::<LINE>(from, to) };
+    let (mut at, last) = (LINE - to.addr() % LINE, row - STEP);
+    while at < last {
+        prefetch(later.wrapping_add(at), STEP);
+        // SAFETY: `at + STEP < row`.
+        unsafe { copy_fixed::<STEP>(from.wrapping_add(at), to.wrapping_add(at)) };
+        at += STEP;
+    }
+    prefetch(later.wrapping_add(last), STEP);
+    // SAFETY: the last `STEP` bytes of both ends.
+    unsafe { copy_fixed::<STEP>(from.wrapping_add(last), to.wrapping_add(last)) };
+}

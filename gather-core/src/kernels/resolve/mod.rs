@@ -1,0 +1,194 @@
+//! Resolving indices into positions one by one, in a form that compilers vectorise. Every level falls back to it.
+//!
+//! ```text
+//! for each index:
+//!     x = index, widened
+//!     x += dim if x < 0 and negative indices count from the end
+//!     out = x if 0 <= x < dim else -1        (one unsigned comparison)
+//! ```
+//!
+//! The loop has no branch: whether an index was out of range is found once for all of them, and which one it was is
+//! looked for only when there is one.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+pub(crate) mod block;
+
+use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::isa::Isa;
+use crate::types::index::Index;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
+/// see the loads of the next rows while it resolves, nor their indices while it moves (bench `matrix`).
+pub(crate) const CHUNK: usize = 64;
+
+/// What is to be resolved: `n` indices of one component, `stride` bytes apart, into `out`.
+#[derive(Clone, Copy)]
+pub struct ResolveJob {
+    pub(crate) index: *const u8,
+    pub(crate) stride: isize,
+    pub(crate) n: usize,
+    /// K2: the size of the axis, which fits.
+    pub(crate) dim: i32,
+    pub(crate) policy: IndexPolicy,
+    pub(crate) out: *mut i32,
+}
+
+impl ResolveJob {
+    /// `n` indices of a component from `index` on, along the inner loop.
+    #[inline(always)]
+    pub(crate) fn new(out: *mut i32, args: &IndexArgs<'_>, component: &Component, index: *const u8, n: usize) -> Self {
+        debug_assert!(i32::try_from(component.dim).is_ok(), "K2: an axis of {}", component.dim);
+        ResolveJob {
+            index: index.wrapping_offset(component.index),
+            stride: args.inner().index,
+            n,
+            dim: component.dim as i32,
+            policy: args.spec.policy,
+            out,
+        }
+    }
+
+    /// The `n` indices from `first` on, to be resolved into the same room.
+    #[inline(always)]
+    pub(crate) fn chunk(&self, first: usize, n: usize) -> ResolveJob {
+        ResolveJob { index: self.index.wrapping_offset(self.stride.wrapping_mul(first as isize)), n, ..*self }
+    }
+
+    /// What is left after the first `done <= n` indices.
+    #[inline(always)]
+    pub(crate) fn rest(&self, done: usize) -> ResolveJob {
+        ResolveJob { out: self.out.wrapping_add(done), ..self.chunk(done, self.n - done) }
+    }
+}
+
+/// Tuples to be resolved and added up: `n <= BLOCK` of them side by side, their components too. Every scale is
+/// positive: of an axis without a stride, a component out of range would scale to 0.
+#[derive(Clone, Copy)]
+pub struct TupleJob<'a> {
+    pub(crate) index: *const u8,
+    pub(crate) n: usize,
+    pub(crate) components: &'a [Component],
+    pub(crate) policy: IndexPolicy,
+    pub(crate) out: *mut i32,
+}
+
+impl TupleJob<'_> {
+    /// Resolves one tuple; returns whether a component was out of range (-1 stands for the tuple then).
+    ///
+    /// # Safety
+    /// `at < n`, whose components may be read as `I`; `out` has room for `n`.
+    #[inline(always)]
+    pub(crate) unsafe fn resolve_one<I: Index>(&self, at: usize) -> bool {
+        debug_assert!(at < self.n);
+        let first = self.index.cast::<I>().wrapping_add(at * self.components.len());
+        let position = self.components.iter().enumerate().try_fold(0i32, |sum, (k, component)| {
+            // SAFETY: the caller's promise.
+            let value = unsafe { first.wrapping_add(k).read_unaligned() };
+            let position = self.policy.resolve(value, component.dim)?;
+            Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
+        });
+        // SAFETY: the caller's promise.
+        unsafe { self.out.wrapping_add(at).write(position.unwrap_or(-1)) };
+        position.is_none()
+    }
+}
+
+/// Resolves indices; returns whether an index was out of range (-1 stands for it then).
+///
+/// # Safety
+/// `index` reaches `n` values of `I` at the stride (K3); `out` has room for `n`.
+#[inline(always)]
+pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
+    let dim = i64::from(job.dim);
+    match job.policy.out_of_bounds {
+        OutOfBounds::Error | OutOfBounds::Zero => {
+            let from_end = match job.policy.negative {
+                NegativeIndex::FromEnd => dim,
+                NegativeIndex::Reject => 0,
+            };
+            let check = move |value: I| {
+                let x = value.widen();
+                // Negative values: `x + dim` cannot overflow. Others: plus 0.
+                let x = x + (from_end & (x >> 63));
+                if (x as u64) < dim as u64 { x as i32 } else { -1 }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, check) }
+        }
+        OutOfBounds::Clamp => {
+            let from_end = match job.policy.negative {
+                NegativeIndex::FromEnd => dim,
+                NegativeIndex::Reject => 0,
+            };
+            let clamp = move |value: I| {
+                let x = value.widen();
+                let x = x + (from_end & (x >> 63));
+                x.max(0).min(dim - 1) as i32
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, clamp) }
+        }
+        OutOfBounds::Wrap => {
+            let wrap = move |value: I| {
+                let x = value.widen();
+                // In range already: no division.
+                if (x as u64) < dim as u64 { x as i32 } else { value.wrap(dim) as i32 }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { each::<I>(job, wrap) }
+        }
+    }
+}
+
+/// [`Isa::resolve_chunks`] by [`Isa::resolve`].
+///
+/// # Safety
+/// As for [`Isa::resolve_chunks`].
+#[inline(always)]
+pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
+    let mut done = 0;
+    while done < job.n {
+        let n = (job.n - done).min(CHUNK);
+        // SAFETY: the caller's promise, for some of the indices.
+        let out_of_range = unsafe { L::resolve::<I>(&job.chunk(done, n)) };
+        done += n;
+        if !each(n, out_of_range) {
+            return;
+        }
+    }
+}
+
+/// Maps every index of a block; returns whether a result was negative.
+///
+/// # Safety
+/// As for [`resolve`].
+#[inline(always)]
+unsafe fn each<I: Index>(job: &ResolveJob, map: impl Fn(I) -> i32) -> bool {
+    let mut signs = 0i32;
+    let contiguous = job.stride == size_of::<I>() as isize;
+    if contiguous {
+        let index = job.index.cast::<I>();
+        for at in 0..job.n {
+            // SAFETY: the caller promises `n` readable values `stride` apart, here one after the other.
+            let value = unsafe { index.wrapping_add(at).read_unaligned() };
+            let position = map(value);
+            signs |= position;
+            // SAFETY: `at < n`, and `out` has room for `n`.
+            unsafe { job.out.wrapping_add(at).write(position) };
+        }
+    } else {
+        let mut index = job.index;
+        for at in 0..job.n {
+            // SAFETY: the caller promises `n` readable values `stride` apart; this is the one at `at`.
+            let value = unsafe { index.cast::<I>().read_unaligned() };
+            let position = map(value);
+            signs |= position;
+            // SAFETY: `at < n`, and `out` has room for `n`.
+            unsafe { job.out.wrapping_add(at).write(position) };
+            index = index.wrapping_offset(job.stride);
+        }
+    }
+    signs < 0
+}

@@ -1,0 +1,78 @@
+//! Which kernel runs a loop nest.
+
+#![forbid(unsafe_code)]
+
+use crate::kernels::builtin::{BATCH_TO_SPACE, builtin_of};
+use crate::kernels::table::{IndexEntry, KernelSet, SpaceEntry};
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::op::Op;
+
+/// The sets that a call takes kernels from: one of the user's, if there is, before the built-in one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernels {
+    own: Option<&'static KernelSet>,
+    builtin: &'static KernelSet,
+}
+
+impl Kernels {
+    /// The built-in kernels for an index type that is known to the compiler, which links no others.
+    #[inline(always)]
+    pub(crate) fn of<I: Index>() -> Self {
+        Kernels { own: None, builtin: builtin_of(I::TYPE) }
+    }
+
+    /// The built-in kernels for an index type.
+    pub(crate) fn builtin(index: IndexType) -> Self {
+        Kernels { own: None, builtin: builtin_of(index) }
+    }
+
+    /// The kernels of a set, and the built-in ones for what it lacks.
+    pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
+        Kernels { own: Some(own), builtin: builtin_of(index) }
+    }
+
+    /// The built-in kernels of BatchToSpace.
+    pub(crate) fn space() -> Self {
+        Kernels { own: None, builtin: &BATCH_TO_SPACE }
+    }
+
+    /// The kernels of a set for BatchToSpace, and the built-in ones for what it lacks.
+    pub(crate) fn space_with(own: &'static KernelSet) -> Self {
+        Kernels { own: Some(own), builtin: &BATCH_TO_SPACE }
+    }
+
+    /// The kernel of an index operator for rows of `row` bytes.
+    #[inline]
+    pub(crate) fn index_kernel(
+        &self,
+        op: Op,
+        row: usize,
+        index: IndexType,
+        rank: usize,
+        level: Level,
+    ) -> &'static IndexEntry {
+        self.find(row, |set, width| set.index_kernel(op, width, index, rank, level))
+    }
+
+    /// The kernel of BatchToSpace for rows of `row` bytes.
+    #[inline]
+    pub(crate) fn space_kernel(&self, row: usize, rank: usize, level: Level) -> &'static SpaceEntry {
+        self.find(row, |set, width| set.space_kernel(width, rank, level))
+    }
+
+    /// What is found for rows of `row` bytes: in the user's set, else among the built-in kernels, which have rows of
+    /// any length.
+    #[inline(always)]
+    fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> T {
+        if let Some(set) = self.own
+            && let Some(width) = set.width(row)
+            && let Some(found) = find(set, width)
+        {
+            return found;
+        }
+        let width = self.builtin.width(row).or(self.builtin.rows());
+        let found = width.and_then(|width| find(self.builtin, width));
+        found.expect("there is a built-in kernel for every width, index type, rank and level")
+    }
+}

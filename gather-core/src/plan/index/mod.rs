@@ -1,0 +1,180 @@
+//! The plan of an operator on indices: a folded loop nest, and the kernel that runs it.
+
+#![forbid(unsafe_code)]
+
+mod build;
+mod few_rows;
+
+use smallvec::SmallVec;
+
+use crate::kernels::convert::ConvertFns;
+use crate::kernels::select::Kernels;
+use crate::kernels::{IndexKernel, KernelSpec, Loop};
+use crate::plan::fold::Loops;
+use crate::plan::lowered::Axis;
+use crate::plan::method::Panels;
+use crate::plan::tasks::Work;
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::element::DType;
+use crate::types::index::IndexType;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, Options};
+
+/// What running a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// There is nothing to write and nothing to check.
+    Nothing,
+    /// Every index is to be checked, nothing can be written.
+    Check,
+    /// The kernel runs.
+    Run,
+}
+
+/// What a plan is made of beside the lowered operator.
+pub(crate) struct IndexRequest<'a> {
+    pub(crate) kernels: Kernels,
+    /// The data type of the output, and of data unless a map converts.
+    pub(crate) dtype: DType,
+    pub(crate) index: IndexType,
+    pub(crate) out: &'a Layout,
+    pub(crate) policy: IndexPolicy,
+    pub(crate) options: Options,
+    /// What converts elements on their way.
+    pub(crate) converting: Option<Converting>,
+}
+
+/// A map, without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Converting {
+    /// The map's functions, by level.
+    pub(crate) convert_fns: ConvertFns,
+    /// Bytes of an element of data.
+    pub(crate) size_in: usize,
+    /// The kernel of maps for the index type.
+    pub(crate) kernel: fn(Level, Method) -> IndexKernel,
+}
+
+/// The plan of an operator on indices.
+///
+/// Made by [`IndexPlan::new`] alone, from attributes that have been checked against the layouts of data, indices and
+/// output. So, for tensors of these layouts and types:
+///
+/// - **P1** `loops` reach the elements of the output, each once, and those of data and of indices that the operator
+///   reads for them (K1, K3), where every position of the axes is in range (K2).
+/// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type, of
+///   rows of `spec.row` bytes and of the nest's rank, and takes the nest by `spec.method` (K5 to K9).
+/// - **P3** With `panels`, P2 holds for the loops behind the first `panels.moving`, with data packed into panels.
+/// - **P4** Where `action` is `Run`, the output has elements.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexPlan {
+    op: Op,
+    output: Shape,
+    axes: SmallVec<[Axis; 3]>,
+    /// P1. Folded, in bytes, the inner loop last.
+    loops: Loops,
+    /// P2. Bytes of data from one position to the next.
+    stride: isize,
+    /// P2.
+    spec: KernelSpec,
+    /// P2.
+    kernel: IndexKernel,
+    kernel_name: &'static str,
+    /// P3.
+    panels: Option<Panels>,
+    /// P4.
+    action: Action,
+    /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
+    blocked: bool,
+    /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
+    /// have none, and need a stand-in), and work for one thread.
+    whole: bool,
+    index: IndexType,
+    options: Options,
+    work: Work,
+}
+
+/// What `exec` and the doors ask of a plan.
+impl IndexPlan {
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
+
+    pub(crate) fn output(&self) -> &Shape {
+        &self.output
+    }
+
+    pub(crate) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    #[inline(always)]
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> isize {
+        self.stride
+    }
+
+    #[inline(always)]
+    pub(crate) fn spec(&self) -> &KernelSpec {
+        &self.spec
+    }
+
+    #[inline(always)]
+    pub(crate) fn kernel(&self) -> IndexKernel {
+        self.kernel
+    }
+
+    pub(crate) fn kernel_name(&self) -> &'static str {
+        self.kernel_name
+    }
+
+    pub(crate) fn panels(&self) -> Option<&Panels> {
+        self.panels.as_ref()
+    }
+
+    pub(crate) fn action(&self) -> Action {
+        self.action
+    }
+
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    pub(crate) fn index(&self) -> IndexType {
+        self.index
+    }
+
+    /// How the plan gets at data.
+    pub(crate) fn method(&self) -> Method {
+        if self.panels.is_some() { Method::Panels } else { self.spec.method }
+    }
+
+    /// What a call does.
+    #[inline(always)]
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Whether a call that is so much work is one call of the kernel.
+    #[inline]
+    pub(crate) fn is_one_call(&self, work: Work) -> bool {
+        !self.blocked && self.panels.is_none() && !self.axes.is_empty() && work.is_for_one(self.options.par)
+    }
+
+    /// Tasks that a call which is so much work is cut into here and now, where the pool has `threads()` threads.
+    #[inline]
+    pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
+        work.tasks(self.options.par, threads)
+    }
+}

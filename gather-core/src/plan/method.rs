@@ -1,0 +1,224 @@
+//! Which method gets at data: chosen here once, by shapes, widths and levels.
+
+#![forbid(unsafe_code)]
+
+use crate::kernels::{Component, FEW, LINE, Loop, fits_i32, table_entries};
+use crate::plan::fold::Loops;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+
+/// Panels of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panels {
+    /// Loops that step through data, outermost: each coordinate has data of its own.
+    pub(crate) moving: usize,
+    /// Elements of the axis: rows of a panel.
+    pub(crate) rows: usize,
+    /// Columns of a panel.
+    pub(crate) columns: usize,
+}
+
+/// Bytes of a panel: half of a second-level cache of 1 MiB (workload `gather_elements/axis0_4096x4096`).
+const PANEL: usize = 512 << 10;
+/// Rows from which on a table is worth loading.
+const TABLE_FROM: usize = 64;
+/// Rows of a plane from which on vectors are worth setting up.
+const GATHER_FROM: usize = 8;
+/// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
+const GATHER_12_FROM: usize = 6 << 20;
+/// Bytes of a row and of an output from which on rows are written past the caches (workload
+/// `gather/embedding_50257x768_8k`).
+const STREAMED_ROW: usize = 1 << 10;
+const STREAMED_FROM: usize = 24 << 20;
+
+/// A folded loop nest for which a method is to be chosen; it has rows to move.
+pub(crate) struct Nest<'a> {
+    pub(crate) op: Op,
+    pub(crate) level: Level,
+    pub(crate) loops: &'a Loops,
+    pub(crate) components: &'a [Component],
+    /// Bytes of data from one position to the next.
+    pub(crate) stride: isize,
+    pub(crate) row: usize,
+    pub(crate) index_size: usize,
+    /// Whether an outer loop comes back to the same indices.
+    pub(crate) reused: bool,
+    /// Whether rows are converted on their way.
+    pub(crate) converts: bool,
+    /// Whether rows are worth fetching ahead.
+    pub(crate) is_far: bool,
+    /// Bytes of data that the indices reach.
+    pub(crate) reach: usize,
+    /// Bytes of the output.
+    pub(crate) bytes: usize,
+}
+
+impl Nest<'_> {
+    /// The best method.
+    pub(crate) fn choose(&self) -> Method {
+        let n = self.inner().n;
+        if !fits_i32(self.components) {
+            return Method::Direct;
+        }
+        if self.converts {
+            return if n <= GATHER_FROM { Method::Direct } else { Method::Blocks };
+        }
+        if n > 1 && self.takes(Method::StridedCopy) {
+            return Method::StridedCopy;
+        }
+        // What follows is for many rows.
+        if n <= FEW && self.loops.len() == 1 {
+            return Method::Direct;
+        }
+        if let Some(&table) =
+            [Method::ByteTable, Method::Table].iter().find(|&&table| n >= TABLE_FROM && self.takes(table))
+        {
+            return table;
+        }
+        if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
+            return Method::Panels;
+        }
+        let streams = self.row >= STREAMED_ROW && self.bytes >= STREAMED_FROM && self.takes(Method::Streamed);
+        let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);
+        match () {
+            () if streams => Method::Streamed,
+            () if self.reused => Method::Blocks,
+            () if n <= FEW && (self.is_dense() || !gathers || n < GATHER_FROM) => Method::Direct,
+            () if gathers => Method::Gathered,
+            () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
+            () => Method::Blocks,
+        }
+    }
+
+    /// The method that runs on the panels of a nest that is run panel by panel.
+    pub(crate) fn choose_on_panels(&self, panels: &Panels) -> Method {
+        let width = panels.columns.saturating_mul(self.row);
+        let near = width.saturating_mul(panels.rows) <= MOST_OFFSET;
+        if self.gathers_rows() && self.row != 12 && near { Method::Gathered } else { Method::Blocks }
+    }
+
+    /// Whether a method runs the nest.
+    pub(crate) fn takes(&self, method: Method) -> bool {
+        let (inner, one) = (self.inner(), self.components.len() == 1);
+        if method == Method::Direct {
+            return true;
+        }
+        if self.converts || !fits_i32(self.components) {
+            return self.converts && method == Method::Blocks && fits_i32(self.components);
+        }
+        match method {
+            Method::Direct | Method::Blocks => true,
+            Method::Chunks => one && inner.index != 0,
+            Method::Gathered => self.gathers_rows() && (self.is_packed() || (self.row != 12 && self.is_near())),
+            Method::Table => self.table_entries().is_some(),
+            Method::ByteTable => {
+                self.row == 1 && one && self.index_size == 1 && inner.index == 1 && self.table_entries().is_some()
+            }
+            Method::Panels => self.panels().is_some(),
+            Method::StridedCopy => inner.index == 0,
+            Method::Streamed => cfg!(target_arch = "x86_64") && self.row >= LINE,
+            Method::Interleaved => false,
+        }
+    }
+
+    fn inner(&self) -> &Loop {
+        self.loops.last().expect("a nest has an inner loop")
+    }
+
+    /// Whether rows lie side by side in the output, and elements in data, which the inner loop does not move.
+    pub(crate) fn is_packed(&self) -> bool {
+        let inner = self.inner();
+        self.stride == self.row as isize && inner.data == 0 && inner.out == self.row as isize
+    }
+
+    /// Whether rows lie side by side in the output, and indices of one component too, and the inner loop does not
+    /// move data; as a single row does.
+    pub(crate) fn is_dense(&self) -> bool {
+        let inner = self.inner();
+        let side_by_side = self.has_adjacent_indices() && inner.out == self.row as isize && inner.data == 0;
+        self.components.len() == 1 && (side_by_side || inner.n == 1)
+    }
+
+    /// Whether the inner loop steps from one index to the next, if there are any.
+    fn has_adjacent_indices(&self) -> bool {
+        self.index_size > 0 && self.inner().index == self.index_size as isize
+    }
+
+    /// Whether index tuples lie side by side, their components too, with positive scales.
+    pub(crate) fn has_adjacent_tuples(&self) -> bool {
+        let (size, n) = (self.index_size as isize, self.components.len());
+        n > 1
+            && self.inner().index == size * n as isize
+            && self.components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale > 0)
+    }
+
+    /// Whether the level gathers rows of this width, from indices side by side into rows side by side.
+    fn gathers_rows(&self) -> bool {
+        let inner = self.inner();
+        self.level != Level::Scalar
+            && matches!(self.row, 4 | 8 | 12)
+            && self.components.len() == 1
+            && self.has_adjacent_indices()
+            && inner.out == self.row as isize
+    }
+
+    /// Whether what the inner loop reaches in data is within 32 bits of its begin.
+    fn is_near(&self) -> bool {
+        let dim = usize::try_from(self.components[0].dim).unwrap_or(usize::MAX);
+        let within = |step: isize, n: usize| step.unsigned_abs().saturating_mul(n) <= MOST_OFFSET;
+        within(self.stride, dim) && within(self.inner().data, self.inner().n)
+    }
+
+    /// The entries of a table in registers: elements that fit and lie side by side from the first to the last, since
+    /// a table is loaded whole.
+    pub(crate) fn table_entries(&self) -> Option<usize> {
+        let mut entries = 1i64;
+        for component in self.components.iter().rev().filter(|component| component.dim != 1) {
+            if component.scale != entries {
+                return None;
+            }
+            entries = entries.checked_mul(component.dim)?;
+        }
+        let fits = entries <= table_entries(self.row) as i64;
+        (self.level != Level::Scalar && self.is_packed() && fits).then_some(entries as usize)
+    }
+
+    /// Panels: one component, and contiguous columns that step through data and indices at once.
+    pub(crate) fn panels(&self) -> Option<Panels> {
+        let ([component], inner) = (self.components, self.inner()) else { return None };
+        if self.op != Op::GatherElements || inner.data != self.row as isize {
+            return None;
+        }
+        // A panel that gathers more data than there is would only cost memory: data of a broadcast axis is one row.
+        if self.stride == 0 {
+            return None;
+        }
+        let rows = usize::try_from(component.dim).ok()?;
+        let columns = (PANEL / rows.saturating_mul(self.row).max(1)).max(LINE / self.row).clamp(1, inner.n);
+        let moving = self.loops[..self.loops.len() - 1].iter().filter(|outer| outer.data != 0).count();
+        let bytes = rows.checked_mul(columns)?.checked_mul(self.row)?;
+        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
+    }
+
+    /// Whether panels are better than reading data where it lies: where it exceeds the cache and a panel does not, by
+    /// far, and where every packed element is used about once or more.
+    fn panels_pay(&self, panels: Panels) -> bool {
+        let row = panels.rows.saturating_mul(self.row);
+        let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
+        row.saturating_mul(self.inner().n) > 4 * PANEL
+            && row.saturating_mul(panels.columns) <= 8 * PANEL
+            && self.stride.unsigned_abs() > 2 * LINE
+            && still >= panels.rows / 2
+    }
+}
+
+/// Bytes within which offsets of gathered rows lie: two of them add up in 32 bits.
+const MOST_OFFSET: usize = i32::MAX as usize / 2;
+
+/// Orders loops for panels: those that step through data go outside.
+pub(crate) fn arrange_panels(loops: &mut Loops) {
+    if let [outer @ .., _] = loops.as_mut_slice() {
+        outer.sort_by_key(|l| l.data == 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! How many tasks a call is worth.
+
+#![forbid(unsafe_code)]
+
+use crate::types::policy::Par;
+
+/// Work that one task should have at least, in bytes copied: with half as much, calls that find the pool asleep take
+/// longer than on one thread (bench `peers`, two threads).
+const BYTES_PER_TASK: usize = 1 << 20;
+
+/// What it costs to resolve an index and to begin its row, in bytes copied.
+const ROW: usize = 24;
+
+/// What a call does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Bytes that it writes.
+    pub(crate) bytes: usize,
+    /// Rows that it moves.
+    pub(crate) rows: usize,
+}
+
+impl Work {
+    /// The work of a call that does `count` times as much as a `planned`-th of this one.
+    #[inline]
+    pub(crate) fn scaled(self, planned: usize, count: usize) -> Self {
+        let scale = |total: usize| (total / planned).saturating_mul(count);
+        Work { bytes: scale(self.bytes), rows: scale(self.rows) }
+    }
+
+    /// Whether one thread does it, whatever the pool.
+    #[inline]
+    pub(crate) fn is_for_one(self, par: Par) -> bool {
+        match par {
+            _ if cfg!(not(feature = "rayon")) => true,
+            Par::Seq => true,
+            Par::Threads(n) => n <= 1,
+            Par::Auto => self.as_bytes() < 2 * BYTES_PER_TASK,
+        }
+    }
+
+    /// The tasks, at least 1, that it is cut into where a pool has `threads()` threads. Small calls do not even ask
+    /// for the pool, which would start it.
+    #[inline]
+    pub(crate) fn tasks(self, par: Par, threads: impl FnOnce() -> usize) -> usize {
+        match par {
+            _ if self.is_for_one(par) => 1,
+            Par::Threads(n) => n,
+            Par::Auto | Par::Seq => threads().min(self.as_bytes() / BYTES_PER_TASK).max(1),
+        }
+    }
+
+    /// The bytes that are copied in as much time.
+    #[inline]
+    fn as_bytes(self) -> usize {
+        self.bytes.saturating_add(self.rows.saturating_mul(ROW))
+    }
+}

@@ -1,0 +1,399 @@
+//! Borrowed tensors whose data type is known at run time.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::{DType, Element, Validity};
+use crate::types::error::Error;
+
+/// What dynamic views say of themselves.
+macro_rules! dyn_methods {
+    ($name:literal) => {
+        /// The data type.
+        #[must_use]
+        #[inline]
+        pub fn dtype(&self) -> DType {
+            self.dtype
+        }
+
+        /// The sizes of the dimensions.
+        #[must_use]
+        #[inline]
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
+
+        /// Shape and strides, in elements.
+        #[must_use]
+        #[inline]
+        pub fn layout(&self) -> &Layout {
+            &self.layout
+        }
+
+        fn debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct($name)
+                .field("dtype", &self.dtype)
+                .field("shape", &self.shape())
+                .field("strides", &self.layout.strides())
+                .finish()
+        }
+    };
+}
+
+/// A borrowed tensor whose data type is known at run time.
+///
+/// Its elements may lie at any alignment.
+#[derive(Clone)]
+pub struct DynView<'a> {
+    /// The first byte of the element at coordinate 0, whether or not there is one.
+    ///
+    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation and may be
+    /// read. V3: the bytes of each element are a value of the data type.
+    origin: NonNull<u8>,
+    layout: Layout,
+    dtype: DType,
+    memory: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a view only reads, and elements are `Send + Sync`.
+unsafe impl Send for DynView<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for DynView<'_> {}
+
+impl fmt::Debug for DynView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.debug(f)
+    }
+}
+
+impl<'a, T: Element> From<&View<'a, T>> for DynView<'a> {
+    fn from(view: &View<'a, T>) -> Self {
+        // SAFETY: V1 of the view; its elements are values of `T`, which its data type stands for.
+        unsafe { Self::from_raw_parts(T::DTYPE, view.origin().cast(), view.layout().clone()) }
+    }
+}
+
+impl<'a> DynView<'a> {
+    /// A row-major view of bytes, at any alignment, in the machine's byte order.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes), then
+    /// [`Error::InvalidBytes`] when the bytes are no values of the type: a `bool` is 0 or 1, and of a derived type
+    /// only its own crate can tell (see [`DynView::from_bytes_unchecked`]).
+    pub fn from_bytes(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
+        let layout = row_major(dtype, bytes.len(), shape)?;
+        check_values(dtype, bytes, 0)?;
+        // SAFETY: the coordinates of a row-major layout are neighbours, and take as many bytes as there are; these
+        // have been checked to be values of the type.
+        Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
+    }
+
+    /// As [`DynView::from_bytes`] for any data type, without looking at the bytes.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes).
+    ///
+    /// # Safety
+    /// The bytes are values of the data type, one after the other.
+    pub unsafe fn from_bytes_unchecked(dtype: DType, bytes: &'a [u8], shape: &[usize]) -> Result<Self, Error> {
+        let layout = row_major(dtype, bytes.len(), shape)?;
+        // SAFETY: the coordinates of a row-major layout are neighbours, and take as many bytes as there are; that
+        // these are values is the caller's promise.
+        Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_ptr(), layout) })
+    }
+
+    /// A view of bytes with any strides, at any alignment, whose first coordinate is element `offset`. Strides and
+    /// offset count elements.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Element};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let matrix: Vec<u8> = [1u16, 2, 3, 4, 5, 6].iter().flat_map(|number| number.to_ne_bytes()).collect();
+    ///     let columns = DynView::strided(u16::DTYPE, &matrix, &[3, 2], &[1, 3], 0)?;
+    ///     assert_eq!((columns.shape(), columns.layout().strides()), (&[3, 2][..], &[1, 3][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] when a coordinate
+    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] when `offset` does in a view
+    /// without elements; then [`Error::InvalidBytes`] as for [`DynView::from_bytes`], for the bytes from the first
+    /// element reached to the last.
+    pub fn strided(
+        dtype: DType,
+        bytes: &'a [u8],
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+    ) -> Result<Self, Error> {
+        let layout = within(dtype, bytes.len(), shape, strides, offset)?;
+        let reached = reached_bytes(dtype, &layout, offset);
+        check_values(dtype, &bytes[reached.clone()], reached.start)?;
+        let origin = bytes.as_ptr().wrapping_add(offset * dtype.size());
+        // SAFETY: every coordinate has been checked to lie in the slice, and all bytes reached to be values of the
+        // type.
+        Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
+    }
+
+    /// A view of memory of which there is no slice, such as that of another crate's or language's tensor.
+    ///
+    /// `origin` is the first byte of the element at coordinate 0, wherever in memory the strides lead from there. They
+    /// count elements.
+    ///
+    /// # Safety
+    /// - `origin` is not null, even where the layout has no elements. It needs no alignment.
+    /// - For `'a`, the bytes of the elements at all coordinates of the layout may be read: they lie in one allocation,
+    ///   which `origin` may access, and nothing writes to them.
+    /// - The bytes of each element are a value of the data type.
+    #[must_use]
+    #[inline]
+    pub unsafe fn from_raw_parts(dtype: DType, origin: *const u8, layout: Layout) -> Self {
+        // SAFETY: the caller's promise.
+        let origin = unsafe { NonNull::new_unchecked(origin.cast_mut()) };
+        DynView { origin, layout, dtype, memory: PhantomData }
+    }
+
+    /// The same elements with the dimensions in another order.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
+        let layout = self.layout.permuted(axes)?;
+        // SAFETY: the coordinates are those of this view with their components in another order (V1, V3).
+        Ok(unsafe { Self::from_raw_parts(self.dtype, self.origin(), layout) })
+    }
+
+    dyn_methods!("DynView");
+
+    #[inline]
+    pub(crate) fn origin(&self) -> *const u8 {
+        self.origin.as_ptr()
+    }
+}
+
+/// A borrowed tensor that is written, and whose data type is known at run time.
+///
+/// Its elements may lie at any alignment. They are written as whole values of the data type and never read.
+pub struct DynViewMut<'a> {
+    /// The first byte of the element at coordinate 0, whether or not there is one.
+    ///
+    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation and may be
+    /// written, through this view only. V2: no two coordinates share an element. V3: the memory takes any value of the
+    /// data type.
+    origin: NonNull<u8>,
+    layout: Layout,
+    dtype: DType,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: a mutable view is borrowed mutably as a whole, and elements are `Send + Sync`.
+unsafe impl Send for DynViewMut<'_> {}
+// SAFETY: through a shared reference it gives out its layout and data type only.
+unsafe impl Sync for DynViewMut<'_> {}
+
+impl fmt::Debug for DynViewMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.debug(f)
+    }
+}
+
+impl<'a, T: Element> From<&'a mut ViewMut<'_, T>> for DynViewMut<'a> {
+    fn from(view: &'a mut ViewMut<'_, T>) -> Self {
+        let layout = view.layout().clone();
+        // SAFETY: V1 and V2 of the view, which is borrowed mutably for 'a; its memory holds values of `T`.
+        unsafe { Self::from_raw_parts(T::DTYPE, view.origin().cast(), layout) }
+    }
+}
+
+impl<'a> DynViewMut<'a> {
+    /// A row-major view of bytes, at any alignment, in the machine's byte order. Bytes take the values of any data
+    /// type.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], [`Error::TooManyBytes`], [`Error::LengthMismatch`] (in bytes).
+    pub fn from_bytes(dtype: DType, bytes: &'a mut [u8], shape: &[usize]) -> Result<Self, Error> {
+        let layout = row_major(dtype, bytes.len(), shape)?;
+        // SAFETY: the coordinates of a row-major layout are neighbours, each once, and take as many bytes as there
+        // are.
+        Ok(unsafe { Self::from_raw_parts(dtype, bytes.as_mut_ptr(), layout) })
+    }
+
+    /// A view of bytes with any strides, at any alignment, whose first coordinate is element `offset`. Strides and
+    /// offset count elements.
+    ///
+    /// # Errors
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], [`Error::StridesOutOfBounds`] when a coordinate
+    /// lies outside the whole elements among the bytes, or [`Error::OffsetOutOfBounds`] when `offset` does in a view
+    /// without elements; then [`Error::StridesOverlap`] as for [`ViewMut::strided`].
+    pub fn strided(
+        dtype: DType,
+        bytes: &'a mut [u8],
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+    ) -> Result<Self, Error> {
+        let layout = within(dtype, bytes.len(), shape, strides, offset)?;
+        layout.check_disjoint()?;
+        let origin = bytes.as_mut_ptr().wrapping_add(offset * dtype.size());
+        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element.
+        Ok(unsafe { Self::from_raw_parts(dtype, origin, layout) })
+    }
+
+    /// A view of memory of which there is no slice: the writable form of [`DynView::from_raw_parts`].
+    ///
+    /// # Safety
+    /// - `origin` is not null, even where the layout has no elements. It needs no alignment.
+    /// - For `'a`, the bytes of the elements at all coordinates of the layout may be written: they lie in one
+    ///   allocation, which `origin` may access, and nothing else reads or writes them.
+    /// - Values of the data type may be written there: whoever reads the memory afterwards takes any of them.
+    /// - No two coordinates share an element.
+    #[must_use]
+    #[inline]
+    pub unsafe fn from_raw_parts(dtype: DType, origin: *mut u8, layout: Layout) -> Self {
+        // SAFETY: the caller's promise.
+        let origin = unsafe { NonNull::new_unchecked(origin) };
+        DynViewMut { origin, layout, dtype, memory: PhantomData }
+    }
+
+    dyn_methods!("DynViewMut");
+
+    #[inline]
+    #[allow(dead_code, reason = "calls that write to dynamic views are yet to come")]
+    pub(crate) fn origin(&mut self) -> *mut u8 {
+        self.origin.as_ptr()
+    }
+}
+
+/// The row-major layout of a shape, whose elements take `len` bytes.
+fn row_major(dtype: DType, len: usize, shape: &[usize]) -> Result<Layout, Error> {
+    let layout = Layout::contiguous(shape)?;
+    let expected = Shape::checked_bytes(shape, dtype.size())?;
+    if len == expected { Ok(layout) } else { Err(Error::LengthMismatch { len, expected, shape: shape.into() }) }
+}
+
+/// A layout whose coordinates, taken from element `offset`, lie in `len` bytes.
+fn within(dtype: DType, len: usize, shape: &[usize], strides: &[isize], offset: usize) -> Result<Layout, Error> {
+    let layout = Layout::strided(shape, strides)?;
+    layout.check_within(offset, len / dtype.size())?;
+    Ok(layout)
+}
+
+/// The bytes from the first element reached to the last, of a layout that has been checked to lie in a slice.
+fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Range<usize> {
+    match layout.reach() {
+        Some((Some(first), Some(last))) => {
+            let [start, end] = [first, last].map(|element| offset.wrapping_add_signed(element));
+            start * dtype.size()..(end + 1) * dtype.size()
+        }
+        _ => 0..0,
+    }
+}
+
+/// Checks that bytes, which begin at `start` of a slice, are values of a type.
+fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
+    let wrong = match dtype.validity() {
+        Validity::AnyBits => return Ok(()),
+        Validity::Bool => bytes.iter().position(|&byte| byte > 1),
+        Validity::Unknown => return Err(Error::InvalidBytes { dtype, position: None }),
+    };
+    wrong.map_or(Ok(()), |at| Err(Error::InvalidBytes { dtype, position: Some(start + at) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::element::bytes_of;
+
+    /// The elements of a view in row-major order.
+    fn read<T: Element>(view: &DynView<'_>) -> Vec<T> {
+        assert_eq!(view.dtype(), T::DTYPE);
+        let (shape, strides) = (view.shape(), view.layout().strides());
+        let mut values = Vec::new();
+        for at in 0..view.layout().len() {
+            let (mut rest, mut offset) = (at, 0);
+            for (&dim, &stride) in shape.iter().zip(strides).rev() {
+                offset += (rest % dim) as isize * stride;
+                rest /= dim;
+            }
+            let element = view.origin().wrapping_offset(offset * size_of::<T>() as isize).cast::<T>();
+            // SAFETY: a coordinate's element may be read (V1), at any alignment, and is a value of `T` (V3).
+            values.push(unsafe { element.read_unaligned() });
+        }
+        values
+    }
+
+    #[test]
+    fn bytes_are_viewed_along_strides_at_any_alignment() {
+        let numbers = [1u32, 2, 3, 4, 5, 6];
+        for shift in 0..4 {
+            let mut memory = vec![0u8; shift];
+            memory.extend(numbers.iter().flat_map(bytes_of));
+            // What is no whole element is not reached.
+            memory.extend([0xFF; 3]);
+            let bytes = &memory[shift..];
+            let view = |shape: &[usize], strides: &[isize], offset| {
+                DynView::strided(u32::DTYPE, bytes, shape, strides, offset).map(|view| read::<u32>(&view))
+            };
+            assert_eq!(view(&[3, 2], &[1, 3], 0), Ok(vec![1, 4, 2, 5, 3, 6]));
+            assert_eq!(view(&[6], &[-1], 5), Ok(vec![6, 5, 4, 3, 2, 1]));
+            assert_eq!(view(&[2, 3], &[0, 2], 1), Ok(vec![2, 4, 6, 2, 4, 6]));
+            assert_eq!(view(&[0, 3], &[0, 2], 6), Ok(vec![]));
+            let outside = |first, last| Err(Error::StridesOutOfBounds { first: Some(first), last: Some(last), len: 6 });
+            assert_eq!(view(&[3], &[3], 0), outside(0, 6));
+            assert_eq!(view(&[3], &[-3], 5), outside(-1, 5));
+            assert_eq!(view(&[0], &[1], 7), Err(Error::OffsetOutOfBounds { offset: 7, len: 6 }));
+            let whole = DynView::from_bytes(u32::DTYPE, &bytes[..24], &[2, 3]).unwrap();
+            assert_eq!(read::<u32>(&whole.permuted(&[1, 0]).unwrap()), [1, 4, 2, 5, 3, 6]);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_values_are_refused_where_they_are_reached() {
+        let bytes = [2, 0, 1, 0, 3];
+        let dtype = bool::DTYPE;
+        let invalid = |position| Err(Error::InvalidBytes { dtype, position });
+        let view = |shape: &[usize], strides: &[isize], offset| {
+            DynView::strided(dtype, &bytes, shape, strides, offset).map(|view| read::<bool>(&view))
+        };
+        assert_eq!(view(&[3], &[1], 1), Ok(vec![false, true, false]));
+        assert_eq!(view(&[2], &[-1], 2), Ok(vec![true, false]));
+        assert_eq!(view(&[3], &[1], 2), invalid(Some(4)));
+        assert_eq!(view(&[2], &[1], 0), invalid(Some(0)));
+        // The byte between the two is one of those that are looked at.
+        assert_eq!(view(&[2], &[-4], 4), invalid(Some(0)));
+        assert_eq!(view(&[0], &[1], 0), Ok(vec![]));
+        let whole = DynView::from_bytes(dtype, &bytes, &[5]).map(|view| read::<bool>(&view));
+        assert_eq!(whole, invalid(Some(0)));
+        let length = DynView::from_bytes(dtype, &bytes, &[4]).map(|view| read::<bool>(&view));
+        assert_eq!(length, Err(Error::LengthMismatch { len: 5, expected: 4, shape: [4].into() }));
+    }
+
+    #[test]
+    fn outputs_are_viewed_with_their_type_or_as_bytes() {
+        let mut numbers = [0u16; 6];
+        let mut view = ViewMut::strided(&mut numbers, &[2, 2], &[-3, 2], 3).unwrap();
+        let (layout, origin) = (view.layout().clone(), view.origin().cast());
+        let mut erased = DynViewMut::from(&mut view);
+        assert_eq!((erased.origin(), erased.dtype(), erased.layout()), (origin, u16::DTYPE, &layout));
+
+        let mut bytes = [0u8; 9];
+        let mut refused = |shape: &[usize], strides: &[isize], offset| {
+            DynViewMut::strided(u16::DTYPE, &mut bytes[1..], shape, strides, offset).map(|view| view.layout().len())
+        };
+        assert_eq!(refused(&[2, 2], &[1, 2], 0), Ok(4));
+        assert_eq!(
+            refused(&[2, 2], &[1, 1], 0),
+            Err(Error::StridesOverlap { dim: 1, stride: 1, needed: 2, strides: [1, 1].into() })
+        );
+        assert!(matches!(refused(&[2, 2], &[1, 2], 1), Err(Error::StridesOutOfBounds { last: Some(4), len: 4, .. })));
+        let length = DynViewMut::from_bytes(u16::DTYPE, &mut bytes, &[4]).map(|view| view.layout().len());
+        assert_eq!(length, Err(Error::LengthMismatch { len: 9, expected: 8, shape: [4].into() }));
+        let whole = DynViewMut::from_bytes(bool::DTYPE, &mut bytes, &[3, 3]).unwrap();
+        assert_eq!((whole.shape(), whole.dtype()), (&[3, 3][..], bool::DTYPE));
+    }
+}

@@ -1,0 +1,328 @@
+//! Layouts: sizes and strides without memory, checked once where they are made.
+
+#![forbid(unsafe_code)]
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use smallvec::SmallVec;
+
+pub use crate::tensor::shape::Shape;
+use crate::tensor::shape::{INLINE, too_many_elements};
+use crate::types::error::Error;
+
+/// Shape and element strides of a tensor, without its memory.
+///
+/// A plan is made from layouts; a view is a layout over memory.
+//
+// A layout is made for every view, in front of calls that take as long as a few hundred instructions. So few
+// dimensions are held in place, and the fields are words without padding between them, which compilers keep in
+// registers.
+#[derive(Clone)]
+pub struct Layout {
+    /// Of up to `INLINE` dimensions, then zeros. L1: there is one stride a dimension. L2: the product of the sizes,
+    /// zeros left aside, fits in `isize`.
+    sizes: [usize; INLINE],
+    strides: [isize; INLINE],
+    /// The dimensions where there are more, else `None`.
+    spilled: Option<Box<Spilled>>,
+    /// L3: the product of the sizes.
+    len: usize,
+    /// L4: the number of dimensions that are held in place; 0 where they are spilled.
+    rank: u32,
+    order: Order,
+}
+
+/// Sizes and strides of many dimensions, one each.
+#[derive(Clone)]
+struct Spilled {
+    sizes: Box<[usize]>,
+    strides: Box<[isize]>,
+}
+
+/// What is known of strides.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u32)]
+enum Order {
+    /// L5: they are those that [`Layout::contiguous`] gives the shape.
+    RowMajor,
+    /// They are others, which may be contiguous too: a dimension of one element is never stepped along.
+    Any,
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout").field("shape", &self.shape()).field("strides", &self.strides()).finish()
+    }
+}
+
+impl PartialEq for Layout {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.matches(other)
+    }
+}
+
+impl Eq for Layout {}
+
+impl Layout {
+    /// The row-major layout of a shape.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`].
+    #[inline(always)]
+    pub fn contiguous(shape: &[usize]) -> Result<Self, Error> {
+        if shape.len() > INLINE {
+            return Self::contiguous_spilled(shape);
+        }
+        let (mut sizes, mut strides) = ([0; INLINE], [0; INLINE]);
+        let mut product = Product::new();
+        // The bounds are constants, so that the loop is unrolled and the arrays are registers.
+        for d in (0..INLINE).rev() {
+            if let Some(&dim) = shape.get(d) {
+                sizes[d] = dim;
+                strides[d] = product.step as isize;
+                product.multiply(dim);
+            }
+        }
+        let len = product.len().ok_or_else(|| too_many_elements(shape))?;
+        Ok(Layout { sizes, strides, spilled: None, len, rank: shape.len() as u32, order: Order::RowMajor })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn contiguous_spilled(shape: &[usize]) -> Result<Self, Error> {
+        let mut product = Product::new();
+        let mut strides: Box<[isize]> = shape.iter().map(|_| 0).collect();
+        for (stride, &dim) in strides.iter_mut().zip(shape).rev() {
+            *stride = product.step as isize;
+            product.multiply(dim);
+        }
+        let len = product.len().ok_or_else(|| too_many_elements(shape))?;
+        Ok(Self::spilled(shape, strides, len, Order::RowMajor))
+    }
+
+    /// A layout of many dimensions that L1 to L5 have been checked for.
+    fn spilled(shape: &[usize], strides: Box<[isize]>, len: usize, order: Order) -> Self {
+        let spilled = Some(Box::new(Spilled { sizes: shape.into(), strides }));
+        Layout { sizes: [0; INLINE], strides: [0; INLINE], spilled, len, rank: 0, order }
+    }
+
+    /// A layout with any element strides, negative and 0 too.
+    ///
+    /// # Errors
+    /// [`Error::StridesLengthMismatch`], then [`Error::TooManyElements`].
+    pub fn strided(shape: &[usize], strides: &[isize]) -> Result<Self, Error> {
+        if strides.len() != shape.len() {
+            return Err(Error::StridesLengthMismatch { strides: strides.len(), rank: shape.len() });
+        }
+        let mut product = Product::new();
+        let mut order = Order::RowMajor;
+        for (&stride, &dim) in strides.iter().zip(shape).rev() {
+            if stride != product.step as isize {
+                order = Order::Any;
+            }
+            product.multiply(dim);
+        }
+        let len = product.len().ok_or_else(|| too_many_elements(shape))?;
+        let (mut own_sizes, mut own_strides) = ([0; INLINE], [0; INLINE]);
+        if shape.len() > INLINE {
+            return Ok(Self::spilled(shape, strides.into(), len, order));
+        }
+        own_sizes[..shape.len()].copy_from_slice(shape);
+        own_strides[..shape.len()].copy_from_slice(strides);
+        Ok(Layout { sizes: own_sizes, strides: own_strides, spilled: None, len, rank: shape.len() as u32, order })
+    }
+
+    /// The sizes of the dimensions.
+    #[must_use]
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        match &self.spilled {
+            None => &self.sizes[..self.rank as usize],
+            Some(spilled) => &spilled.sizes,
+        }
+    }
+
+    /// The distance between neighbours along each dimension, in elements.
+    #[must_use]
+    #[inline]
+    pub fn strides(&self) -> &[isize] {
+        match &self.spilled {
+            None => &self.strides[..self.rank as usize],
+            Some(spilled) => &spilled.strides,
+        }
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the elements lie in row-major order without gaps (true of every empty layout).
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        if self.order == Order::RowMajor || self.len == 0 {
+            return true;
+        }
+        let mut step = 1isize;
+        for (&stride, &dim) in self.strides().iter().zip(self.shape()).rev() {
+            if dim != 1 {
+                if stride != step {
+                    return false;
+                }
+                // A layout with elements has dimensions of at most `isize::MAX`, and so has their product (L2).
+                step *= dim as isize;
+            }
+        }
+        true
+    }
+
+    /// Whether the strides are those of a row-major layout, also along dimensions that are not stepped along (L5): so
+    /// they are for any other size of the first dimension.
+    #[inline]
+    pub(crate) fn is_row_major(&self) -> bool {
+        self.order == Order::RowMajor
+    }
+
+    /// Whether two layouts have the same shape and the same strides.
+    ///
+    /// Plans ask it of three layouts in front of calls that take as long as a few dozen instructions: those of few
+    /// dimensions whose strides follow from their shapes are compared word by word, without a loop.
+    #[inline(always)]
+    pub(crate) fn matches(&self, other: &Self) -> bool {
+        if self.order == Order::RowMajor && other.order == Order::RowMajor && self.rank == other.rank {
+            match self.rank {
+                1 => return self.sizes[0] == other.sizes[0],
+                2 => return self.sizes[0] == other.sizes[0] && self.sizes[1] == other.sizes[1],
+                3.. => return self.sizes == other.sizes,
+                // No dimension, or many.
+                0 => {}
+            }
+        }
+        self.matches_any(other)
+    }
+
+    #[inline(never)]
+    fn matches_any(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+            && ((self.order == Order::RowMajor && other.order == Order::RowMajor) || self.strides() == other.strides())
+    }
+
+    /// The dimensions in another order.
+    pub(crate) fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
+        let rank = self.rank();
+        if axes.len() != rank || !(0..rank).all(|d| axes.contains(&d)) {
+            return Err(Error::InvalidPermutation { rank });
+        }
+        let shape: Shape = axes.iter().map(|&d| self.shape()[d]).collect();
+        let strides: SmallVec<[isize; INLINE]> = axes.iter().map(|&d| self.strides()[d]).collect();
+        Self::strided(&shape, &strides)
+    }
+
+    /// The least and greatest element position relative to the first coordinate, inclusive; `None` for an empty
+    /// layout.
+    ///
+    /// # Errors
+    /// An end that is not representable comes back as `None` in the pair.
+    pub(crate) fn reach(&self) -> Option<(Option<isize>, Option<isize>)> {
+        if self.len == 0 {
+            return None;
+        }
+        let (mut first, mut last) = (Some(0isize), Some(0isize));
+        for (&stride, &dim) in self.strides().iter().zip(self.shape()) {
+            // A nonempty layout has dimensions of at most `isize::MAX`.
+            let span = stride.checked_mul((dim - 1) as isize);
+            let end = if stride < 0 { &mut first } else { &mut last };
+            *end = end.zip(span).and_then(|(end, span)| end.checked_add(span));
+        }
+        Some((first, last))
+    }
+
+    /// Checks that every coordinate, taken from element `offset`, lies in a slice of `len` elements.
+    pub(crate) fn check_within(&self, offset: usize, len: usize) -> Result<(), Error> {
+        let Some((first, last)) = self.reach() else {
+            return if offset <= len { Ok(()) } else { Err(Error::OffsetOutOfBounds { offset, len }) };
+        };
+        let shift = |end: Option<isize>| end.and_then(|end| isize::try_from(offset).ok()?.checked_add(end));
+        let (first, last) = (shift(first), shift(last));
+        match (first, last) {
+            (Some(low), Some(high)) if low >= 0 && (high as usize) < len => Ok(()),
+            _ => Err(Error::StridesOutOfBounds { first, last, len }),
+        }
+    }
+
+    /// Checks that no two coordinates share an element: ordered by length, every stride steps over all that the
+    /// shorter ones reach. Sufficient for outputs made by slicing, permuting and reversing; other disjoint layouts are
+    /// refused.
+    pub(crate) fn check_disjoint(&self) -> Result<(), Error> {
+        if self.is_contiguous() {
+            return Ok(());
+        }
+        let (shape, strides) = (self.shape(), self.strides());
+        let mut order: SmallVec<[usize; INLINE]> = (0..self.rank()).filter(|&d| shape[d] > 1).collect();
+        order.sort_by_key(|&d| strides[d].unsigned_abs());
+        let mut reached = 0usize;
+        for d in order {
+            let stride = strides[d].unsigned_abs();
+            if stride <= reached {
+                let needed = reached.saturating_add(1);
+                return Err(Error::StridesOverlap { dim: d, stride: strides[d], needed, strides: strides.into() });
+            }
+            reached = stride.saturating_mul(shape[d] - 1).saturating_add(reached);
+        }
+        Ok(())
+    }
+}
+
+/// The product of sizes, taken from the last to the first: each partial product is a row-major stride. Whether it is
+/// too large is asked once, at the end.
+struct Product {
+    /// That of the sizes so far, zeros left aside.
+    step: usize,
+    /// That of the sizes so far.
+    len: usize,
+    /// Not 0 once `step` has exceeded `isize::MAX`, from when on the others mean nothing.
+    beyond: usize,
+}
+
+impl Product {
+    #[inline(always)]
+    fn new() -> Self {
+        Product { step: 1, len: 1, beyond: 0 }
+    }
+
+    #[inline(always)]
+    fn multiply(&mut self, dim: usize) {
+        let step = self.step as u128 * dim.max(1) as u128;
+        self.step = step as usize;
+        self.len = self.len.wrapping_mul(dim);
+        // A first excess is one of at most `isize::MAX * usize::MAX`, none of whose bits is lost here.
+        self.beyond |= (step >> (usize::BITS - 1)) as usize;
+    }
+
+    /// The number of elements; `None` where they are more than memory holds, zero dimensions left aside.
+    #[inline(always)]
+    fn len(&self) -> Option<usize> {
+        if self.beyond == 0 { Some(self.len) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests;

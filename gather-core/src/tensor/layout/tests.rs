@@ -1,0 +1,87 @@
+//! Layouts against their definitions, and at the limits of memory.
+
+use super::*;
+use crate::tensor::shape::MOST;
+
+const SHAPES: &[&[usize]] =
+    &[&[], &[5], &[0], &[2, 3], &[2, 0, 3], &[1, 1, 4, 1], &[2, 1, 2, 1, 2, 3], &[2; 7], &[1, 2, 0, 3, 1, 2, 1, 4]];
+
+/// Row-major strides by their definition.
+fn strides_of(shape: &[usize]) -> Vec<isize> {
+    (0..shape.len()).map(|d| shape[d + 1..].iter().map(|&dim| dim.max(1) as isize).product()).collect()
+}
+
+#[test]
+fn contiguous_layouts_hold_l1_to_l5() {
+    for &shape in SHAPES {
+        let layout = Layout::contiguous(shape).unwrap();
+        assert_eq!((layout.shape(), layout.rank()), (shape, shape.len()));
+        assert_eq!(layout.strides(), strides_of(shape));
+        assert_eq!(layout.len(), shape.iter().product::<usize>());
+        assert!(layout.is_contiguous() && layout.order == Order::RowMajor);
+    }
+    assert!(Layout::contiguous(&[MOST, 1, 0, 1, 1, 1, 1]).is_ok());
+    for shape in [
+        &[MOST, 2, 0][..],
+        &[usize::MAX],
+        &[usize::MAX, usize::MAX],
+        &[0, 2, MOST, usize::MAX],
+        &[0, usize::MAX, usize::MAX, 1, 1, 1, 2],
+    ] {
+        let refused = Error::TooManyElements { shape: shape.into() };
+        assert_eq!(Layout::contiguous(shape), Err(refused.clone()));
+        assert_eq!(Layout::strided(shape, &vec![0; shape.len()]), Err(refused));
+    }
+}
+
+#[test]
+fn layouts_match_by_shape_and_strides() {
+    for &shape in SHAPES {
+        let made = Layout::contiguous(shape).unwrap();
+        let given = Layout::strided(shape, &strides_of(shape)).unwrap();
+        assert!(given.order == Order::RowMajor && made.matches(&given) && given.matches(&made.clone()));
+        for d in 0..shape.len() {
+            let mut strides = strides_of(shape);
+            strides[d] += 1;
+            let other = Layout::strided(shape, &strides).unwrap();
+            assert!(
+                other.order == Order::Any && !made.matches(&other) && !other.matches(&given) && other.matches(&other)
+            );
+            assert_eq!(other.is_contiguous(), shape[d] == 1 || other.is_empty(), "{other:?}");
+        }
+        for &other in SHAPES.iter().filter(|&&other| other != shape) {
+            assert!(!made.matches(&Layout::contiguous(other).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn the_dimensions_of_a_permuted_layout_move_together() {
+    let layout = Layout::strided(&[2, 3, 4], &[-12, 0, 7]).unwrap();
+    let permuted = layout.permuted(&[2, 0, 1]).unwrap();
+    assert_eq!((permuted.shape(), permuted.strides()), (&[4, 2, 3][..], &[7, -12, 0][..]));
+    assert_eq!(layout.permuted(&[0, 1]), Err(Error::InvalidPermutation { rank: 3 }));
+    assert_eq!(layout.permuted(&[0, 1, 1]), Err(Error::InvalidPermutation { rank: 3 }));
+}
+
+#[test]
+fn strides_at_the_ends_of_their_type_overflow_nothing() {
+    for stride in [isize::MAX, isize::MIN, isize::MIN + 1] {
+        let one = Layout::strided(&[1, 1], &[stride, stride]).unwrap();
+        assert_eq!(one.reach(), Some((Some(0), Some(0))));
+        assert_eq!((one.check_within(0, 1), one.check_disjoint()), (Ok(()), Ok(())));
+        assert!(one.is_contiguous());
+        assert!(one.check_within(usize::MAX, usize::MAX).is_err());
+
+        let none = Layout::strided(&[3, 0, MOST / 3], &[stride, stride, stride]).unwrap();
+        assert_eq!((none.reach(), none.is_contiguous()), (None, true));
+        assert_eq!((none.check_within(4, 4), none.check_disjoint()), (Ok(()), Ok(())));
+        assert!(none.check_within(usize::MAX, 4).is_err());
+
+        let far = Layout::strided(&[3, 3, 1], &[stride, stride, stride]).unwrap();
+        assert!(far.check_within(0, usize::MAX).is_err() && far.check_within(MOST, MOST).is_err());
+        assert!(far.check_disjoint().is_err() && !far.is_contiguous());
+        let (low, high) = far.reach().unwrap();
+        assert!(low.is_none() || high.is_none());
+    }
+}

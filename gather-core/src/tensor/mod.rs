@@ -1,0 +1,11 @@
+//! Tensors: layouts, borrowed views, owned results, and the memory of fresh ones.
+
+pub(crate) mod dynamic;
+pub(crate) mod layout;
+pub(crate) mod memory;
+#[cfg(feature = "ndarray_0_17")]
+mod ndarray_0_17;
+pub(crate) mod owned;
+mod pages;
+mod shape;
+pub(crate) mod view;

@@ -1,0 +1,157 @@
+//! Owned results: a `Vec` with a shape.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+
+use crate::tensor::memory;
+use crate::tensor::shape::Shape;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::error::Error;
+
+/// An owned row-major tensor: a `Vec<T>` with a shape, taken apart without a copy by [`Tensor::into_vec`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<T> {
+    values: Vec<T>,
+    /// Has as many elements as `values`, and passes [`Shape::checked_len`].
+    shape: Shape,
+}
+
+impl<T> Tensor<T> {
+    /// A tensor from its elements in row-major order.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then [`Error::LengthMismatch`].
+    pub fn new(values: Vec<T>, shape: &[usize]) -> Result<Self, Error> {
+        let expected = Shape::checked_len(shape)?;
+        if values.len() != expected {
+            return Err(Error::LengthMismatch { len: values.len(), expected, shape: shape.into() });
+        }
+        Ok(Tensor { values, shape: shape.into() })
+    }
+
+    /// A tensor of a shape that is known to have as many elements.
+    pub(crate) fn from_parts(values: Vec<T>, shape: Shape) -> Self {
+        debug_assert_eq!(Shape::checked_len(&shape).ok(), Some(values.len()));
+        Tensor { values, shape }
+    }
+
+    /// A tensor of one value everywhere, such as an output that `run_into` writes again and again. Its memory comes
+    /// from where that of fresh results comes from: on huge pages where that pays.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
+    pub fn filled(shape: &[usize], value: T) -> Result<Self, Error>
+    where
+        T: Clone,
+    {
+        let len = Shape::checked_len(shape)?;
+        let mut values = memory::reserve(len)?;
+        values.resize(len, value);
+        Ok(Tensor { values, shape: shape.into() })
+    }
+
+    /// The sizes of the dimensions.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of dimensions.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The elements in row-major order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        &self.values
+    }
+
+    /// The elements in row-major order, to be changed in place.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The elements in row-major order, without a copy.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.values
+    }
+
+    /// A view of the whole tensor.
+    #[must_use]
+    pub fn view(&self) -> View<'_, T> {
+        View::new(&self.values, &self.shape).expect("a tensor has as many values as its shape says")
+    }
+
+    /// A mutable view of the whole tensor.
+    #[must_use]
+    pub fn view_mut(&mut self) -> ViewMut<'_, T> {
+        ViewMut::new(&mut self.values, &self.shape).expect("a tensor has as many values as its shape says")
+    }
+}
+
+impl<T, const N: usize> Tensor<[T; N]> {
+    /// The same elements without their arrays: the shape gains a last dimension of `N`. Nothing is copied.
+    ///
+    /// ```
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let points = gather_core::Tensor::new(vec![[1, 2, 3], [4, 5, 6]], &[2])?;
+    ///     let numbers = points.into_flattened();
+    ///     assert_eq!((numbers.shape(), numbers.as_slice()), (&[2, 3][..], &[1, 2, 3, 4, 5, 6][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// When the result has more than `isize::MAX` elements, zero dimensions left aside. Only a tensor that takes no
+    /// memory can have so many.
+    #[must_use]
+    pub fn into_flattened(self) -> Tensor<T> {
+        let Tensor { values, mut shape } = self;
+        shape.push(N);
+        Shape::checked_len(&shape).expect("a tensor without bytes has too many elements to be flattened");
+        Tensor { values: values.into_flattened(), shape }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_flattened_in_place() {
+        let tensor = Tensor::new(vec![[[1u8, 2], [3, 4], [5, 6]]; 4], &[2, 1, 2]).unwrap();
+        let start = tensor.as_slice().as_ptr().cast::<u8>();
+        let flat = tensor.into_flattened().into_flattened();
+        assert_eq!((flat.shape(), flat.as_slice()), (&[2, 1, 2, 3, 2][..], &[1u8, 2, 3, 4, 5, 6].repeat(4)[..]));
+        assert_eq!(flat.as_slice().as_ptr(), start);
+        assert_eq!(flat.view().get(&[1, 0, 1, 2, 0]), Some(&5));
+
+        let empty = Tensor::new(Vec::<[u8; 5]>::new(), &[3, 0]).unwrap().into_flattened();
+        assert_eq!((empty.shape(), empty.len()), (&[3, 0, 5][..], 0));
+        let none = Tensor::new(vec![[0u8; 0]; 3], &[3]).unwrap().into_flattened();
+        assert_eq!((none.shape(), none.len()), (&[3, 0][..], 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "too many elements to be flattened")]
+    fn a_shape_that_cannot_be_is_refused() {
+        let _ = Tensor::new(Vec::<[u8; 2]>::new(), &[0, isize::MAX as usize]).unwrap().into_flattened();
+    }
+}

@@ -1,0 +1,163 @@
+//! The sizes of a tensor's dimensions.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+use core::ops::Deref;
+
+use smallvec::SmallVec;
+
+use crate::types::error::Error;
+
+/// Dimensions that are held without a heap allocation.
+pub(crate) const INLINE: usize = 6;
+
+/// What memory holds at most: of elements, and of their bytes.
+pub(crate) const MOST: usize = isize::MAX as usize;
+
+/// The sizes of a tensor's dimensions, outermost first.
+///
+/// Dereferences to `[usize]`; up to six dimensions are held inline.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape(SmallVec<[usize; INLINE]>);
+
+impl Shape {
+    #[inline]
+    pub(crate) fn push(&mut self, dim: usize) {
+        self.0.push(dim);
+    }
+
+    pub(crate) fn extend(&mut self, dims: &[usize]) {
+        self.0.extend_from_slice(dims);
+    }
+
+    /// The number of elements, where it is at most `isize::MAX` with zero dimensions left aside: a shape that passes
+    /// can be given strides and iterated without overflow.
+    #[inline]
+    pub(crate) fn checked_len(dims: &[usize]) -> Result<usize, Error> {
+        len_within(dims, MOST).ok_or_else(|| too_many_elements(dims))
+    }
+
+    /// As [`Shape::checked_len`], for elements of `size` bytes: also the byte count fits in `isize`.
+    #[inline]
+    pub(crate) fn checked_bytes(dims: &[usize], size: usize) -> Result<usize, Error> {
+        let len = Self::checked_len(dims)?;
+        bytes_within(len, size, MOST).ok_or_else(|| too_many_bytes(dims, size))
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(crate) fn too_many_elements(dims: &[usize]) -> Error {
+    Error::TooManyElements { shape: dims.into() }
+}
+
+#[cold]
+#[inline(never)]
+fn too_many_bytes(dims: &[usize], size: usize) -> Error {
+    Error::TooManyBytes { shape: dims.into(), element: size }
+}
+
+/// The product of the dimensions, 0 where one of them is 0; `None` where the others have more than `most` elements.
+#[inline]
+fn len_within(dims: &[usize], most: usize) -> Option<usize> {
+    let (mut product, mut empty) = (1usize, false);
+    for &dim in dims {
+        empty |= dim == 0;
+        product = product.checked_mul(dim.max(1)).filter(|&product| product <= most)?;
+    }
+    Some(if empty { 0 } else { product })
+}
+
+/// The bytes of `len` elements of `size` bytes, at most `most`.
+#[inline]
+fn bytes_within(len: usize, size: usize, most: usize) -> Option<usize> {
+    len.checked_mul(size).filter(|&bytes| bytes <= most)
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl From<&[usize]> for Shape {
+    #[inline]
+    fn from(dims: &[usize]) -> Self {
+        Shape(SmallVec::from_slice(dims))
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = usize>>(dims: I) -> Self {
+        Shape(dims.into_iter().collect())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    #[inline]
+    fn from(dims: [usize; N]) -> Self {
+        Shape(SmallVec::from_slice(&dims))
+    }
+}
+
+impl PartialEq<[usize]> for Shape {
+    fn eq(&self, other: &[usize]) -> bool {
+        **self == *other
+    }
+}
+
+impl<const N: usize> PartialEq<[usize; N]> for Shape {
+    fn eq(&self, other: &[usize; N]) -> bool {
+        **self == *other
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What memory holds at most where pointers have 32 bits; the products of such a machine overflow no `usize` here,
+    /// so that only the limit refuses them. The tests themselves run on such a machine too: see the README.
+    const MOST_OF_32_BITS: usize = i32::MAX as usize;
+
+    #[test]
+    fn elements_and_bytes_of_32_bits_are_counted() {
+        let len = |dims: &[usize]| len_within(dims, MOST_OF_32_BITS);
+        let side = 1 << 16;
+        assert_eq!(len(&[]), Some(1));
+        assert_eq!(len(&[MOST_OF_32_BITS]), Some(MOST_OF_32_BITS));
+        assert_eq!(len(&[MOST_OF_32_BITS, 1, 0]), Some(0));
+        assert_eq!(len(&[side, side / 2 - 1]), Some(side * (side / 2 - 1)));
+        assert_eq!(len(&[side, side / 2]), None);
+        // In 32 bits these products are 0 and 1.
+        assert_eq!(len(&[side, side]), None);
+        assert_eq!(len(&[side + 1, side - 1, 0]), None);
+
+        let bytes = |len, size| bytes_within(len, size, MOST_OF_32_BITS);
+        let most = MOST_OF_32_BITS / 16;
+        assert_eq!(bytes(most, 16), Some(most * 16));
+        assert_eq!(bytes(most + 1, 16), None);
+        assert_eq!(bytes(1 << 28, 16), None);
+        assert_eq!(bytes(0, usize::MAX), Some(0));
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_machine() {
+        assert_eq!(Shape::checked_len(&[MOST, 1]), Ok(MOST));
+        assert_eq!(Shape::checked_len(&[MOST, 2, 0]), Err(Error::TooManyElements { shape: [MOST, 2, 0].into() }));
+        assert_eq!(Shape::checked_bytes(&[MOST / 2], 2), Ok(MOST - 1));
+        let refused = Err(Error::TooManyBytes { shape: [MOST / 2 + 1].into(), element: 2 });
+        assert_eq!(Shape::checked_bytes(&[MOST / 2 + 1], 2), refused);
+    }
+}

@@ -1,0 +1,292 @@
+//! Borrowed tensors: a layout over memory, checked once at construction.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use crate::tensor::layout::Layout;
+use crate::types::error::Error;
+
+/// What views say of their layouts.
+macro_rules! layout_methods {
+    () => {
+        /// The sizes of the dimensions.
+        #[must_use]
+        #[inline]
+        pub fn shape(&self) -> &[usize] {
+            self.layout.shape()
+        }
+
+        /// The element strides.
+        #[must_use]
+        #[inline]
+        pub fn strides(&self) -> &[isize] {
+            self.layout.strides()
+        }
+
+        /// The number of dimensions.
+        #[must_use]
+        #[inline]
+        pub fn rank(&self) -> usize {
+            self.layout.rank()
+        }
+
+        /// The number of elements.
+        #[must_use]
+        #[inline]
+        pub fn len(&self) -> usize {
+            self.layout.len()
+        }
+
+        /// Whether there is no element.
+        #[must_use]
+        #[inline]
+        pub fn is_empty(&self) -> bool {
+            self.layout.is_empty()
+        }
+
+        /// Whether the elements lie in row-major order without gaps.
+        #[must_use]
+        #[inline]
+        pub fn is_contiguous(&self) -> bool {
+            self.layout.is_contiguous()
+        }
+
+        /// Shape and strides.
+        #[must_use]
+        #[inline]
+        pub fn layout(&self) -> &Layout {
+            &self.layout
+        }
+    };
+}
+
+/// A borrowed tensor: shape and element strides over a slice.
+pub struct View<'a, T> {
+    /// The element at coordinate 0, aligned, whether or not there is one.
+    ///
+    /// V1: for `'a`, every coordinate of the layout, taken from here, is an element of one allocation that may be
+    /// read.
+    origin: NonNull<T>,
+    layout: Layout,
+    memory: PhantomData<&'a [T]>,
+}
+
+// SAFETY: a view is a `&[T]` with a layout: it only ever reads, so it may move to another thread when `&[T]` may.
+unsafe impl<T: Sync> Send for View<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for View<'_, T> {}
+
+impl<T> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        View { origin: self.origin, layout: self.layout.clone(), memory: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for View<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View").field("shape", &self.shape()).field("strides", &self.strides()).finish()
+    }
+}
+
+impl<'a, T> View<'a, T> {
+    /// A row-major view of a whole slice.
+    ///
+    /// ```
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let view = gather_core::View::new(&[1, 2, 3, 4, 5, 6], &[2, 3])?;
+    ///     assert_eq!(view.get(&[1, 0]), Some(&4));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then [`Error::LengthMismatch`] when the slice has not as many elements as the
+    /// shape.
+    #[inline(always)]
+    pub fn new(values: &'a [T], shape: &[usize]) -> Result<Self, Error> {
+        let layout = Layout::contiguous(shape)?;
+        if values.len() != layout.len() {
+            return Err(wrong_length(values.len(), layout.len(), shape));
+        }
+        // SAFETY: the coordinates of a row-major layout are as many neighbours as the slice has elements.
+        Ok(unsafe { Self::from_raw_parts(values.as_ptr(), layout) })
+    }
+
+    /// A view with any element strides, whose first coordinate is element `offset` of the slice.
+    ///
+    /// Columns 2 and 0 of a matrix, right to left:
+    /// ```
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let matrix = [1, 2, 3, 4, 5, 6];
+    ///     let view = gather_core::View::strided(&matrix, &[2, 2], &[3, -2], 2)?;
+    ///     assert_eq!((view.get(&[0, 0]), view.get(&[1, 1])), (Some(&3), Some(&4)));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::StridesLengthMismatch`], [`Error::TooManyElements`], then [`Error::StridesOutOfBounds`] when a
+    /// coordinate lies outside the slice, or [`Error::OffsetOutOfBounds`] when `offset` does in a view without
+    /// elements.
+    pub fn strided(values: &'a [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
+        let layout = Layout::strided(shape, strides)?;
+        layout.check_within(offset, values.len())?;
+        // SAFETY: every coordinate has been checked to lie in the slice; `offset` is at most its length, so the
+        // address is inside the slice or one past it.
+        Ok(unsafe { Self::from_raw_parts(values.as_ptr().wrapping_add(offset), layout) })
+    }
+
+    /// A view of one element as a tensor of rank 0.
+    #[must_use]
+    pub fn scalar(value: &'a T) -> Self {
+        let layout = Layout::contiguous(&[]).expect("rank 0 has one element");
+        // SAFETY: the only coordinate is the element itself.
+        unsafe { Self::from_raw_parts(value, layout) }
+    }
+
+    /// A view of memory of which there is no slice, such as that of another crate's or language's tensor: a slice over
+    /// all that lies between the elements would claim the gaps too.
+    ///
+    /// `origin` is the element at coordinate 0, wherever in memory the strides lead from there.
+    ///
+    /// ```
+    /// use gather_core::{Layout, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let matrix = [1, 2, 3, 4, 5, 6];
+    ///     let reversed = Layout::strided(&[6], &[-1])?;
+    ///     // SAFETY: the six coordinates are the six elements of the array, which is borrowed while the view is used.
+    ///     let view = unsafe { View::from_raw_parts(&raw const matrix[5], reversed) };
+    ///     assert_eq!(view.get(&[1]), Some(&5));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Safety
+    /// - `origin` is not null and aligned for `T`, even where the layout has no elements.
+    /// - For `'a`, the elements at all coordinates of the layout may be read: they lie in one allocation, which
+    ///   `origin` may access, they are initialised, and nothing writes to them.
+    #[must_use]
+    #[inline]
+    pub unsafe fn from_raw_parts(origin: *const T, layout: Layout) -> Self {
+        debug_assert!(origin.is_aligned(), "a view needs an aligned address");
+        // SAFETY: the caller's promise.
+        let origin = unsafe { NonNull::new_unchecked(origin.cast_mut()) };
+        View { origin, layout, memory: PhantomData }
+    }
+
+    layout_methods!();
+
+    /// The element at a coordinate; `None` outside the shape or for a coordinate of another rank.
+    #[must_use]
+    pub fn get(&self, coords: &[usize]) -> Option<&'a T> {
+        let inside = coords.len() == self.rank() && coords.iter().zip(self.shape()).all(|(&c, &dim)| c < dim);
+        if !inside {
+            return None;
+        }
+        // By V1 this lies between the first and the last element of an allocation, and so does every partial sum.
+        let offset: isize = coords.iter().zip(self.strides()).map(|(&c, &stride)| c as isize * stride).sum();
+        // SAFETY: every coordinate is below its dimension, so by V1 the element may be read for 'a.
+        Some(unsafe { &*self.origin().wrapping_offset(offset) })
+    }
+
+    /// The same elements with the dimensions in another order.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPermutation`] when `axes` does not name every dimension once.
+    pub fn permuted(&self, axes: &[usize]) -> Result<Self, Error> {
+        let layout = self.layout.permuted(axes)?;
+        // SAFETY: the coordinates are those of this view with their components in another order (V1).
+        Ok(unsafe { Self::from_raw_parts(self.origin(), layout) })
+    }
+
+    #[inline]
+    pub(crate) fn origin(&self) -> *const T {
+        self.origin.as_ptr()
+    }
+}
+
+/// A borrowed tensor that is written: shape and element strides over a mutable slice.
+///
+/// `T` may be `MaybeUninit<U>` for memory that holds no values yet.
+pub struct ViewMut<'a, T> {
+    /// The element at coordinate 0, aligned, whether or not there is one.
+    ///
+    /// V1 as for [`View`], and for `'a` the elements may be written, through this view only. V2: no two coordinates
+    /// share an element.
+    origin: NonNull<T>,
+    layout: Layout,
+    memory: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: a mutable view is a `&mut [T]` with a layout, and moves to another thread as that does.
+unsafe impl<T: Send> Send for ViewMut<'_, T> {}
+// SAFETY: through a shared reference it gives out its layout only.
+unsafe impl<T: Sync> Sync for ViewMut<'_, T> {}
+
+impl<T> fmt::Debug for ViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ViewMut").field("shape", &self.shape()).field("strides", &self.strides()).finish()
+    }
+}
+
+impl<'a, T> ViewMut<'a, T> {
+    /// A row-major view of a whole slice.
+    ///
+    /// # Errors
+    /// As for [`View::new`].
+    #[inline(always)]
+    pub fn new(values: &'a mut [T], shape: &[usize]) -> Result<Self, Error> {
+        let layout = Layout::contiguous(shape)?;
+        if values.len() != layout.len() {
+            return Err(wrong_length(values.len(), layout.len(), shape));
+        }
+        // SAFETY: the coordinates of a row-major layout are as many neighbours as the slice has elements, each once.
+        Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr(), layout) })
+    }
+
+    /// A view with any element strides, whose first coordinate is element `offset` of the slice.
+    ///
+    /// # Errors
+    /// As for [`View::strided`], then [`Error::StridesOverlap`] when two coordinates share an element or the strides
+    /// do not show that none do: ordered by length, each must step over all that the shorter ones reach.
+    pub fn strided(values: &'a mut [T], shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, Error> {
+        let layout = Layout::strided(shape, strides)?;
+        layout.check_within(offset, values.len())?;
+        layout.check_disjoint()?;
+        // SAFETY: every coordinate has been checked to lie in the slice, and no two to share an element; `offset` is
+        // at most the slice's length, so the address is inside it or one past it.
+        Ok(unsafe { Self::from_raw_parts(values.as_mut_ptr().wrapping_add(offset), layout) })
+    }
+
+    /// A view of memory of which there is no slice: the writable form of [`View::from_raw_parts`].
+    ///
+    /// # Safety
+    /// - `origin` is not null and aligned for `T`, even where the layout has no elements.
+    /// - For `'a`, the elements at all coordinates of the layout may be read and written: they lie in one allocation,
+    ///   which `origin` may access, they are initialised (values of `T`, which `MaybeUninit<U>` always is), and
+    ///   nothing else reads or writes them.
+    /// - No two coordinates share an element.
+    #[must_use]
+    #[inline]
+    pub unsafe fn from_raw_parts(origin: *mut T, layout: Layout) -> Self {
+        debug_assert!(origin.is_aligned(), "a view needs an aligned address");
+        // SAFETY: the caller's promise.
+        let origin = unsafe { NonNull::new_unchecked(origin) };
+        ViewMut { origin, layout, memory: PhantomData }
+    }
+
+    layout_methods!();
+
+    #[inline]
+    pub(crate) fn origin(&mut self) -> *mut T {
+        self.origin.as_ptr()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wrong_length(len: usize, expected: usize, shape: &[usize]) -> Error {
+    Error::LengthMismatch { len, expected, shape: shape.into() }
+}

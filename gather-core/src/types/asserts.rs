@@ -1,0 +1,123 @@
+//! What emitted code asserts at compile time. The functions track their caller, so that an error shows what the user
+//! of the macro wrote.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::types::element::{DType, Element};
+use crate::types::text::Text;
+
+/// A compile-time error.
+type Message = Text<512>;
+
+/// Asserts that a type has as many bytes as it is said to have.
+#[track_caller]
+pub const fn assert_width<T>(name: &str, bytes: usize) {
+    let class = match size_of::<T>() {
+        size if size == bytes => return,
+        1 => "x8",
+        2 => "x16",
+        4 => "x32",
+        8 => "x64",
+        16 => "x128",
+        _ => Message::new().text("`").text(name).text("` does not have ").bytes(bytes).panic(),
+    };
+    let message = Message::new().text("`").text(name).text("` has ").bytes(size_of::<T>());
+    message.text("; give it the class `").text(class).text("`").panic()
+}
+
+/// Shows that `T` is an element. The only one is [`Element::__PROOF`].
+///
+/// `#[derive(Element)]` proves that a type is plain by a chain of methods. It begins at the proof of another type, has
+/// a step for each field, and ends with the [`DType`] of the type. The chain begins at the trait that is implemented,
+/// and every method belongs to a type of this module. So a path that leads to a doctored copy of this crate cannot
+/// change it.
+#[derive(Clone, Copy)]
+pub struct Proof<T>(PhantomData<fn() -> T>);
+
+impl<T: Element> Proof<T> {
+    /// The proof. To evaluate the data type of a derived `T` is to check its chain.
+    pub(crate) const HOLDS: Self = {
+        assert!(T::DTYPE.size() == size_of::<T>(), "the data type has another size than the type");
+        Proof(PhantomData)
+    };
+
+    /// Checks the chain of `U`.
+    pub const fn holds_for<U: Element>(self) {
+        assert!(U::DTYPE.size() == size_of::<U>(), "the data type has another size than the type");
+    }
+
+    /// Begins the chain of `U`.
+    pub const fn begin<U: Element>(self) -> Fields<U> {
+        Fields { bytes: 0, last: "", end: 0, gaps: Message::new(), of: PhantomData }
+    }
+}
+
+/// A chain: what is known of `T` after some of its fields.
+///
+/// A step takes a function from a value of `T` to a field. The type of the field is what the compiler infers, not what
+/// the derive read: an alias, a macro or another attribute cannot make a difference between the two. The functions are
+/// never called. The steps take `self` by value, because the compiler would prefer methods of a user's trait that do
+/// so.
+#[must_use]
+pub struct Fields<T> {
+    /// Bytes of the fields so far.
+    bytes: usize,
+    /// The last field, where it ends, and the gaps before it: for the message alone.
+    last: &'static str,
+    end: usize,
+    gaps: Message,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Element> Fields<T> {
+    /// A field of type `F`, which is an element. It begins at `start`.
+    #[track_caller]
+    pub const fn field<F>(self, _get: fn(T) -> F, _is_element: Proof<F>, name: &'static str, start: usize) -> Self {
+        assert!(size_of::<F>() > 0, "a type without bytes cannot be an element");
+        Fields {
+            bytes: self.bytes + size_of::<F>(),
+            last: name,
+            end: start.saturating_add(size_of::<F>()),
+            gaps: self.gaps_up_to(start),
+            of: PhantomData,
+        }
+    }
+
+    /// An enum whose representation is the integer `I`. Only an enum without fields can be cast to an integer.
+    #[track_caller]
+    pub const fn tag<I>(self, _cast: fn(T) -> I, name: &str) -> Self {
+        if size_of::<T>() != size_of::<I>() {
+            let message = Message::new().text("`").text(name).text("` cannot be an element: it has ");
+            message.bytes(size_of::<T>()).text(", and its representation has ").number(size_of::<I>()).panic()
+        }
+        Fields { bytes: self.bytes + size_of::<I>(), last: "", end: 0, gaps: self.gaps, of: PhantomData }
+    }
+
+    /// The data type, if there is no padding. Fields do not overlap, so there is none if their sizes add up to that of
+    /// the type.
+    #[track_caller]
+    #[must_use]
+    pub const fn dtype(self, name: &'static str) -> DType {
+        if self.bytes != size_of::<T>() {
+            let message = Message::new().text("`").text(name).text("` cannot be an element: ");
+            let gaps = self.gaps_up_to(size_of::<T>());
+            if !gaps.as_str().is_empty() {
+                message.text(gaps.as_str()).text("; add fields that fill them").panic()
+            }
+            message.text("its fields have ").number(self.bytes).text(" of its ").bytes(size_of::<T>()).panic()
+        }
+        DType::of::<T>(name)
+    }
+
+    /// The message about all gaps up to `start`, where a field begins or the type ends.
+    const fn gaps_up_to(&self, start: usize) -> Message {
+        let gap = start.saturating_sub(self.end);
+        if gap == 0 || self.last.is_empty() {
+            return self.gaps;
+        }
+        let gaps = if !self.gaps.as_str().is_empty() { self.gaps.text(", ") } else { self.gaps };
+        gaps.bytes(gap).text(" of padding after field `").text(self.last).text("`")
+    }
+}

@@ -1,0 +1,335 @@
+//! What can be moved as bytes ([`Element`]) and how a data type is named at run time ([`DType`]).
+
+use core::any::TypeId;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+
+use smallvec::SmallVec;
+
+use crate::types::asserts::Proof;
+use crate::types::text::Text;
+
+/// A plain data type: moving its bytes moves the value.
+///
+/// Implemented for `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f32`, `f64`, `[T; N]`, with the feature `half` for
+/// `f16` and `bf16`, and with `num-complex` for `Complex<f32>` and `Complex<f64>`. For your own types derive it:
+/// `#[derive(gather_core::Element)]`, on which the [guide](crate::guide::custom_types) has a chapter.
+///
+/// # Safety
+/// - The type has at least one byte, no padding and no uninitialised byte, and every value is moved faithfully by
+///   copying `size_of::<Self>()` bytes.
+/// - [`Element::DTYPE`] is what [`DType::of`] returns for the type itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element",
+    label = "not known to be plain data",
+    note = "elements are numbers, `bool`, arrays of elements, and plain types that derive `gather_core::Element`",
+    note = "plain types of other crates are elements as `gather_core::Plain`, with the feature `bytemuck`",
+    note = "other `Clone` types, such as `String`, are gathered by `run_cloned`"
+)]
+pub unsafe trait Element: Copy + Send + Sync + 'static {
+    /// The data type's identity.
+    const DTYPE: DType;
+    /// What [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
+    const ZERO: Self;
+    /// Where the proofs of the derive begin. No part of the public interface.
+    #[doc(hidden)]
+    const __PROOF: Proof<Self> = Proof::HOLDS;
+}
+
+/// A data type known at run time: name, size and alignment. Two are equal if and only if they stand for one Rust type.
+#[derive(Clone, Copy)]
+pub struct DType {
+    name: &'static str,
+    validity: Validity,
+    facts: &'static Facts,
+}
+
+/// What follows from a type itself.
+struct Facts {
+    size: usize,
+    align: usize,
+    id: fn() -> TypeId,
+    zero: Zero,
+    /// The name of the type that a wrapper of any type holds, which is not known at compile time.
+    wraps: Option<fn() -> &'static str>,
+}
+
+/// Where the bytes of [`Element::ZERO`] come from.
+#[derive(Clone, Copy)]
+enum Zero {
+    Value(fn() -> ElementBytes),
+    /// The zero of another data type, so many times. A big array does not pass over the stack this way.
+    Repeated(&'static DType, usize),
+}
+
+/// The facts of a type, in a constant of their own.
+struct FactsOf<T>(PhantomData<T>);
+
+impl<T: Element> FactsOf<T> {
+    const FACTS: &'static Facts = &Facts {
+        size: size_of::<T>(),
+        align: align_of::<T>(),
+        id: TypeId::of::<T>,
+        zero: Zero::Value(|| ElementBytes::from_slice(bytes_of(&T::ZERO))),
+        wraps: None,
+    };
+}
+
+/// The facts of a wrapper `T` of a type `U`, in a constant of their own.
+#[cfg(feature = "bytemuck")]
+struct WrapperOf<T, U>(PhantomData<(T, U)>);
+
+#[cfg(feature = "bytemuck")]
+impl<T: Element, U> WrapperOf<T, U> {
+    const FACTS: &'static Facts = &Facts { wraps: Some(core::any::type_name::<U>), ..*FactsOf::<T>::FACTS };
+}
+
+/// An array's facts and name, in constants of their own.
+struct ArrayOf<T, const N: usize>(PhantomData<T>);
+
+impl<T: Element, const N: usize> ArrayOf<T, N> {
+    const FACTS: &'static Facts = &Facts {
+        size: size_of::<[T; N]>(),
+        align: align_of::<T>(),
+        id: TypeId::of::<[T; N]>,
+        zero: Zero::Repeated(&T::DTYPE, N),
+        wraps: None,
+    };
+    const TEXT: &'static Text<128> = &Text::new().text("[").text(T::DTYPE.name).text("; ").number(N).text("]");
+    const NAME: &'static str = match Self::TEXT.whole() {
+        Some(name) => name,
+        None => "array",
+    };
+}
+
+/// Which bytes are values of a data type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Validity {
+    /// Any.
+    AnyBits,
+    /// Those of which each is 0 or 1.
+    Bool,
+    /// It is not known here.
+    Unknown,
+}
+
+impl DType {
+    /// The data type of `T` under a name.
+    ///
+    /// # Panics
+    /// At compile time when `T` has no bytes.
+    #[must_use]
+    pub const fn of<T: Element>(name: &'static str) -> Self {
+        Self::with_validity::<T>(name, Validity::Unknown)
+    }
+
+    const fn with_validity<T: Element>(name: &'static str, validity: Validity) -> Self {
+        const { HasBytes::<T>::CHECK };
+        DType { name, validity, facts: FactsOf::<T>::FACTS }
+    }
+
+    /// The data type of a wrapper `T` of a type `U`.
+    #[cfg(feature = "bytemuck")]
+    pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
+        const { HasBytes::<T>::CHECK };
+        DType { name, validity: Validity::Unknown, facts: WrapperOf::<T, U>::FACTS }
+    }
+
+    const fn array<T: Element, const N: usize>() -> Self {
+        const { HasBytes::<[T; N]>::CHECK };
+        let (name, facts) = (ArrayOf::<T, N>::NAME, ArrayOf::<T, N>::FACTS);
+        DType { name, validity: T::DTYPE.validity, facts }
+    }
+
+    /// The name, such as `f32`: the type's own for a derived type, and `[u8; 34]` for an array. An array whose name is
+    /// longer than 128 bytes is called `array`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The size of an element in bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.facts.size
+    }
+
+    /// The alignment of an element in bytes.
+    #[must_use]
+    pub const fn align(&self) -> usize {
+        self.facts.align
+    }
+
+    pub(crate) const fn validity(&self) -> Validity {
+        self.validity
+    }
+
+    /// The bytes of the type's [`Element::ZERO`].
+    pub(crate) fn zero(&self) -> ElementBytes {
+        match self.facts.zero {
+            Zero::Value(zero) => zero(),
+            Zero::Repeated(inner, count) => repeated(&inner.zero(), count),
+        }
+    }
+
+    /// The identity of the Rust type.
+    #[must_use]
+    pub fn type_id(&self) -> TypeId {
+        (self.facts.id)()
+    }
+}
+
+/// One element's worth of bytes. Those of numbers need no memory from the allocator.
+pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
+
+/// Bytes so many times over, twice as many with each copy.
+fn repeated(bytes: &[u8], count: usize) -> ElementBytes {
+    let len = bytes.len() * count;
+    let mut all = ElementBytes::from_elem(0, len);
+    let mut done = bytes.len().min(len);
+    all[..done].copy_from_slice(&bytes[..done]);
+    while done < len {
+        let (from, to) = all.split_at_mut(done);
+        let more = to.len().min(done);
+        to[..more].copy_from_slice(&from[..more]);
+        done += more;
+    }
+    all
+}
+
+/// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
+/// the compiler lead the proof of a derived type.
+pub(crate) struct IsElement<T>(PhantomData<T>);
+
+impl<T: Element> IsElement<T> {
+    pub(crate) const CHECK: () =
+        assert!(T::DTYPE.size() == size_of::<T>(), "the data type has another size than the element");
+}
+
+/// What every data type asserts of its elements.
+pub(crate) struct HasBytes<T>(PhantomData<T>);
+
+impl<T> HasBytes<T> {
+    pub(crate) const CHECK: () =
+        assert!(size_of::<T>() > 0, "an element has at least one byte, and this type has none");
+}
+
+/// An element's bytes.
+pub(crate) fn bytes_of<T: Element>(value: &T) -> &[u8] {
+    // SAFETY: an element has no padding and no uninitialised byte, so all its bytes may be read.
+    unsafe { core::slice::from_raw_parts(core::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
+
+impl PartialEq for DType {
+    fn eq(&self, other: &Self) -> bool {
+        self.type_id() == other.type_id()
+    }
+}
+
+impl Eq for DType {}
+
+impl Hash for DType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.type_id().hash(state);
+    }
+}
+
+impl fmt::Debug for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({} bytes)", self.size())
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.facts.wraps {
+            None => f.pad(self.name),
+            Some(inner) => write!(f, "{}<{}>", self.name, inner()),
+        }
+    }
+}
+
+macro_rules! elements {
+    ($($(#[$attr:meta])* $ty:ty => $name:literal, $zero:expr, $validity:ident;)*) => {$(
+        $(#[$attr])*
+        // SAFETY: a number without padding whose bytes are its value.
+        unsafe impl Element for $ty {
+            const DTYPE: DType = DType::with_validity::<Self>($name, Validity::$validity);
+            const ZERO: Self = $zero;
+        }
+    )*};
+}
+
+elements! {
+    bool => "bool", false, Bool;
+    i8 => "i8", 0, AnyBits;
+    i16 => "i16", 0, AnyBits;
+    i32 => "i32", 0, AnyBits;
+    i64 => "i64", 0, AnyBits;
+    u8 => "u8", 0, AnyBits;
+    u16 => "u16", 0, AnyBits;
+    u32 => "u32", 0, AnyBits;
+    u64 => "u64", 0, AnyBits;
+    isize => "isize", 0, AnyBits;
+    usize => "usize", 0, AnyBits;
+    f32 => "f32", 0.0, AnyBits;
+    f64 => "f64", 0.0, AnyBits;
+    #[cfg(feature = "half")] half::f16 => "f16", half::f16::ZERO, AnyBits;
+    #[cfg(feature = "half")] half::bf16 => "bf16", half::bf16::ZERO, AnyBits;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f32> => "complex64", num_complex::Complex::new(0.0, 0.0), AnyBits;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f64> => "complex128", num_complex::Complex::new(0.0, 0.0), AnyBits;
+}
+
+// SAFETY: an array is its elements, one after the other, without padding.
+unsafe impl<T: Element, const N: usize> Element for [T; N] {
+    const DTYPE: DType = DType::array::<T, N>();
+    const ZERO: Self = [T::ZERO; N];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_named_by_what_they_hold() {
+        assert_eq!(<[u8; 34]>::DTYPE.to_string(), "[u8; 34]");
+        assert_eq!(<[[f32; 3]; 1207]>::DTYPE.name(), "[[f32; 3]; 1207]");
+        assert_eq!(format!("{:?}", <[[bool; 1]; 2]>::DTYPE), "[[bool; 1]; 2] (2 bytes)");
+        type Five<T> = [[[[[T; 1]; 1]; 1]; 1]; 1];
+        type Most = Five<Five<Five<Five<Five<u8>>>>>;
+        assert_eq!(Most::DTYPE.name(), "[".repeat(25) + "u8" + &"; 1]".repeat(25));
+        assert_eq!(<[Most; 1]>::DTYPE.name(), "array");
+    }
+
+    #[test]
+    fn the_bytes_of_zeros_are_put_together() {
+        #[derive(Clone, Copy, crate::Element)]
+        #[repr(transparent)]
+        #[element(zero = Odd(0x0102))]
+        struct Odd(u16);
+        let odd = 0x0102u16.to_ne_bytes();
+        assert_eq!(Odd::DTYPE.zero()[..], odd);
+        for (zero, count) in [
+            (<[Odd; 1]>::DTYPE.zero(), 1),
+            (<[Odd; 3]>::DTYPE.zero(), 3),
+            (<[[Odd; 5]; 7]>::DTYPE.zero(), 35),
+            (<[[[Odd; 1]; 2]; 8]>::DTYPE.zero(), 16),
+        ] {
+            assert_eq!(zero[..], odd.repeat(count));
+        }
+        assert_eq!(f64::DTYPE.zero()[..], [0; 8]);
+        assert!(!<[u8; 16]>::DTYPE.zero().spilled());
+    }
+
+    #[test]
+    fn a_huge_zero_does_not_pass_over_the_stack() {
+        const LEN: usize = 16 << 20;
+        let small = std::thread::Builder::new().stack_size(128 << 10);
+        let zero = small.spawn(|| <[[u8; 1 << 10]; LEN >> 10]>::DTYPE.zero()).unwrap().join().unwrap();
+        assert_eq!(zero.len(), LEN);
+        assert!(zero.iter().all(|&byte| byte == 0));
+    }
+}

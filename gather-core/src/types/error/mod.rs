@@ -1,0 +1,292 @@
+//! The one error type: every variant carries the numbers that a caller needs to act on it.
+
+#![forbid(unsafe_code)]
+
+use alloc::boxed::Box;
+
+use crate::types::element::DType;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::NegativeIndex;
+
+#[cfg(test)]
+mod tests;
+mod text;
+
+/// Why a call was refused.
+///
+/// Everything that follows from shapes and attributes is found before a single byte of the output is written; only
+/// [`Error::IndexOutOfRange`] depends on the values of the indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// `axis` lies outside `-rank..rank`.
+    AxisOutOfRange {
+        /// The operator.
+        op: Op,
+        /// The axis as given.
+        axis: i64,
+        /// The rank of data.
+        rank: usize,
+    },
+    /// `batch_dims` lies outside its range.
+    BatchDimsOutOfRange {
+        /// The operator.
+        op: Op,
+        /// The value as given.
+        batch_dims: i64,
+        /// The least value allowed here.
+        min: i64,
+        /// The greatest value allowed here.
+        max: i64,
+    },
+    /// A batch dimension has different sizes in data and indices.
+    BatchMismatch {
+        /// The operator.
+        op: Op,
+        /// Position of the dimension.
+        dim: usize,
+        /// Its size in data.
+        data: usize,
+        /// Its size in indices.
+        indices: usize,
+    },
+    /// A tensor has a rank that the operator does not take.
+    RankOutOfRange {
+        /// The operator.
+        op: Op,
+        /// Which tensor.
+        argument: Argument,
+        /// The rank it has.
+        rank: usize,
+        /// The least rank allowed.
+        min: usize,
+        /// The greatest rank allowed; `usize::MAX` for no limit.
+        max: usize,
+    },
+    /// GatherElements: indices do not fit data in a dimension other than the axis.
+    IndicesShapeMismatch {
+        /// The operator.
+        op: Op,
+        /// Position of the dimension.
+        dim: usize,
+        /// Its size in indices.
+        indices: usize,
+        /// Its size in data.
+        data: usize,
+    },
+    /// GatherNd: an index tuple has more, or fewer, components than the operator takes.
+    TupleLengthOutOfRange {
+        /// The operator.
+        op: Op,
+        /// Components of a tuple: the last dimension of indices.
+        len: usize,
+        /// The fewest allowed.
+        min: usize,
+        /// The most allowed: rank of data minus `batch_dims`.
+        max: usize,
+    },
+    /// An index does not name an element.
+    IndexOutOfRange {
+        /// The operator.
+        op: Op,
+        /// Position of the first such index in the row-major order of indices.
+        position: usize,
+        /// The index as given.
+        index: i128,
+        /// The axis of data that it indexes.
+        axis: usize,
+        /// The size of that axis.
+        dim: usize,
+        /// What negative indices mean in this call.
+        negative: NegativeIndex,
+    },
+    /// A parameter list of BatchToSpace has not one entry a dimension of data.
+    ParameterLengthMismatch {
+        /// Which list.
+        argument: Argument,
+        /// The number of its entries.
+        len: usize,
+        /// The rank of data.
+        rank: usize,
+    },
+    /// An entry of a parameter list of BatchToSpace is out of range.
+    ParameterOutOfRange {
+        /// Which list.
+        argument: Argument,
+        /// Position of the entry.
+        dim: usize,
+        /// The entry.
+        value: i64,
+        /// The least value allowed there.
+        min: i64,
+        /// The greatest value allowed there.
+        max: i64,
+    },
+    /// The product of `block_shape` does not divide the batch.
+    BatchNotDivisible {
+        /// The size of data's first dimension.
+        batch: usize,
+        /// The product of `block_shape`; `None` when it exceeds `usize`.
+        product: Option<usize>,
+    },
+    /// The crops of a dimension remove more than there is.
+    CropsTooLarge {
+        /// Position of the dimension.
+        dim: usize,
+        /// `crops_begin` there.
+        begin: i64,
+        /// `crops_end` there.
+        end: i64,
+        /// Block times dimension: what there is to crop; `None` when it exceeds `usize`.
+        size: Option<usize>,
+    },
+    /// A shape has more elements than a tensor can have (`isize::MAX`), zero dimensions left aside.
+    TooManyElements {
+        /// The shape.
+        shape: Box<[usize]>,
+    },
+    /// A tensor would take more bytes than a tensor can have (`isize::MAX`).
+    TooManyBytes {
+        /// The shape.
+        shape: Box<[usize]>,
+        /// The size of one element in bytes.
+        element: usize,
+    },
+    /// A slice has not as many elements as its shape says.
+    LengthMismatch {
+        /// Elements (or bytes, for a view of bytes) given.
+        len: usize,
+        /// Elements (or bytes) that the shape takes.
+        expected: usize,
+        /// The shape.
+        shape: Box<[usize]>,
+    },
+    /// Strides are not one a dimension.
+    StridesLengthMismatch {
+        /// Number of strides given.
+        strides: usize,
+        /// Number of dimensions.
+        rank: usize,
+    },
+    /// A strided view without elements begins outside its slice.
+    OffsetOutOfBounds {
+        /// The position of its first coordinate.
+        offset: usize,
+        /// The number of elements in the slice.
+        len: usize,
+    },
+    /// A strided view reaches outside its slice.
+    StridesOutOfBounds {
+        /// The least element position reached; `None` when it is not representable.
+        first: Option<isize>,
+        /// The greatest element position reached; `None` when it is not representable.
+        last: Option<isize>,
+        /// The number of elements in the slice.
+        len: usize,
+    },
+    /// The strides of an output let two coordinates share an element, or cannot be shown not to.
+    StridesOverlap {
+        /// Position of the dimension whose stride is too short.
+        dim: usize,
+        /// That stride in elements.
+        stride: isize,
+        /// The least length of stride that keeps its steps apart, in elements.
+        needed: usize,
+        /// The strides of all dimensions.
+        strides: Box<[isize]>,
+    },
+    /// A list of axes is no permutation of the dimensions.
+    InvalidPermutation {
+        /// Number of dimensions.
+        rank: usize,
+    },
+    /// The output has another shape than the result.
+    OutputShapeMismatch {
+        /// The operator.
+        op: Op,
+        /// The shape of the result.
+        expected: Box<[usize]>,
+        /// The shape of the output given.
+        got: Box<[usize]>,
+    },
+    /// A planned call got a tensor with another shape or strides than the plan was made for.
+    PlanMismatch {
+        /// Which tensor.
+        argument: Argument,
+        /// The shape planned for.
+        expected: Box<[usize]>,
+        /// The shape given; equal to `expected` when only the strides differ.
+        got: Box<[usize]>,
+    },
+    /// A type-erased tensor has another data type than asked for.
+    DTypeMismatch {
+        /// The data type asked for.
+        expected: DType,
+        /// The data type it has.
+        got: DType,
+    },
+    /// A type-erased tensor of indices has a data type that cannot index.
+    NotAnIndexType {
+        /// Its data type.
+        dtype: DType,
+    },
+    /// Bytes are no values of a data type.
+    InvalidBytes {
+        /// The data type.
+        dtype: DType,
+        /// Position of the first byte that cannot be; `None` when it is not known which bytes can.
+        position: Option<usize>,
+    },
+    /// A parameter of a map is given per row of the table, but not for each.
+    MapParameterLengthMismatch {
+        /// The operator.
+        op: Op,
+        /// The map's name.
+        map: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The number of values given.
+        len: usize,
+        /// The axis of data that is gathered along.
+        axis: usize,
+        /// The size of that axis.
+        dim: usize,
+    },
+    /// The registry has no kernels for a data type.
+    UnknownDType {
+        /// The operator.
+        op: Op,
+        /// The data type.
+        dtype: DType,
+    },
+    /// The environment variable `GATHER_LEVEL` names no level.
+    UnknownLevel {
+        /// The variable's value.
+        name: Box<str>,
+    },
+    /// The level forced on a call, or by `GATHER_LEVEL` on all, is not available on this machine.
+    LevelUnavailable {
+        /// The level.
+        level: Level,
+    },
+    /// The method forced on a call does not take its shapes and types.
+    MethodUnavailable {
+        /// The operator.
+        op: Op,
+        /// The method.
+        method: Method,
+    },
+    /// A plan for any count of indices was asked for where their first dimension is tied to data, or is not the first
+    /// of the result.
+    FixedCount {
+        /// The operator.
+        op: Op,
+    },
+    /// The allocator refused the memory for the output, or for a scratch.
+    AllocationFailed {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+}

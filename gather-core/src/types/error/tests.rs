@@ -1,0 +1,154 @@
+//! Every message.
+
+use super::Error;
+use crate::types::element::Element;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::NegativeIndex;
+
+/// Each error with what it says.
+fn messages() -> Vec<(Error, &'static str)> {
+    let (op, dtype) = (Op::Gather, <[u8; 34]>::DTYPE);
+    let rank = |rank, min, max| Error::RankOutOfRange { op: Op::GatherNd, argument: Argument::Indices, rank, min, max };
+    let parameter = |min, max| Error::ParameterOutOfRange { argument: Argument::CropsEnd, dim: 2, value: -4, min, max };
+    let index = |index, negative| Error::IndexOutOfRange { op, position: 3, index, axis: 1, dim: 5, negative };
+    let plan =
+        |got: &[usize]| Error::PlanMismatch { argument: Argument::Data, expected: [2, 3].into(), got: got.into() };
+    let within = |first, last| Error::StridesOutOfBounds { first, last, len: 6 };
+    vec![
+        (
+            Error::AxisOutOfRange { op, axis: -3, rank: 2 },
+            "gather: axis -3 is out of range; data of rank 2 allows -2..=1",
+        ),
+        (Error::AxisOutOfRange { op, axis: 0, rank: 0 }, "gather: axis 0 on data of rank 0, which has no axis"),
+        (
+            Error::BatchDimsOutOfRange { op, batch_dims: 2, min: -1, max: 1 },
+            "gather: batch_dims 2 is out of range; allowed here is -1..=1",
+        ),
+        (
+            Error::BatchMismatch { op, dim: 0, data: 3, indices: 2 },
+            "gather: batch dimension 0 is 3 in data and 2 in indices; they must be equal",
+        ),
+        (rank(0, 1, usize::MAX), "gather_nd: indices has rank 0; allowed is 1 or more"),
+        (rank(0, 1, 1), "gather_nd: indices has rank 0; allowed is 1"),
+        (rank(0, 1, 4), "gather_nd: indices has rank 0; allowed is 1..=4"),
+        (
+            Error::IndicesShapeMismatch { op: Op::GatherElements, dim: 1, indices: 4, data: 3 },
+            "gather_elements: dimension 1 of indices is 4, which does not fit 3 in data",
+        ),
+        (
+            Error::TupleLengthOutOfRange { op: Op::GatherNd, len: 3, min: 0, max: 2 },
+            "gather_nd: index tuples have 3 components; allowed here is 0..=2",
+        ),
+        (index(5, NegativeIndex::Reject), "gather: index 5 at position 3 is out of range for axis 1 of size 5"),
+        (index(-6, NegativeIndex::FromEnd), "gather: index -6 at position 3 is out of range for axis 1 of size 5"),
+        (
+            index(-1, NegativeIndex::Reject),
+            "gather: index -1 at position 3 is out of range for axis 1 of size 5; negative indices are refused",
+        ),
+        (
+            Error::ParameterLengthMismatch { argument: Argument::BlockShape, len: 2, rank: 4 },
+            "batch_to_space: block_shape has 2 entries; data of rank 4 takes 4",
+        ),
+        (parameter(0, 0), "batch_to_space: crops_end[2] is -4; allowed there is 0"),
+        (parameter(0, i64::MAX), "batch_to_space: crops_end[2] is -4; allowed there is 0 or more"),
+        (parameter(0, 7), "batch_to_space: crops_end[2] is -4; allowed there is 0..=7"),
+        (
+            Error::BatchNotDivisible { batch: 7, product: Some(4) },
+            "batch_to_space: batch 7 is not divisible by 4, the product of block_shape",
+        ),
+        (
+            Error::BatchNotDivisible { batch: 7, product: None },
+            "batch_to_space: batch 7 is not divisible by the product of block_shape, which overflows",
+        ),
+        (
+            Error::CropsTooLarge { dim: 1, begin: 3, end: 2, size: Some(4) },
+            "batch_to_space: crops 3 and 2 of dimension 1 exceed its 4 elements",
+        ),
+        (
+            Error::CropsTooLarge { dim: 1, begin: 3, end: 2, size: None },
+            "batch_to_space: dimension 1 times its block overflows",
+        ),
+        (
+            Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() },
+            "the slice has length 10; shape [3, 4] takes 12",
+        ),
+        (Error::StridesLengthMismatch { strides: 1, rank: 2 }, "1 strides for 2 dimensions"),
+        (
+            Error::OffsetOutOfBounds { offset: 7, len: 6 },
+            "the strided view begins at position 7 of a slice of 6 elements",
+        ),
+        (within(Some(-1), Some(9)), "the strided view reaches positions -1..=9 of a slice of 6 elements"),
+        (within(None, Some(9)), "the strides of the view overflow, far outside its slice of 6 elements"),
+        (
+            Error::StridesOverlap { dim: 0, stride: -2, needed: 4, strides: [-2, 1].into() },
+            "the output's strides [-2, 1] may overlap: that of dimension 0 is -2, and keeps its steps apart from a \
+             length of 4 on",
+        ),
+        (Error::InvalidPermutation { rank: 3 }, "the axes are no permutation of 0..3"),
+        (
+            Error::OutputShapeMismatch { op, expected: [1, 3].into(), got: [2, 3].into() },
+            "gather: the output has shape [2, 3]; the result has [1, 3]",
+        ),
+        (plan(&[2, 3]), "the plan was made for other strides of data, of shape [2, 3]"),
+        (plan(&[3, 2]), "the plan was made for data of shape [2, 3], not [3, 2]"),
+        (Error::DTypeMismatch { expected: dtype, got: f32::DTYPE }, "the data type is f32, not [u8; 34]"),
+        (
+            Error::NotAnIndexType { dtype },
+            "[u8; 34] cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",
+        ),
+        (
+            Error::InvalidBytes { dtype: <[bool; 2]>::DTYPE, position: Some(5) },
+            "the byte at position 5 is no value of [bool; 2]",
+        ),
+        (
+            Error::InvalidBytes { dtype, position: None },
+            "bytes cannot be checked to be values of [u8; 34]; see `DynView::from_bytes_unchecked`",
+        ),
+        (
+            Error::MapParameterLengthMismatch { op, map: "DEQUANTIZE_U8", parameter: "scale", len: 2, axis: 0, dim: 3 },
+            "gather: parameter scale of DEQUANTIZE_U8 has 2 values; per row it takes 3, the size of axis 0",
+        ),
+        (
+            Error::UnknownDType { op, dtype },
+            "gather: the registry has no kernels for the data type [u8; 34]; add them by `Registry::with`",
+        ),
+        (
+            Error::UnknownLevel { name: "sse9".into() },
+            "GATHER_LEVEL is \"sse9\", which names no level; there are scalar and avx2",
+        ),
+        (Error::LevelUnavailable { level: Level::Avx2 }, "the level avx2 is not available on this machine"),
+        (
+            Error::MethodUnavailable { op, method: Method::Table },
+            "gather: the method table does not take these shapes and types at this level",
+        ),
+        (Error::AllocationFailed { bytes: 1 << 40 }, "the allocator refused 1099511627776 bytes"),
+    ]
+}
+
+#[test]
+fn every_error_says_what_is_wrong() {
+    for (error, expected) in messages() {
+        assert_eq!(error.to_string(), expected);
+    }
+    let limits = [
+        (
+            Error::TooManyElements { shape: [usize::MAX, 2].into() },
+            format!("shape [{}, 2] has more than {} elements", usize::MAX, isize::MAX),
+        ),
+        (
+            Error::TooManyBytes { shape: [2, 3].into(), element: 8 },
+            format!("shape [2, 3] of 8-byte elements takes more than {} bytes", isize::MAX),
+        ),
+    ];
+    for (error, expected) in limits {
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// An error is returned by value from every call.
+#[test]
+fn errors_are_small() {
+    assert!(size_of::<Error>() <= 80, "{}", size_of::<Error>());
+}

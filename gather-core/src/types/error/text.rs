@@ -1,0 +1,170 @@
+//! What errors say: lower case, naming operator, argument, value and what is allowed.
+
+use core::fmt;
+
+use crate::types::error::Error;
+use crate::types::level::Level;
+use crate::types::policy::NegativeIndex;
+
+impl fmt::Display for Error {
+    #[cold]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::AxisOutOfRange { op, axis, rank: 0 } => {
+                write!(f, "{op}: axis {axis} on data of rank 0, which has no axis")
+            }
+            Error::AxisOutOfRange { op, axis, rank } => {
+                write!(f, "{op}: axis {axis} is out of range; data of rank {rank} allows -{rank}..={}", rank - 1)
+            }
+            Error::BatchDimsOutOfRange { op, batch_dims, min, max } => {
+                write!(f, "{op}: batch_dims {batch_dims} is out of range; allowed here is {min}..={max}")
+            }
+            Error::BatchMismatch { op, dim, data, indices } => {
+                write!(f, "{op}: batch dimension {dim} is {data} in data and {indices} in indices; they must be equal")
+            }
+            Error::RankOutOfRange { op, argument, rank, min, max } => {
+                write!(f, "{op}: {argument} has rank {rank}; allowed is ")?;
+                match (*min, *max) {
+                    (min, max) if min == max => write!(f, "{min}"),
+                    (min, usize::MAX) => write!(f, "{min} or more"),
+                    (min, max) => write!(f, "{min}..={max}"),
+                }
+            }
+            Error::IndicesShapeMismatch { op, dim, indices, data } => {
+                write!(f, "{op}: dimension {dim} of indices is {indices}, which does not fit {data} in data")
+            }
+            Error::TupleLengthOutOfRange { op, len, min, max } => {
+                write!(f, "{op}: index tuples have {len} components; allowed here is {min}..={max}")
+            }
+            Error::IndexOutOfRange { op, position, index, axis, dim, negative } => {
+                write!(f, "{op}: index {index} at position {position} is out of range for axis {axis} of size {dim}")?;
+                match negative {
+                    NegativeIndex::Reject if *index < 0 => write!(f, "; negative indices are refused"),
+                    _ => Ok(()),
+                }
+            }
+            Error::ParameterLengthMismatch { argument, len, rank } => {
+                write!(f, "batch_to_space: {argument} has {len} entries; data of rank {rank} takes {rank}")
+            }
+            Error::ParameterOutOfRange { argument, dim, value, min, max } => {
+                write!(f, "batch_to_space: {argument}[{dim}] is {value}; allowed there is ")?;
+                match (*min, *max) {
+                    (min, max) if min == max => write!(f, "{min}"),
+                    (min, i64::MAX) => write!(f, "{min} or more"),
+                    (min, max) => write!(f, "{min}..={max}"),
+                }
+            }
+            Error::BatchNotDivisible { batch, product: Some(product) } => {
+                write!(f, "batch_to_space: batch {batch} is not divisible by {product}, the product of block_shape")
+            }
+            Error::BatchNotDivisible { batch, product: None } => {
+                write!(
+                    f,
+                    "batch_to_space: batch {batch} is not divisible by the product of block_shape, which overflows"
+                )
+            }
+            Error::CropsTooLarge { dim, begin, end, size: Some(size) } => {
+                write!(f, "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements")
+            }
+            Error::CropsTooLarge { dim, size: None, .. } => {
+                write!(f, "batch_to_space: dimension {dim} times its block overflows")
+            }
+            Error::TooManyElements { shape } => {
+                write!(f, "shape {shape:?} has more than {} elements", isize::MAX)
+            }
+            Error::TooManyBytes { shape, element } => {
+                write!(f, "shape {shape:?} of {element}-byte elements takes more than {} bytes", isize::MAX)
+            }
+            Error::LengthMismatch { len, expected, shape } => {
+                write!(f, "the slice has length {len}; shape {shape:?} takes {expected}")
+            }
+            Error::StridesLengthMismatch { strides, rank } => {
+                write!(f, "{strides} strides for {rank} dimensions")
+            }
+            Error::OffsetOutOfBounds { offset, len } => {
+                write!(f, "the strided view begins at position {offset} of a slice of {len} elements")
+            }
+            Error::StridesOutOfBounds { first: Some(first), last: Some(last), len } => {
+                write!(f, "the strided view reaches positions {first}..={last} of a slice of {len} elements")
+            }
+            Error::StridesOutOfBounds { len, .. } => {
+                write!(f, "the strides of the view overflow, far outside its slice of {len} elements")
+            }
+            Error::StridesOverlap { dim, stride, needed, strides } => {
+                write!(
+                    f,
+                    "the output's strides {strides:?} may overlap: that of dimension {dim} is {stride}, and keeps its \
+                     steps apart from a length of {needed} on"
+                )
+            }
+            Error::InvalidPermutation { rank } => {
+                write!(f, "the axes are no permutation of 0..{rank}")
+            }
+            Error::OutputShapeMismatch { op, expected, got } => {
+                write!(f, "{op}: the output has shape {got:?}; the result has {expected:?}")
+            }
+            Error::PlanMismatch { argument, expected, got } if expected == got => {
+                write!(f, "the plan was made for other strides of {argument}, of shape {expected:?}")
+            }
+            Error::PlanMismatch { argument, expected, got } => {
+                write!(f, "the plan was made for {argument} of shape {expected:?}, not {got:?}")
+            }
+            Error::DTypeMismatch { expected, got } => {
+                write!(f, "the data type is {got}, not {expected}")
+            }
+            Error::NotAnIndexType { dtype } => {
+                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
+            }
+            Error::InvalidBytes { dtype, position: Some(position) } => {
+                write!(f, "the byte at position {position} is no value of {dtype}")
+            }
+            Error::InvalidBytes { dtype, position: None } => {
+                write!(f, "bytes cannot be checked to be values of {dtype}; see `DynView::from_bytes_unchecked`")
+            }
+            Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim } => {
+                write!(
+                    f,
+                    "{op}: parameter {parameter} of {map} has {len} values; per row it takes {dim}, the size of axis \
+                     {axis}"
+                )
+            }
+            Error::UnknownDType { op, dtype } => {
+                write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
+            }
+            Error::UnknownLevel { name } => {
+                write!(f, "GATHER_LEVEL is {name:?}, which names no level; there are ")?;
+                list(f, Level::ALL)
+            }
+            Error::LevelUnavailable { level } => {
+                write!(f, "the level {level} is not available on this machine")
+            }
+            Error::MethodUnavailable { op, method } => {
+                write!(f, "{op}: the method {method} does not take these shapes and types at this level")
+            }
+            Error::FixedCount { op } => {
+                write!(
+                    f,
+                    "{op}: the first dimension of indices is tied to data or is not the first of the result; plan its size"
+                )
+            }
+            Error::AllocationFailed { bytes } => {
+                write!(f, "the allocator refused {bytes} bytes")
+            }
+        }
+    }
+}
+
+/// Writes all of a list: `a, b and c`.
+fn list(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display]) -> fmt::Result {
+    for (at, one) in all.iter().enumerate() {
+        f.write_str(match all.len() - at {
+            _ if at == 0 => "",
+            1 => " and ",
+            _ => ", ",
+        })?;
+        write!(f, "{one}")?;
+    }
+    Ok(())
+}
+
+impl core::error::Error for Error {}

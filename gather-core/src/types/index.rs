@@ -1,0 +1,243 @@
+//! Index types, each read at its own width.
+
+use core::fmt;
+
+use num_traits::ToPrimitive;
+
+use crate::types::element::{DType, Element};
+
+/// The integer types that can index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IndexType {
+    /// `i8`
+    I8,
+    /// `i16`
+    I16,
+    /// `i32`
+    I32,
+    /// `i64`
+    I64,
+    /// `u8`
+    U8,
+    /// `u16`
+    U16,
+    /// `u32`
+    U32,
+    /// `u64`
+    U64,
+    /// `isize`
+    Isize,
+    /// `usize`
+    Usize,
+}
+
+impl IndexType {
+    /// Every index type.
+    pub const ALL: &'static [IndexType] = &[
+        IndexType::I8,
+        IndexType::I16,
+        IndexType::I32,
+        IndexType::I64,
+        IndexType::U8,
+        IndexType::U16,
+        IndexType::U32,
+        IndexType::U64,
+        IndexType::Isize,
+        IndexType::Usize,
+    ];
+
+    /// The data type of the same integers.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            IndexType::I8 => i8::DTYPE,
+            IndexType::I16 => i16::DTYPE,
+            IndexType::I32 => i32::DTYPE,
+            IndexType::I64 => i64::DTYPE,
+            IndexType::U8 => u8::DTYPE,
+            IndexType::U16 => u16::DTYPE,
+            IndexType::U32 => u32::DTYPE,
+            IndexType::U64 => u64::DTYPE,
+            IndexType::Isize => isize::DTYPE,
+            IndexType::Usize => usize::DTYPE,
+        }
+    }
+
+    /// The index type of a data type; `None` when it cannot index.
+    #[must_use]
+    pub fn from_dtype(dtype: DType) -> Option<Self> {
+        Self::ALL.iter().copied().find(|index| index.dtype() == dtype)
+    }
+
+    /// The size in bytes.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        self.dtype().size()
+    }
+
+    /// The least and the greatest value.
+    ///
+    /// ```
+    /// assert_eq!(gather_core::IndexType::I8.bounds(), (-128, 127));
+    /// ```
+    #[must_use]
+    pub const fn bounds(self) -> (i128, i128) {
+        match self {
+            IndexType::I8 => (i8::MIN as i128, i8::MAX as i128),
+            IndexType::I16 => (i16::MIN as i128, i16::MAX as i128),
+            IndexType::I32 => (i32::MIN as i128, i32::MAX as i128),
+            IndexType::I64 => (i64::MIN as i128, i64::MAX as i128),
+            IndexType::U8 => (u8::MIN as i128, u8::MAX as i128),
+            IndexType::U16 => (u16::MIN as i128, u16::MAX as i128),
+            IndexType::U32 => (u32::MIN as i128, u32::MAX as i128),
+            IndexType::U64 => (u64::MIN as i128, u64::MAX as i128),
+            IndexType::Isize => (isize::MIN as i128, isize::MAX as i128),
+            IndexType::Usize => (usize::MIN as i128, usize::MAX as i128),
+        }
+    }
+
+    /// The type of fixed width that has the same values on this target.
+    #[must_use]
+    pub const fn fixed_width(self) -> Self {
+        match self {
+            IndexType::Isize if cfg!(target_pointer_width = "64") => IndexType::I64,
+            IndexType::Usize if cfg!(target_pointer_width = "64") => IndexType::U64,
+            IndexType::Isize => IndexType::I32,
+            IndexType::Usize => IndexType::U32,
+            fixed => fixed,
+        }
+    }
+}
+
+/// Reads one index exactly.
+///
+/// # Safety
+/// The address may be read as a value of the index type, at any alignment.
+pub(crate) type Reader = unsafe fn(*const u8) -> i128;
+
+impl IndexType {
+    /// How a value of this type is read.
+    pub(crate) fn reader(self) -> Reader {
+        /// # Safety
+        /// As for [`Reader`].
+        unsafe fn read<I: Index>(at: *const u8) -> i128 {
+            // SAFETY: the caller's promise.
+            unsafe { at.cast::<I>().read_unaligned() }.exact()
+        }
+        match self {
+            IndexType::I8 => read::<i8>,
+            IndexType::I16 => read::<i16>,
+            IndexType::I32 => read::<i32>,
+            IndexType::I64 => read::<i64>,
+            IndexType::U8 => read::<u8>,
+            IndexType::U16 => read::<u16>,
+            IndexType::U32 => read::<u32>,
+            IndexType::U64 => read::<u64>,
+            IndexType::Isize => read::<isize>,
+            IndexType::Usize => read::<usize>,
+        }
+    }
+}
+
+impl fmt::Display for IndexType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.dtype().name())
+    }
+}
+
+pub(crate) mod sealed {
+    /// What the kernels read from a value of an index type. The methods stand here and not in [`Index`](super::Index)
+    /// so that they are not methods of every integer in the scope of its users.
+    pub trait Sealed: Copy {
+        /// The value as `i64`; unsigned values above `i64::MAX`, which are in range of no axis, become `i64::MAX`.
+        fn widen(self) -> i64;
+
+        /// The value modulo `dim`, from 0, for `dim` from 1 to `i64::MAX`.
+        fn wrap(self, dim: i64) -> i64;
+
+        /// The value itself.
+        fn exact(self) -> i128;
+    }
+}
+
+/// An integer type that can index. Sealed: implemented for `i8..i64`, `u8..u64`, `isize` and `usize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot index",
+    label = "not an index type",
+    note = "indices are of type `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `isize` or `usize`"
+)]
+pub trait Index: Element + Copy + sealed::Sealed {
+    /// The type at run time.
+    const TYPE: IndexType;
+}
+
+macro_rules! indices {
+    ($($ty:ty => $name:ident),*) => {$(
+        impl sealed::Sealed for $ty {
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self.to_i64().unwrap_or(i64::MAX)
+            }
+
+            #[inline(always)]
+            fn wrap(self, dim: i64) -> i64 {
+                match (self.to_i64(), self.to_u64()) {
+                    (Some(value), _) => value.rem_euclid(dim),
+                    (None, Some(value)) => (value % dim as u64) as i64,
+                    (None, None) => unreachable!("every integer of at most 64 bits is an i64 or a u64"),
+                }
+            }
+
+            #[inline(always)]
+            fn exact(self) -> i128 {
+                self.to_i128().unwrap_or(i128::MAX)
+            }
+        }
+
+        impl Index for $ty {
+            const TYPE: IndexType = IndexType::$name;
+        }
+    )*};
+}
+
+indices! {
+    i8 => I8, i16 => I16, i32 => I32, i64 => I64, isize => Isize,
+    u8 => U8, u16 => U16, u32 => U32, u64 => U64, usize => Usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks what kernels read from the ends of a type, and from values around 0, against the same in `i128`.
+    fn check<I: Index + TryFrom<i128>>() {
+        let (least, most) = I::TYPE.bounds();
+        assert_eq!(I::TYPE.dtype(), I::DTYPE);
+        assert_eq!(IndexType::from_dtype(I::DTYPE), Some(I::TYPE));
+        for exact in [least, least + 1, -3, -1, 0, 1, 100, most - 1, most].into_iter().filter(|&x| x >= least) {
+            let value = I::try_from(exact).ok().unwrap();
+            assert_eq!(value.exact(), exact);
+            assert_eq!(i128::from(value.widen()), exact.min(i64::MAX.into()));
+            for dim in [1, 2, 7, 1 << 40, i64::MAX] {
+                assert_eq!(i128::from(value.wrap(dim)), exact.rem_euclid(dim.into()));
+            }
+        }
+        assert!(I::try_from(least - 1).is_err() && I::try_from(most + 1).is_err());
+    }
+
+    #[test]
+    fn values_are_read_exactly() {
+        check::<i8>();
+        check::<i16>();
+        check::<i32>();
+        check::<i64>();
+        check::<isize>();
+        check::<u8>();
+        check::<u16>();
+        check::<u32>();
+        check::<u64>();
+        check::<usize>();
+        assert_eq!(IndexType::ALL.len(), 10);
+    }
+}

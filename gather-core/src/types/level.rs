@@ -1,0 +1,186 @@
+//! Levels: which instructions a kernel may use, found once at run time, or forced.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+
+use crate::types::error::Error;
+
+/// The instructions that a kernel may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Level {
+    /// What every machine of the target has.
+    Scalar,
+    /// AVX2 on x86-64.
+    Avx2,
+}
+
+impl Level {
+    /// Every level, the least first.
+    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2];
+
+    /// The level's name, as `GATHER_LEVEL` spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Scalar => "scalar",
+            Level::Avx2 => "avx2",
+        }
+    }
+
+    /// Whether this machine has it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Scalar => true,
+            Level::Avx2 => has_avx2(),
+        }
+    }
+
+    /// The level that calls use unless one is forced on them: the one that the environment variable `GATHER_LEVEL`
+    /// names (`scalar` or `avx2`; read once, with the feature `std`), else the best that this machine has.
+    ///
+    /// Where the variable names no level, or one that this machine has not, every call without a forced level fails
+    /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This is the best that the machine has then.
+    #[must_use]
+    pub fn preferred() -> Self {
+        choice::get().unwrap_or_else(|_| Self::best())
+    }
+
+    /// The best that this machine has.
+    fn best() -> Self {
+        Self::ALL.iter().copied().rfind(|level| level.is_available()).unwrap_or(Level::Scalar)
+    }
+
+    /// The forced level if there is one, else the preferred.
+    ///
+    /// # Errors
+    /// [`Error::LevelUnavailable`]; without a forced level also [`Error::UnknownLevel`].
+    #[inline]
+    pub(crate) fn resolve(forced: Option<Level>) -> Result<Level, Error> {
+        match forced {
+            None => choice::get(),
+            Some(level) => level.checked(),
+        }
+    }
+
+    fn checked(self) -> Result<Level, Error> {
+        if self.is_available() { Ok(self) } else { Err(Error::LevelUnavailable { level: self }) }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+fn has_avx2() -> bool {
+    cfg!(all(target_arch = "x86_64", target_feature = "avx2"))
+}
+
+/// The level of calls that force none, chosen once per process.
+#[cfg(feature = "std")]
+mod choice {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use crate::types::error::Error;
+    use crate::types::level::Level;
+
+    /// 0 before the choice and where it was an error, else 1 more than the level's place in [`Level::ALL`].
+    static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
+    /// The choice with its error.
+    static CHOICE: OnceLock<Result<Level, Error>> = OnceLock::new();
+
+    /// One load, and a branch for each level. The number is all that is read, so that no order of memory matters.
+    #[inline]
+    pub(super) fn get() -> Result<Level, Error> {
+        match Level::ALL.get(usize::from(CHOSEN.load(Ordering::Relaxed)).wrapping_sub(1)) {
+            Some(&level) => Ok(level),
+            None => choose(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose() -> Result<Level, Error> {
+        let choice = CHOICE.get_or_init(|| match std::env::var_os("GATHER_LEVEL") {
+            None => Ok(Level::best()),
+            Some(name) => named(&name.to_string_lossy()),
+        });
+        if let Ok(level) = choice {
+            let place = Level::ALL.iter().position(|other| other == level);
+            CHOSEN.store(place.map_or(0, |place| place as u8 + 1), Ordering::Relaxed);
+        }
+        choice.clone()
+    }
+
+    /// The level that a value of the variable asks for.
+    fn named(name: &str) -> Result<Level, Error> {
+        let level = Level::ALL.iter().copied().find(|level| level.name() == name);
+        level.ok_or_else(|| Error::UnknownLevel { name: name.into() })?.checked()
+    }
+}
+
+/// The level of calls that force none, which the target decides.
+#[cfg(not(feature = "std"))]
+mod choice {
+    use crate::types::error::Error;
+    use crate::types::level::Level;
+
+    #[inline]
+    pub(super) fn get() -> Result<Level, Error> {
+        Ok(Level::best())
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Tells the process that it is started by the test, with what its calls come to.
+    const EXPECTED: &str = "GATHER_CORE_TESTS_LEVEL";
+
+    /// In a fresh process for each value of the variable: it decides, or is refused, and stays so.
+    #[test]
+    fn the_environment_forces_a_level_or_is_refused() {
+        if let Ok(expected) = std::env::var(EXPECTED) {
+            for _ in 0..3 {
+                let chosen = Level::resolve(None);
+                assert_eq!(chosen.clone().map_or_else(|error| error.to_string(), |level| level.to_string()), expected);
+                assert_eq!(Level::preferred(), chosen.unwrap_or_else(|_| Level::best()));
+                assert_eq!(Level::resolve(Some(Level::Scalar)), Ok(Level::Scalar));
+            }
+            return;
+        }
+        let best = Level::best().name();
+        let (avx2, missing) = (Level::Avx2, "the level avx2 is not available on this machine");
+        let unknown = |name| format!("GATHER_LEVEL is {name:?}, which names no level; there are scalar and avx2");
+        for (value, expected) in [
+            (None, best.to_string()),
+            (Some("scalar"), "scalar".to_string()),
+            (Some("avx2"), if avx2.is_available() { "avx2".to_string() } else { missing.to_string() }),
+            (Some("AVX2"), unknown("AVX2")),
+            (Some(""), unknown("")),
+            (Some("none"), unknown("none")),
+        ] {
+            let mut process = Command::new(std::env::current_exe().unwrap());
+            process.args(["--exact", "types::level::tests::the_environment_forces_a_level_or_is_refused"]);
+            process.env_remove("GATHER_LEVEL").envs(value.map(|value| ("GATHER_LEVEL", value)));
+            let output = process.env(EXPECTED, &expected).output().unwrap();
+            assert!(output.status.success(), "{value:?}: {}", String::from_utf8_lossy(&output.stdout));
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+        }
+    }
+}

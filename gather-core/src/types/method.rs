@@ -1,0 +1,80 @@
+//! How a call gets at its data.
+
+#![forbid(unsafe_code)]
+
+/// How a call gets at its data. Plans choose by shapes, widths and levels; force one to test it or to compare.
+///
+/// A method that is forced on a call that it does not take is refused with
+/// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable). All methods give the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// A few rows at a time are resolved in 64 bits and moved from where they lie. Takes any shape. Chosen for few
+    /// rows, and for axes beyond 32 bits.
+    Direct,
+    /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
+    /// them resolved. Takes axes within 32 bits.
+    Blocks,
+    /// As `Blocks`, in chunks of 64 rows. Takes indices of one component.
+    Chunks,
+    /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
+    /// side by side in the output, and indices of one component side by side, at levels with vectors.
+    Gathered,
+    /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
+    /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors.
+    Table,
+    /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and indices
+    /// of one component side by side.
+    ByteTable,
+    /// Columns of data are copied side by side into a scratch of the size of a cache, and gathered from there. Takes
+    /// [`GatherElements`](crate::GatherElements) off the last axis. A call allocates half a MiB a task for it, or a
+    /// cache line for every element of the axis where that is more; at most 32 MiB unless one task needs more.
+    Panels,
+    /// One index serves the whole inner loop, which is a strided copy. Takes inner loops along which indices do not
+    /// move.
+    StridedCopy,
+    /// As `Blocks`, with whole cache lines of the output written past the caches. Takes rows of a line or more, on
+    /// x86-64.
+    Streamed,
+    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace).
+    Interleaved,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: &'static [Method] = &[
+        Method::Direct,
+        Method::Blocks,
+        Method::Chunks,
+        Method::Gathered,
+        Method::Table,
+        Method::ByteTable,
+        Method::Panels,
+        Method::StridedCopy,
+        Method::Streamed,
+        Method::Interleaved,
+    ];
+
+    /// The method's name, as plans print it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Direct => "direct",
+            Method::Blocks => "blocks",
+            Method::Chunks => "chunks",
+            Method::Gathered => "gathered",
+            Method::Table => "table",
+            Method::ByteTable => "byte_table",
+            Method::Panels => "panels",
+            Method::StridedCopy => "strided_copy",
+            Method::Streamed => "streamed",
+            Method::Interleaved => "interleaved",
+        }
+    }
+}
+
+impl core::fmt::Display for Method {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,15 @@
+//! The ground floor: data types, index types, levels, policies, methods and errors. It knows nothing of what stands
+//! above it.
+
+pub(crate) mod asserts;
+mod dtype_names;
+pub(crate) mod element;
+pub(crate) mod error;
+pub(crate) mod index;
+pub(crate) mod level;
+pub(crate) mod method;
+pub(crate) mod op;
+#[cfg(feature = "bytemuck")]
+pub(crate) mod plain;
+pub(crate) mod policy;
+mod text;

@@ -1,0 +1,69 @@
+//! Names of operators and of their arguments.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+
+/// Which operator an error, a plan or a kernel belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Op {
+    /// OpenVINO Gather-8, ONNX Gather, `tf.gather`.
+    Gather,
+    /// ONNX GatherElements, `torch.gather`.
+    GatherElements,
+    /// ONNX GatherND, `tf.gather_nd`.
+    GatherNd,
+    /// OpenVINO BatchToSpace-2.
+    BatchToSpace,
+}
+
+impl Op {
+    /// The operator's name in lower case, as kernels, benchmarks and errors spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Op::Gather => "gather",
+            Op::GatherElements => "gather_elements",
+            Op::GatherNd => "gather_nd",
+            Op::BatchToSpace => "batch_to_space",
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which argument an error is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Argument {
+    /// The tensor that is read.
+    Data,
+    /// The tensor of indices.
+    Indices,
+    /// The tensor that is written.
+    Output,
+    /// `block_shape` of BatchToSpace.
+    BlockShape,
+    /// `crops_begin` of BatchToSpace.
+    CropsBegin,
+    /// `crops_end` of BatchToSpace.
+    CropsEnd,
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Argument::Data => "data",
+            Argument::Indices => "indices",
+            Argument::Output => "output",
+            Argument::BlockShape => "block_shape",
+            Argument::CropsBegin => "crops_begin",
+            Argument::CropsEnd => "crops_end",
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! What an index may be, and how a call runs: the policies that all index operators share.
+
+#![forbid(unsafe_code)]
+
+use crate::types::index::Index;
+use crate::types::level::Level;
+use crate::types::method::Method;
+
+/// What a negative index means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NegativeIndex {
+    /// It counts from the end: -1 is the last element.
+    #[default]
+    FromEnd,
+    /// It is out of range.
+    Reject,
+}
+
+/// What an index that is out of range does, after [`NegativeIndex`] has been applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutOfBounds {
+    /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
+    #[default]
+    Error,
+    /// It yields [`Element::ZERO`](crate::Element::ZERO).
+    Zero,
+    /// It names the nearest element: the first when it is below 0, else the last.
+    Clamp,
+    /// It is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
+    Wrap,
+}
+
+/// How many threads a call may use. The result is the same for any number.
+///
+/// The calling thread always works itself. Called on a thread of a rayon pool, it is helped by that pool; on any
+/// other, by the global one, whose threads it does not wait for unless they have begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Par {
+    /// The calling thread only.
+    Seq,
+    /// As many as are worth it for what there is to move, up to the pool's (without the feature `rayon`: `Seq`).
+    #[default]
+    Auto,
+    /// At most this many, the calling thread among them, whatever there is to move.
+    Threads(usize),
+}
+
+/// Both policies of an index operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct IndexPolicy {
+    pub(crate) negative: NegativeIndex,
+    pub(crate) out_of_bounds: OutOfBounds,
+}
+
+impl IndexPolicy {
+    /// The position along an axis of `dim >= 1` elements that an index names; `None` when it is out of range. The plain
+    /// form of what the kernels do block by block.
+    pub(crate) fn resolve<I: Index>(self, value: I, dim: i64) -> Option<i64> {
+        if self.out_of_bounds == OutOfBounds::Wrap {
+            return Some(value.wrap(dim));
+        }
+        let x = value.widen();
+        let x = if x < 0 && self.negative == NegativeIndex::FromEnd { x + dim } else { x };
+        match self.out_of_bounds {
+            OutOfBounds::Clamp => Some(x.clamp(0, dim - 1)),
+            _ => (0..dim).contains(&x).then_some(x),
+        }
+    }
+}
+
+/// How a call runs, whatever it computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Options {
+    pub(crate) par: Par,
+    pub(crate) level: Option<Level>,
+    pub(crate) method: Option<Method>,
+}
