@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The tests under instruments that see what no assertion does:
+# Runs the tests under tools that find what assertions cannot:
 #
-#   tests/sanitize.sh address     all but the macros' messages, with AddressSanitizer
-#   tests/sanitize.sh thread      those that share work between threads, with ThreadSanitizer
+#   tests/sanitize.sh address     all tests but `ui`, with AddressSanitizer
+#   tests/sanitize.sh thread      the tests that use several threads, with ThreadSanitizer
 #   tests/sanitize.sh memcheck    a subset under Valgrind
 #   tests/sanitize.sh miri        a subset at the scalar level under Miri, with strict provenance
-#   tests/sanitize.sh i686        all but the macros' messages, with pointers of 32 bits
+#   tests/sanitize.sh i686        all tests but `ui`, with pointers of 32 bits
 #
-# Names after the first choose other tests. `address`, `thread` and `miri` need a nightly toolchain (GATHER_NIGHTLY names one),
-# with its components rust-src and miri; `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS is what each body
-# of random cases may take.
+# Further arguments choose other tests. `address`, `thread` and `miri` need a nightly toolchain, which GATHER_NIGHTLY can
+# name, with the components rust-src and miri. `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS sets the
+# time of each body of random cases.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
@@ -20,7 +20,7 @@ folder="${CARGO_TARGET_DIR:-target}"
 what="${1:-}"
 chosen=("${@:2}")
 
-# Runs the tests that are chosen, of the library and those beside it, with one of the nightly's sanitizers.
+# Runs the chosen tests of the library and of gather-tests with a sanitizer of the nightly toolchain.
 sanitized() {
     local sanitizer="$1" flags=("${@:2}")
     RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked \
@@ -28,13 +28,13 @@ sanitized() {
 }
 
 address() {
-    # Allocations that no machine can serve are tests of their own.
+    # Some tests ask for more memory than any machine has.
     ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS:-}" sanitized address
 }
 
 thread() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(threads:: fuzz:: properties:: plans:: concurrency:: every_number_of_threads panels_of)
-    # The standard library has to be built with it too.
+    # The standard library must be built with the sanitizer too.
     TSAN_OPTIONS="halt_on_error=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
 }
 
@@ -43,14 +43,14 @@ memcheck() {
     local binary
     binary=$(cargo test --locked -p gather-tests --test it --no-run --message-format json |
         grep -o '"executable":"[^"]*/it-[^"]*"' | cut -d '"' -f 4)
-    # Memory that is reachable at the end belongs to the pool of threads.
+    # Memory that is still reachable at the end belongs to the thread pool.
     valgrind --quiet --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         "$binary" --test-threads 1 "${chosen[@]}"
 }
 
 miri() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two cloned:: ::h4_ ::h5_)
-    # Random cases are timed, and read their time from the environment. They are slow here.
+    # Random cases read their time from the environment. They are slow under Miri.
     GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-60}" GATHER_LEVEL=scalar \
         MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"
@@ -69,4 +69,4 @@ address | thread | memcheck | miri | i686) "$what" ;;
     exit 2
     ;;
 esac
-echo "sanitize: $what has found nothing in: ${chosen[*]:-every test}"
+echo "sanitize: $what found nothing in: ${chosen[*]:-every test}"

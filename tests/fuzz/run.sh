@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the targets that are named, or all, one after the other for FUZZ_SECONDS each (1200): begins with the committed corpora,
-# keeps what it adds under target/corpora, and prints executions, coverage and faults. Exit status 1 when there was a fault.
+# Runs the named targets, or all of them, one after the other, for FUZZ_SECONDS each (1200 by default). It starts from the
+# committed corpora, keeps what it adds under target/corpora, and prints executions and coverage. The exit status is 1 when a
+# target failed.
 set -euo pipefail
 cd "$(dirname "$0")"
 nightly="+${GATHER_NIGHTLY:-nightly}"

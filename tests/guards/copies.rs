@@ -1,4 +1,4 @@
-//! BatchToSpace: streams of every width, interleaved by every block, with crops on both sides.
+//! BatchToSpace: streams of every width, interleaved with every block size, with crops on both sides.
 
 use gather_core::BatchToSpace;
 use gather_tests::oracle;

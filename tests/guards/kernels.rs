@@ -1,4 +1,4 @@
-//! Every kernel of the table, at every level: nests of every rank, and lanes of every length in those of one loop.
+//! Every kernel of the table at every level: loop nests of every rank, and every length in nests of one loop.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use gather_tests::oracle::{self, Dense};
 
 use crate::{IndexOp, PLACES, Pages, Picks, Sample, lengths, levels, samples};
 
-/// The greatest of the lengths.
+/// The greatest length.
 const MOST: usize = 1025;
 
-/// A shape of `rank` dimensions of 2 but for the last.
+/// A shape of `rank` dimensions, all 2 but the last.
 fn shape(rank: usize, lanes: usize) -> Vec<usize> {
     let mut shape = vec![2; rank];
     shape[rank - 1] = lanes;
@@ -21,11 +21,11 @@ fn shape(rank: usize, lanes: usize) -> Vec<usize> {
 struct Runs<'a> {
     pages: Pages,
     level: Level,
-    /// The kernels that have run, and for which operator.
+    /// The kernels that have run, with their operators.
     ran: &'a mut HashSet<(Op, &'static str)>,
 }
 
-/// A spread layout, on which a nest has as many loops as the shape has dimensions.
+/// A spread layout: its loop nest has as many loops as the shape has dimensions.
 fn spread(shape: &[usize]) -> Layout {
     Layout::strided(shape, &PLACES[3].strides(shape).0).unwrap()
 }
@@ -72,7 +72,7 @@ impl Runs<'_> {
         }
     }
 
-    /// BatchToSpace in nests of up to nine loops, the lanes in phases and not.
+    /// BatchToSpace in nests of up to nine loops, with and without a block in the inner loop.
     fn copies<T: Sample>(&mut self) {
         for loops in 1..=9usize {
             for block in [1, 2, 3] {
@@ -93,7 +93,7 @@ impl Runs<'_> {
     }
 }
 
-/// Runs everything on a type; its kernels are those of all types of its size.
+/// Runs everything on a type. Types of one size share their kernels.
 fn every_kernel<T: Sample>() {
     let mut ran = HashSet::new();
     for level in levels() {
@@ -108,9 +108,9 @@ fn every_kernel<T: Sample>() {
         runs.indices::<T, u64>();
         runs.copies::<T>();
     }
-    // Lists without elements need no kernel.
+    // Empty index lists need no kernel.
     ran.retain(|(_, name)| name.contains("__"));
-    // 3 operators, which share the kernels of 8 index types x ranks 1..=8 and any, and BatchToSpace of these ranks.
+    // Three operators share the kernels of 8 index types x 9 ranks (1 to 8 and any). BatchToSpace has 9 of its own.
     assert_eq!(ran.len(), levels().count() * (3 * 8 * 9 + 9));
     let registry = Registry::builtin();
     let rows = registry.kernels().filter(|row| row.dtype.size() == size_of::<T>() && row.level.is_available());

@@ -1,30 +1,30 @@
-//! Data, indices and output against inaccessible pages, in front and behind: no kernel touches a byte that is not its own,
-//! and every output is what the oracle says.
+//! Data, indices and output next to guard pages, in front and behind: no kernel touches a byte outside its tensors, and
+//! every output equals the oracle's.
 
 mod copies;
 mod kernels;
 mod maps;
+mod methods;
 mod odd;
 mod rows;
-mod strategies;
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Level, NegativeIndex, OutOfBounds, View,
-    ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Level, Method, NegativeIndex, OutOfBounds,
+    View, ViewMut,
 };
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{Dense, Rules, coords};
-use gather_tests::support::{RULES, narrow};
+use gather_tests::support::{RULES, available_levels, narrow};
 use gather_tests::values::bytes;
 
-/// Lengths around every vector and block.
+/// Lengths near every vector and block length.
 fn lengths() -> impl Iterator<Item = usize> {
     let around = [64, 128, 256, 512, 1024].into_iter().flat_map(|edge| edge - 1..=edge + 1);
     (0..=40).chain(around)
 }
 
 fn levels() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
+    available_levels().into_iter()
 }
 
 /// Where a tensor lies.
@@ -38,7 +38,7 @@ struct Place {
     spread: bool,
 }
 
-/// Against both guards, in one piece and spread.
+/// Next to either guard, contiguous and spread.
 const PLACES: [Place; 4] = [
     Place { side: Side::Front, shift: 0, spread: false },
     Place { side: Side::Back, shift: 0, spread: false },
@@ -46,11 +46,11 @@ const PLACES: [Place; 4] = [
     Place { side: Side::Back, shift: 0, spread: true },
 ];
 
-/// Against both guards, in one piece.
+/// Next to either guard, contiguous.
 const TIGHT: [Place; 2] = [PLACES[0], PLACES[1]];
 
 impl Place {
-    /// Strides of a shape, and the elements that they reach: no more memory than that.
+    /// Strides for a shape, and the number of elements that they span.
     fn strides(self, shape: &[usize]) -> (Vec<isize>, usize) {
         let (mut step, gap) = if self.spread { (2, 1) } else { (1, 0) };
         let mut strides = vec![0; shape.len()];
@@ -63,7 +63,7 @@ impl Place {
         (strides, if shape.contains(&0) { 0 } else { last + 1 })
     }
 
-    /// Lays a tensor out in guarded memory; returns its elements with those in the gaps, and its strides.
+    /// Copies a tensor into guarded memory. Returns its elements, with those in the gaps, and its strides.
     fn lay<'a, T: Element>(self, memory: &'a mut Guarded, dense: &Dense<T>) -> (&'a mut [T], Vec<isize>) {
         let (strides, len) = self.strides(&dense.shape);
         let shift = if align_of::<T>() == 1 { self.shift } else { 0 };
@@ -79,10 +79,13 @@ impl Place {
     }
 }
 
-/// What the operators on indices have in common.
+/// What the index operators share.
 trait IndexOp: std::fmt::Debug {
     /// The operator at a level, under the policies that indices are for.
     fn tuned<I>(self, picks: &Picks<I>, level: Level) -> Self;
+
+    /// The operator with a method forced.
+    fn forced(&self, method: Method) -> Self;
 
     fn call<T: Element, I: Index>(
         &self,
@@ -97,6 +100,10 @@ macro_rules! index_ops {
         impl IndexOp for $op {
             fn tuned<I>(self, picks: &Picks<I>, level: Level) -> Self {
                 self.negative_index(picks.negative).out_of_bounds(picks.out).level(level)
+            }
+
+            fn forced(&self, method: Method) -> Self {
+                self.clone().method(method)
             }
 
             fn call<T: Element, I: Index>(
@@ -124,7 +131,7 @@ impl Pages {
         Pages { data: Guarded::new(1), indices: Guarded::new(1), out: Guarded::new(1) }
     }
 
-    /// Holds an operator on indices at each of the places.
+    /// Checks an index operator at each of the places.
     fn index<T: Element, I: Index>(
         &mut self,
         places: &[Place],
@@ -135,14 +142,46 @@ impl Pages {
         self.hold(places, (data, &picks.narrow, expected), |data, indices, out| op.call(data, indices, out), what);
     }
 
-    /// Holds BatchToSpace at each of the places.
+    /// Checks an index operator at each of the places by every method that takes it there; returns those that do.
+    fn by_every_method<T: Element, I: Index>(
+        &mut self,
+        places: &[Place],
+        op: &impl IndexOp,
+        (data, picks, expected): (&Dense<T>, &Picks<I>, &Dense<T>),
+    ) -> Vec<Method> {
+        let mut taken = Vec::new();
+        for &method in Method::ALL {
+            let op = op.forced(method);
+            let what = || format!("{op:?} on {} {:?}, {} {:?}", T::DTYPE, data.shape, I::TYPE, picks.exact.shape);
+            for &place in places {
+                let mut refused = false;
+                let refused = std::cell::Cell::from_mut(&mut refused);
+                let call = |data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>| {
+                    let ran = op.call(data, indices, out);
+                    if !matches!(ran, Err(Error::MethodUnavailable { .. })) {
+                        return ran;
+                    }
+                    refused.set(true);
+                    op.forced(Method::Direct).call(data, indices, out)
+                };
+                self.hold(&[place], (data, &picks.narrow, expected), call, what);
+                if !refused.get() {
+                    taken.push(method);
+                }
+            }
+        }
+        taken.dedup();
+        taken
+    }
+
+    /// Checks BatchToSpace at each of the places.
     fn copy<T: Element>(&mut self, places: &[Place], op: &BatchToSpace, (data, expected): (&Dense<T>, &Dense<T>)) {
         let none = Dense { shape: vec![0], values: Vec::<u8>::new() };
         let what = || format!("{op:?} on {} {:?}", T::DTYPE, data.shape);
         self.hold(places, (data, &none, expected), |data, _, out| op.run_into(data, out), what);
     }
 
-    /// Runs a call on tensors at each of the places, and holds what it writes against what it should.
+    /// Runs a call on tensors at each of the places, and compares what it writes with what it should write.
     fn hold<T: Element, I: Index, U: Element>(
         &mut self,
         places: &[Place],
@@ -150,7 +189,7 @@ impl Pages {
         run: impl Fn(&View<'_, T>, &View<'_, I>, &mut ViewMut<'_, U>) -> Result<(), Error>,
         what: impl Fn() -> String,
     ) {
-        // Every element is one that belongs elsewhere before the call.
+        // Before the call, every element of the output is wrong.
         let mut before = expected.clone();
         before.values.rotate_left(expected.values.len().min(1));
         for place in places {
@@ -171,7 +210,7 @@ impl Pages {
     }
 }
 
-/// Indices, and the policies that they are for.
+/// Indices, and the policies that they are made for.
 struct Picks<I> {
     exact: Dense<i128>,
     narrow: Dense<I>,
@@ -181,11 +220,11 @@ struct Picks<I> {
 }
 
 impl<I: Index + TryFrom<i128>> Picks<I> {
-    /// Indices along an axis for the policies of a number: the last element, the first, and others in no order; some out of
-    /// range where that is no error.
+    /// Indices along an axis, for policies chosen by a number: the last element, the first, and others in no order.
+    /// Some are out of range where that is no error.
     fn new(shape: &[usize], dim: usize, number: usize) -> Self {
         let (negative, out, rules) = RULES[number % RULES.len()];
-        let (least, most) = (I::min_value().exact(), I::max_value().exact());
+        let (least, most) = I::TYPE.bounds();
         let n = dim as i128;
         let (first, last) = match (out, rules.from_end) {
             (OutOfBounds::Error, true) => (-n, n - 1),
@@ -201,7 +240,7 @@ impl<I: Index + TryFrom<i128>> Picks<I> {
         Picks { narrow: narrow(&exact), exact, negative, out, rules }
     }
 
-    /// The first of them, in a list or in a list of tuples.
+    /// The first `count` of them; of tuples where each index is one.
     fn first(&self, count: usize) -> Self {
         let mut shape = self.exact.shape.clone();
         shape[0] = count;
@@ -212,7 +251,7 @@ impl<I: Index + TryFrom<i128>> Picks<I> {
     }
 }
 
-/// Elements of any type: their bytes count up from 1, and none is the zero.
+/// Elements of any type: their bytes count up from 1, so that none is zero.
 trait Sample: Element + std::fmt::Debug {
     fn sample(at: usize) -> Self;
 }

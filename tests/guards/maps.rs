@@ -1,4 +1,4 @@
-//! Maps: rows of every length, converted while they are gathered; per-row parameters against guards, too.
+//! Maps: rows of every length, converted while they are gathered. Per-row parameters lie next to guards too.
 
 use gather_core::{Element, Gather, Map, Param, Params, maps};
 use gather_tests::guard::{Guarded, Side};
@@ -7,12 +7,12 @@ use half::f16;
 
 use crate::{IndexOp, PLACES, Pages, Picks, lengths, levels};
 
-/// Lists of every length of short rows, and short lists of rows of every length.
+/// Index lists of every length with short rows, and short lists with rows of every length.
 fn shapes() -> impl Iterator<Item = (usize, usize)> {
     lengths().map(|count| (count, 1)).chain(lengths().map(|row| (3, row)))
 }
 
-/// What converting the gathered elements gives, and zero where there is none.
+/// The gathered elements, converted; zero where an index is out of range.
 fn converted<T: Copy, U: Element>(data: &Dense<T>, picks: &Picks<i32>, convert: impl Fn(T, usize) -> U) -> Dense<U> {
     let row = data.shape[1];
     let placed = Dense {
@@ -24,7 +24,7 @@ fn converted<T: Copy, U: Element>(data: &Dense<T>, picks: &Picks<i32>, convert: 
     Dense { values: values.collect(), shape: gathered.shape }
 }
 
-/// Holds a map at each of the places.
+/// Checks a map at each of the places.
 fn hold<T: Element, U: Element, P: Params>(
     pages: &mut Pages,
     (op, map, given): (&Gather, &Map<T, U, P>, P::Given<'_>),
@@ -71,7 +71,7 @@ fn halves_to_floats_and_back() {
     }
 }
 
-/// Rows that are fetched ahead are converted piece by piece.
+/// Rows that are prefetched are converted piece by piece.
 #[test]
 fn rows_beyond_the_cache() {
     let mut pages = Pages::new();

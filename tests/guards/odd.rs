@@ -1,5 +1,5 @@
-//! Odd addresses: packed types, whose pointers are not aligned for what they hold, and bytes at any alignment on the erased
-//! face, where sets of kernels of one's own run.
+//! Odd addresses: packed types, whose fields are not aligned, and bytes at any alignment through the type-erased doors,
+//! with kernel sets of this crate.
 
 use gather_core::{BatchToSpace, DynView, Element, Gather, GatherElements, GatherNd, Index, Registry, View};
 use gather_tests::guard::{Guarded, Side};
@@ -44,7 +44,7 @@ packed! {
 }
 
 gather_core::kernels! {
-    /// Kernels for packed types, some of sizes that only they have.
+    /// Kernels for packed types, some of sizes that no built-in type has.
     static PACKED;
     elements: [Two as x16, Four as x32, Five, Eight as x64, Eleven, Sixteen as x128, Thirteen];
     indices: [u8, i32, i64];
@@ -52,12 +52,12 @@ gather_core::kernels! {
     ops: [gather, gather_elements, gather_nd, batch_to_space];
 }
 
-/// Every place, at the guard and a few bytes away from it.
+/// Every place, next to the guard and a few bytes away from it.
 fn places() -> Vec<Place> {
     [0, 1, 3].into_iter().flat_map(|shift| PLACES.map(|place| Place { shift, ..place })).collect()
 }
 
-/// Holds a packed type against the oracle through the typed face: only data and output can lie at odd addresses.
+/// Compares a packed type with the oracle through the typed doors. Only data and output can lie at odd addresses there.
 fn typed<T: Sample>() {
     let (mut pages, places) = (Pages::new(), places());
     let (table, list) = (samples::<T>(&[3, 7]), samples::<T>(&[9]));
@@ -106,7 +106,7 @@ impl Erased {
         Erased { data: Guarded::new(1), indices: Guarded::new(1), registry }
     }
 
-    /// Holds Gather on the erased face, indices at odd addresses and data where `place` puts it.
+    /// Checks Gather through the type-erased door, with indices at odd addresses and data where `place` puts it.
     fn hold<T: Sample, I: Index + TryFrom<i128>>(
         &mut self,
         place: impl for<'a> Fn(&'a mut Guarded, Side, usize, &Dense<T>) -> DynView<'a>,
@@ -130,7 +130,7 @@ impl Erased {
         }
     }
 
-    /// With data of any alignment, given as bytes.
+    /// With data at any alignment, given as bytes.
     fn bytes<T: Sample, I: Index + TryFrom<i128>>(&mut self) {
         self.hold::<T, I>(|memory, side, shift, data| {
             let from = bytes(&data.values);

@@ -1,11 +1,11 @@
 //! Rows of every length in bytes, moved by Gather, GatherNd and BatchToSpace.
 
-use gather_core::{BatchToSpace, Error, Gather, GatherNd, Layout, Level, OutOfBounds, Par, View};
+use gather_core::{BatchToSpace, Error, Gather, GatherNd, Layout, Level, Method, OutOfBounds, Par, View};
 use gather_tests::oracle;
 
 use crate::{IndexOp, PLACES, Pages, Picks, TIGHT, levels, samples};
 
-/// Lengths of rows: all that have code of their own, and around the ends of the classes.
+/// Row lengths: all that have special code, and those near the limits of the size classes.
 fn rows() -> impl Iterator<Item = usize> {
     let around = [128, 256, 1024, 4096].into_iter().flat_map(|edge| edge - 2..=edge + 2);
     (1..=80).chain(around)
@@ -23,6 +23,9 @@ fn gathered() {
                 let par = if count == 9 { Par::Threads(2) } else { Par::Seq };
                 let op = Gather::new(0).tuned(&picks, level).par(par);
                 pages.index(&PLACES, &op, (&data, &picks, &expected));
+                let taken = pages.by_every_method(&PLACES, &op, (&data, &picks, &expected));
+                let streams = row >= 64 && cfg!(target_arch = "x86_64");
+                assert_eq!(taken.contains(&Method::Streamed), streams, "{op:?} of {row} bytes: {taken:?}");
             }
         }
     }
@@ -73,22 +76,28 @@ fn short_rows_of_large_tables() {
         for level in levels() {
             let op = Gather::new(0).tuned(&picks, level);
             pages.index(&TIGHT, &op, (&data, &picks, &expected));
+            let taken = pages.by_every_method(&TIGHT, &op, (&data, &picks, &expected));
+            assert_eq!(taken.contains(&Method::Gathered), level != Level::Scalar, "{op:?}: {taken:?}");
         }
         for bad in [0, lanes / 2, lanes - 1] {
             let mut indices = vec![0u32; lanes];
             indices[bad] = dim as u32;
             let op = Gather::new(0).out_of_bounds(OutOfBounds::Error);
-            let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
-            let ahead = plan.explain().to_string().contains("fetched ahead");
-            assert_eq!(ahead, Level::preferred() != Level::Scalar, "{}", plan.explain());
-            let error = plan.run(&table, &View::new(&indices, &[lanes]).unwrap()).unwrap_err();
-            let Error::IndexOutOfRange { position, .. } = &error else { panic!("{error}") };
-            assert_eq!(*position, bad, "{error}");
+            // A few rows are moved directly unless the method is forced.
+            let forced = (Level::preferred() != Level::Scalar).then(|| op.clone().method(Method::Gathered));
+            for op in [Some(op), forced].into_iter().flatten() {
+                let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
+                let ahead = plan.explain().method() == Method::Gathered;
+                assert_eq!(plan.explain().to_string().contains(" ahead"), ahead, "{}", plan.explain());
+                let error = plan.run(&table, &View::new(&indices, &[lanes]).unwrap()).unwrap_err();
+                let Error::IndexOutOfRange { position, .. } = &error else { panic!("{error}") };
+                assert_eq!(*position, bad, "{error}");
+            }
         }
     }
 }
 
-/// What is beyond the second-level cache is fetched ahead, the last rows too.
+/// Tables beyond the second-level cache are prefetched, up to the last rows.
 #[test]
 fn fetched_ahead() {
     let mut pages = Pages::new();
@@ -102,7 +111,7 @@ fn fetched_ahead() {
             pages.index(&TIGHT, &op, (&data, &picks, &expected));
         }
     }
-    // Along the last axis the next slice is.
+    // Along the last axis, the next slice is prefetched.
     let data = samples::<f32>(&[300, 1024]);
     let picks = Picks::<i32>::new(&[65], 1024, 0);
     let expected = oracle::gather(&data, &picks.exact, 1, 0, picks.rules, &0.0).unwrap();

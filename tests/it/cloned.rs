@@ -42,7 +42,7 @@ fn types_without_a_default_name_their_fill() {
     assert_eq!(error.to_string(), "gather: index 5 at position 1 is out of range for axis 0 of size 2");
 }
 
-/// Counts the live ones, and panics at a chosen clone.
+/// Counts its live instances, and panics at a chosen clone.
 struct Counted<'a> {
     live: &'a Cell<i32>,
     clones_left: &'a Cell<i32>,
@@ -63,8 +63,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Runs a call on six live values whose clones fail from each number of them on, and holds that nothing leaks and that
-/// nothing is dropped twice; `made` is how many clones a whole run takes, `kept` how many of them are its result.
+/// Runs a call on six live values, once for each clone that can panic. Checks that nothing leaks and nothing is dropped
+/// twice. A whole run makes `made` clones, of which `kept` are the result.
 fn fails_cleanly(
     (made, kept): (i32, i32),
     run: impl for<'a> Fn(&View<'_, Counted<'a>>, &Counted<'a>) -> Tensor<Counted<'a>>,
@@ -96,7 +96,7 @@ fn a_panic_in_a_clone_leaks_nothing_and_drops_nothing_twice() {
     let op = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]);
     fails_cleanly((5, 5), |data, _| op.run_cloned(data).unwrap());
 
-    // Fills are clones, too. One of them is made for the policy, before anything else.
+    // Fill values are clones too. The first is made before anything else.
     let outside = View::new(&[1u8, 9], &[2]).unwrap();
     let zero = OutOfBounds::Zero;
     let op = Gather::new(0).out_of_bounds(zero);
@@ -122,7 +122,7 @@ fn an_axis_without_elements_gives_what_plain_types_get() {
     let indices = View::new(&[0i64, 5], &[2]).unwrap();
     for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
         let op = Gather::new(0).out_of_bounds(policy);
-        // The second result has no elements, for which only `Error` looks at indices.
+        // The second result has no elements: then only `Error` looks at the indices.
         for data in [&data, &none] {
             assert_eq!(op.run_cloned(data, &indices), op.run(data, &indices), "{policy:?}");
         }

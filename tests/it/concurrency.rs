@@ -1,4 +1,4 @@
-//! Threads: what may be shared is, calls from inside pools end, and first use may be raced for.
+//! Threads: which types may be shared, calls from inside thread pools, and races for the first use.
 
 use std::cell::Cell;
 use std::process::Command;
@@ -8,14 +8,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use gather_core::{
-    BatchToSpace, CopyPlan, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, KernelSet, Layout,
-    Level, Map, Par, Param, Plan, Registry, Shape, Strategy, Tensor, View, ViewMut,
+    BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, KernelSet, Layout, Level, Map,
+    Method, Par, Param, Plan, RearrangePlan, Registry, Shape, Tensor, View, ViewMut,
 };
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 assert_impl_all!(Plan<f32, i64>: Send, Sync);
-assert_impl_all!(CopyPlan<f32>: Send, Sync);
+assert_impl_all!(RearrangePlan<f32>: Send, Sync);
 assert_impl_all!(Explain<'static>: Send, Sync);
 assert_impl_all!(Registry: Send, Sync);
 assert_impl_all!(KernelSet: Send, Sync);
@@ -31,19 +31,19 @@ assert_impl_all!(Error: Send, Sync);
 assert_impl_all!(DynView<'static>: Send, Sync);
 assert_impl_all!(DynTensor: Send, Sync);
 
-// Tensors and views as far as their elements.
+// Tensors and views may be shared as their elements may.
 assert_impl_all!(Tensor<String>: Send, Sync);
 assert_impl_all!(View<'static, String>: Send, Sync);
 assert_impl_all!(ViewMut<'static, String>: Send, Sync);
 assert_not_impl_any!(Tensor<Rc<str>>: Send, Sync);
 assert_not_impl_any!(View<'static, Rc<str>>: Send, Sync);
 assert_not_impl_any!(ViewMut<'static, Rc<str>>: Send, Sync);
-// A shared view of cells reads what another thread may write; a mutable one owns them.
+// A shared view of cells reads what another thread may write. A mutable view borrows them alone.
 assert_not_impl_any!(View<'static, Cell<u8>>: Send, Sync);
 assert_impl_all!(ViewMut<'static, Cell<u8>>: Send);
 assert_not_impl_any!(ViewMut<'static, Cell<u8>>: Sync);
 
-/// Runs `call` on a thread of its own; fails when it has not ended after a minute, as a deadlock would not.
+/// Runs `call` on a thread of its own. Fails when it has not ended after a minute, as in a deadlock.
 fn ends(call: impl FnOnce() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -56,7 +56,7 @@ fn ends(call: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Gathers that are worth several threads, and one whose panels are; returns what they gave.
+/// Runs calls that use several threads, one of them with panels. Returns their results.
 fn big_calls() -> (Vec<u64>, Vec<u32>) {
     let table: Vec<u64> = (0..1 << 16).collect();
     let list: Vec<u32> = (0..1u32 << 19).map(|at| at.wrapping_mul(0x9e37_79b1) >> 16).collect();
@@ -68,7 +68,7 @@ fn big_calls() -> (Vec<u64>, Vec<u32>) {
     let columns: Vec<u32> = (0..300 * 500).collect();
     let rows: Vec<u16> = (0..300 * 500u32).map(|at| (at.wrapping_mul(0x9e37_79b1) >> 16) as u16 % 300).collect();
     let (columns, rows) = (View::new(&columns, &[300, 500]).unwrap(), View::new(&rows, &[300, 500]).unwrap());
-    let op = GatherElements::new(0).strategy(Strategy::Panels).par(Par::Threads(4));
+    let op = GatherElements::new(0).method(Method::Panels).par(Par::Threads(4));
     (gathered, op.run(&columns, &rows).unwrap().into_vec())
 }
 
@@ -84,7 +84,7 @@ fn calls_from_inside_pools_end() {
             let (a, b) = pool.install(|| rayon::join(big_calls, || rayon::join(big_calls, big_calls)));
             assert_eq!((&a, &b.0, &b.1), (&expected, &expected, &expected));
             pool.install(|| (0..8).into_par_iter().for_each(|_| assert_eq!(big_calls(), expected)));
-            // A pool inside a pool: the inner one's threads are used.
+            // A pool inside a pool: the inner pool's threads are used.
             let inner = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             assert_eq!(pool.install(|| inner.install(big_calls)), expected);
             pool.scope(|scope| {
@@ -121,7 +121,7 @@ fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
 fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let gather = Gather::new(0).plan::<u64, i32>(&layout(&[64]), &layout(&[5000])).unwrap();
-    let panels = GatherElements::new(0).strategy(Strategy::Panels).par(Par::Threads(3));
+    let panels = GatherElements::new(0).method(Method::Panels).par(Par::Threads(3));
     let panels = panels.plan::<u64, i32>(&layout(&[50, 100]), &layout(&[50, 100])).unwrap();
     let found = GatherNd::new().plan::<u64, i32>(&layout(&[8, 8]), &layout(&[2500, 2])).unwrap();
     let space = BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan::<u64>(&layout(&[8, 300])).unwrap();
@@ -152,17 +152,19 @@ fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     });
 }
 
-/// Set for the processes that race.
+/// The environment variable that is set for the racing processes.
 const RACE: &str = "GATHER_TESTS_RACE";
 
-/// In a fresh process each: many threads ask for the level, run and plan for the first time, all at once.
+/// In fresh processes, many threads ask for the level, run and plan for the first time, all at once.
 #[test]
 fn first_use_may_be_raced_for() {
     if std::env::var_os(RACE).is_some() {
         return race();
     }
     let preferred = Level::preferred();
-    let spellings = [(None, None), (Some("scalar"), Some(Level::Scalar)), (Some("avx2"), None), (Some("none"), None)];
+    let best = Level::ALL.iter().copied().rfind(|level| level.is_available()).unwrap();
+    // gather-core itself tests what happens when the variable names no level of the machine.
+    let spellings = [(None, best), (Some("scalar"), Level::Scalar), (Some(best.name()), best)];
     for round in 0..12 {
         let (forced, level) = spellings[round % spellings.len()];
         let mut process = Command::new(std::env::current_exe().unwrap());
@@ -170,9 +172,7 @@ fn first_use_may_be_raced_for() {
         if let Some(forced) = forced {
             process.env("GATHER_LEVEL", forced);
         }
-        // What a level comes to that the machine has not, or that does not exist: the best there is.
-        let best = Level::ALL.into_iter().rfind(|level| level.is_available()).unwrap();
-        let output = process.env(RACE, level.unwrap_or(best).name()).output().unwrap();
+        let output = process.env(RACE, level.name()).output().unwrap();
         assert!(output.status.success(), "{forced:?}: {}", String::from_utf8_lossy(&output.stdout));
     }
     assert_eq!(Level::preferred(), preferred, "what has been found stays");

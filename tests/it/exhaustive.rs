@@ -1,4 +1,4 @@
-//! Every small shape, axis, index and policy against the oracle.
+//! Compares every small shape, axis, index and policy with the oracle.
 
 use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Tensor};
 use gather_tests::oracle::{self, BadIndex, Dense};
@@ -22,8 +22,8 @@ fn numbered(shape: &[usize]) -> Dense<u16> {
     Dense::from_fn(shape, |at| at as u16 + 1)
 }
 
-/// Indices that run through every value from `-(n + 2)` to `n + 1`, from a different one for each `seed`; only those in
-/// range when `tame`.
+/// Indices that run through every value from `-(n + 2)` to `n + 1`, starting at a value that depends on `seed`. Only
+/// those in range when `tame`.
 fn indices(shape: &[usize], dim: usize, seed: usize, tame: bool) -> Dense<i128> {
     let n = dim as i128;
     let (low, count) = if tame && n > 0 { (-n, 2 * n) } else { (-n - 2, 2 * n + 4) };

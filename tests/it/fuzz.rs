@@ -1,22 +1,23 @@
-//! The bodies of the fuzz tests on random bytes, for about a minute in all. `GATHER_FUZZ_SECONDS` sets another time for each.
+//! Runs the bodies of the fuzz tests on random bytes, for about a minute in all. `GATHER_FUZZ_SECONDS` sets the time of
+//! each.
 
 use std::time::{Duration, Instant};
 
 use arbtest::{arbitrary, arbtest};
 use gather_tests::fuzz::{self, Outcome};
 
-/// What each body may take.
+/// The time for each body.
 fn budget() -> Duration {
     let seconds = std::env::var("GATHER_FUZZ_SECONDS").ok();
     let seconds = seconds.map(|seconds| seconds.parse().expect("GATHER_FUZZ_SECONDS is a number of seconds"));
     Duration::from_secs(seconds.unwrap_or(9))
 }
 
-/// Tries a body on random bytes, which are to lead to values and to errors.
+/// Runs a body on random bytes. Some cases must end in values and some in errors.
 fn tried(name: &str, body: impl Fn(&mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Outcome>) {
     let (mut values, mut refused) = (0u64, 0u64);
     let start = Instant::now();
-    // Cases are made of a few hundred bytes; what is beyond costs time and adds nothing.
+    // A case takes a few hundred bytes; more only cost time.
     let test = arbtest(|u| {
         match body(u)? {
             Outcome::Values => values += 1,

@@ -1,9 +1,9 @@
-//! Interleaving contiguous streams: every block and width, whole vectors and ends, crops on both sides.
+//! Interleaves contiguous streams: every block and width, whole vectors and remainders, crops on both sides.
 
-use gather_core::{BatchToSpace, Element, Level};
+use gather_core::{BatchToSpace, Element};
 use gather_tests::oracle::{self, Dense};
 
-use crate::support::{dense, view};
+use crate::support::{available_levels, dense, view};
 
 fn interleave<T: Element + PartialEq>(element: impl Fn(usize) -> T) {
     for block in 1..=9 {
@@ -15,7 +15,7 @@ fn interleave<T: Element + PartialEq>(element: impl Fn(usize) -> T) {
                 }
                 let expected = oracle::batch_to_space(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end]);
                 let crop = |value: usize| [0, 0, value as i64];
-                for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                for level in available_levels() {
                     let op = BatchToSpace::new(&[1, 1, block as i64], &crop(begin), &crop(end)).level(level);
                     let got = dense(&op.run(&view(&data)).unwrap());
                     assert!(got == expected, "{op:?} of {width} x {} bytes", size_of::<T>());

@@ -1,23 +1,23 @@
-//! What must not change a single byte: threads, levels, strategies, planning once or each time, and cutting a tensor apart
-//! along any axis and writing the parts side by side.
+//! What must not change a single byte of a result: threads, levels, methods, planning once or for each call, and
+//! cutting a tensor along any axis and writing the parts side by side.
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, NegativeIndex, OutOfBounds,
-    Par, Strategy, Tensor, View, ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, NegativeIndex,
+    OutOfBounds, Par, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::Dense;
 use gather_tests::values::bytes;
 
-use crate::support::{RULES, Spread, data, mixed, view};
+use crate::support::{RULES, Spread, available_levels, data, mixed, view};
 
 /// Indices from `-dim` to `dim - 1`.
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i32> {
     Dense::from_fn(shape, |at| (mixed(seed, at) % (2 * dim as u64)) as i32 - dim as i32)
 }
 
-/// What the operators on indices have in common, beside their methods.
+/// What the index operators share.
 trait Tuned: Clone + std::fmt::Debug {
-    fn tuned(&self, par: Par, level: Level, strategy: Option<Strategy>) -> Self;
+    fn tuned(&self, par: Par, level: Level, method: Option<Method>) -> Self;
     fn call<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error>;
     fn call_into(&self, data: &View<'_, u32>, indices: &View<'_, i32>, out: &mut ViewMut<'_, u32>);
 }
@@ -25,10 +25,10 @@ trait Tuned: Clone + std::fmt::Debug {
 macro_rules! tuned {
     ($($op:ident)*) => {$(
         impl Tuned for $op {
-            fn tuned(&self, par: Par, level: Level, strategy: Option<Strategy>) -> Self {
+            fn tuned(&self, par: Par, level: Level, method: Option<Method>) -> Self {
                 let op = self.clone().par(par).level(level);
-                match strategy {
-                    Some(strategy) => op.strategy(strategy),
+                match method {
+                    Some(method) => op.method(method),
                     None => op,
                 }
             }
@@ -50,12 +50,12 @@ macro_rules! tuned {
 tuned!(Gather GatherElements GatherNd);
 
 fn levels() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
+    available_levels().into_iter()
 }
 
-/// Runs an operator in every way there is; returns the strategies that took it when they were forced.
-fn every_way<T: Element>(op: &impl Tuned, data: &Dense<T>, indices: &Dense<i32>) -> Vec<Strategy> {
-    let plain = op.tuned(Par::Seq, Level::Scalar, Some(Strategy::Direct));
+/// Runs an operator in every way there is. Returns the methods that accepted the call.
+fn every_way<T: Element>(op: &impl Tuned, data: &Dense<T>, indices: &Dense<i32>) -> Vec<Method> {
+    let plain = op.tuned(Par::Seq, Level::Scalar, Some(Method::Direct));
     let expected = plain.call(&view(data), &view(indices)).unwrap();
     let (spread_data, spread_indices) = (Spread::new(data), Spread::new(indices));
     let same = |got: &Tensor<T>, op: &dyn std::fmt::Debug| {
@@ -68,17 +68,16 @@ fn every_way<T: Element>(op: &impl Tuned, data: &Dense<T>, indices: &Dense<i32>)
             let op = op.tuned(par, level, None);
             same(&op.call(&view(data), &view(indices)).unwrap(), &op);
             same(&op.call(&spread_data.view(), &spread_indices.view()).unwrap(), &op);
-            // Forced ones are cut in the same ways: some of these will do.
+            // Forced methods are cut for threads in the same ways, so that a few thread counts are enough.
             let forced = matches!(par, Par::Seq | Par::Threads(3 | 8));
-            let strategies = [Strategy::Direct, Strategy::Table, Strategy::Panels];
-            for strategy in strategies.into_iter().filter(|_| forced) {
-                let op = op.tuned(par, level, Some(strategy));
+            for &method in Method::ALL.iter().filter(|_| forced) {
+                let op = op.tuned(par, level, Some(method));
                 match op.call(&view(data), &view(indices)) {
                     Ok(got) => {
                         same(&got, &op);
-                        taken.push(strategy);
+                        taken.push(method);
                     }
-                    Err(error) => assert!(matches!(error, Error::StrategyUnavailable { .. }), "{error}"),
+                    Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),
                 }
             }
         }
@@ -87,7 +86,7 @@ fn every_way<T: Element>(op: &impl Tuned, data: &Dense<T>, indices: &Dense<i32>)
     taken
 }
 
-fn small<T: Element>(element: impl Fn(usize) -> T + Copy) -> Vec<Strategy> {
+fn small<T: Element>(element: impl Fn(usize) -> T + Copy) -> Vec<Method> {
     let mut taken = Vec::new();
     for (seed, outer, dim, inner) in [(1, 1, 5, 1), (2, 3, 7, 1), (3, 2, 40, 9), (4, 4, 2, 70)] {
         for (negative, out) in [(NegativeIndex::FromEnd, OutOfBounds::Zero), (NegativeIndex::Reject, OutOfBounds::Wrap)]
@@ -111,12 +110,21 @@ fn small_calls_give_the_same_in_every_way() {
     taken.extend(small(|at| mixed(3, at)));
     taken.extend(small(|at| [mixed(4, at) as u8; 3]));
     let avx2 = Level::Avx2.is_available();
-    for (strategy, expected) in [(Strategy::Direct, true), (Strategy::Table, avx2), (Strategy::Panels, true)] {
-        assert_eq!(taken.contains(&strategy), expected, "{strategy}");
+    for (method, expected) in [
+        (Method::Direct, true),
+        (Method::Blocks, true),
+        (Method::Chunks, true),
+        (Method::Gathered, avx2),
+        (Method::Table, avx2),
+        (Method::Panels, true),
+        (Method::Streamed, cfg!(target_arch = "x86_64")),
+        (Method::Interleaved, false),
+    ] {
+        assert_eq!(taken.contains(&method), expected, "{method}");
     }
 }
 
-/// Calls that are worth threads even where their number is left to the library.
+/// Calls that are large enough for the library to choose threads by itself.
 #[test]
 fn big_calls_give_the_same_in_every_way() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
@@ -142,7 +150,7 @@ fn big_calls_give_the_same_in_every_way() {
     });
 }
 
-/// The part of a row-major tensor of a shape from `from` to `to` along an axis: shape, strides, offset.
+/// Shape, strides and offset of the part of a row-major tensor from `from` to `to` along an axis.
 fn part(shape: &[usize], axis: usize, from: usize, to: usize) -> (Vec<usize>, Vec<isize>, usize) {
     let strides = Layout::contiguous(shape).unwrap().strides().to_vec();
     let mut part = shape.to_vec();
@@ -157,7 +165,7 @@ fn view_of<T>(dense: &Dense<T>, axis: usize, from: usize, to: usize) -> View<'_,
     View::strided(&dense.values, &shape, &strides, offset).unwrap()
 }
 
-/// Runs a call on the parts of its tensors along an axis of each (where it has one), into the parts of one output.
+/// Cuts the tensors of a call along one axis each, and runs the call on the parts, into parts of one output.
 fn in_parts(
     op: &impl Tuned,
     (table, table_axis): (&Dense<u32>, Option<usize>),
@@ -191,7 +199,7 @@ fn parts_side_by_side_are_the_whole() {
         for cut in 0..2 {
             in_parts(&op, (&table, None), (&list, Some(cut)), axis + cut);
         }
-        // Elements step through both at once, and the axis is that of indices alone.
+        // GatherElements steps through data and indices together, except along its axis.
         let list = indices(&table.shape, table.shape[axis], 3);
         let op = GatherElements::new(axis as i64);
         for cut in 0..4 {
@@ -240,7 +248,7 @@ fn plans_that_are_used_again_give_what_fresh_calls_give() {
         let nd_plan = nd.plan::<u32, i32>(&table, &tuples).unwrap();
         let space_plan = space.plan::<u32>(&table).unwrap();
         for round in 0..200 {
-            // Every other round has indices out of range, which fail, or do not, after and before others that do not.
+            // Every other round has indices out of range, so that failing and succeeding calls alternate.
             let dim = if round % 2 == 0 { 4 } else { 9 };
             let (table, list) = (data(shapes[0], round), indices(shapes[3], dim, round));
             let (square, tuples) = (indices(shapes[1], dim, round), indices(shapes[2], dim, round));

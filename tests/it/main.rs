@@ -1,21 +1,27 @@
-//! Integration tests of gather-core; each module says what it holds the library to.
+//! Integration tests of gather-core. Each module says what it checks.
 
+mod any_count;
 mod audit;
 mod cloned;
 mod concurrency;
 mod conformance;
+mod counts;
 mod exhaustive;
 mod fuzz;
 mod hostile;
 mod interleave;
 mod invariance;
+mod layers;
 mod maps;
+mod matrix;
+mod methods;
 mod own_maps;
+mod packages;
 mod plans;
 mod properties;
 mod resources;
+mod review;
 mod rows;
-mod strategies;
 mod streams;
 mod ui;
 mod views;

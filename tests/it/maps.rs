@@ -4,28 +4,28 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Element, Error, Gather, Index, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut,
-    maps,
+    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Level, Map, Method,
+    NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
 use gather_tests::values::bytes;
 use half::{bf16, f16};
 
-use crate::support::{RULES, Spread, narrow, view};
+use crate::support::{RULES, Spread, available_levels, narrow, view};
 
 pub(crate) fn levels() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
+    available_levels().into_iter()
 }
 
-/// What two steps give: gather, then convert each element by its position along the axis.
-fn two_steps<T: Element, U: Element, I: Index>(
-    op: &Gather,
+/// The result of two steps: gather, then convert each element by its position along the axis.
+fn two_steps<A: IndexAttributes, T: Element, U: Element, I: Index>(
+    op: &IndexOperator<A>,
     axis: usize,
     data: &View<'_, T>,
     indices: &View<'_, I>,
     convert: impl Fn(T, usize) -> U,
 ) -> Result<Tensor<U>, Error> {
-    // The position along the axis, from 1, at every coordinate: what is out of range comes out as 0.
+    // The position along the axis at every coordinate, counted from 1, so that 0 marks what is out of range.
     let positions: Vec<u64> = (1..=data.shape()[axis] as u64).collect();
     let mut strides = vec![0; data.rank()];
     strides[axis] = 1;
@@ -36,10 +36,10 @@ fn two_steps<T: Element, U: Element, I: Index>(
     Tensor::new(converted.collect(), values.shape())
 }
 
-/// Holds every face of a map against two steps.
-pub(crate) fn holds<T: Element, U: Element, P: Params, I: Index>(
+/// Compares every door of a map with the two steps.
+pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, P: Params, I: Index>(
     map: &Map<T, U, P>,
-    op: &Gather,
+    op: &IndexOperator<A>,
     (axis, data, indices): (usize, &View<'_, T>, &View<'_, I>),
     given: P::Given<'_>,
     convert: impl Fn(T, usize) -> U,
@@ -47,6 +47,21 @@ pub(crate) fn holds<T: Element, U: Element, P: Params, I: Index>(
     let what = || format!("{} {op:?} {:?} {:?} {}", map.name(), data.shape(), indices.shape(), I::TYPE);
     let expected = two_steps(op, axis, data, indices, convert);
     let got = op.run_map(map, data, indices, given);
+    let plan = op.plan_map(map, data.layout(), indices.layout()).unwrap();
+    match (&got, plan.run(data, indices, given)) {
+        (Err(got), planned) => assert_eq!(planned.err().as_ref(), Some(got), "{}, planned", what()),
+        (Ok(got), planned) => assert_eq!(bytes(got.as_slice()), bytes(planned.unwrap().as_slice()), "{}", what()),
+    }
+    for &method in Method::ALL {
+        match (&got, op.clone().method(method).run_map(map, data, indices, given)) {
+            (_, Err(Error::MethodUnavailable { .. })) => assert_ne!(method, Method::Direct, "{}", what()),
+            (Err(got), forced) => assert_eq!(forced.err().as_ref(), Some(got), "{} by {method}", what()),
+            (Ok(got), forced) => {
+                assert!(matches!(method, Method::Direct | Method::Blocks), "{} by {method}", what());
+                assert_eq!(bytes(got.as_slice()), bytes(forced.unwrap().as_slice()), "{} by {method}", what());
+            }
+        }
+    }
     let expected = match (expected, got) {
         (Err(expected), Err(got)) => return assert_eq!(expected, got, "{}", what()),
         (Ok(expected), Ok(got)) => {
@@ -57,7 +72,7 @@ pub(crate) fn holds<T: Element, U: Element, P: Params, I: Index>(
         (expected, got) => panic!("{}: {:?}, {:?}", what(), expected.err(), got.err()),
     };
 
-    // Spread out, the last dimension backwards.
+    // Spread out, with the last dimension reversed.
     let shape = expected.shape();
     let mut strides = vec![0isize; shape.len()];
     let mut step = 2isize;
@@ -83,13 +98,53 @@ pub(crate) fn holds<T: Element, U: Element, P: Params, I: Index>(
     // SAFETY: `run_map_uninit` has succeeded.
     let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}", what());
+
+    let mut out = vec![U::ZERO; expected.len()];
+    plan.run_into(data, indices, given, &mut ViewMut::new(&mut out, shape).unwrap()).unwrap();
+    assert_eq!(bytes(expected.as_slice()), bytes(&out), "{}, planned", what());
+    let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
+    plan.run_uninit(data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_uninit` has succeeded.
+    let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
+    assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}, planned", what());
+}
+
+/// Maps on GatherElements and GatherNd, from data and indices side by side and apart.
+#[test]
+fn every_operator_converts() {
+    let codes = Dense::from_fn(&[9, 40], |at| (at * 31 + 7) as u8);
+    let (scales, spread) = (scales(9), Spread::new(&codes));
+    let zeros: Vec<u8> = (0..9).map(|at| (at * 37 + 5) as u8).collect();
+    let dequantized = |code: u8, at: usize| (f32::from(code) - f32::from(zeros[at])) * scales[at];
+    let given = (Param::PerRow(&scales[..]), Param::PerRow(&zeros[..]));
+    let one = |code: u8, _: usize| (f32::from(code) - 128.0) * 0.5;
+    for (negative, out, _) in RULES {
+        for level in levels() {
+            for (count, far) in [(1, 0), (7, 0), (70, 0), (700, 0), (70, 3), (700, 3)] {
+                let index = |at: usize| (at * 7 % (9 + far)) as i32 - if far > 0 { 1 } else { 0 };
+                let square = Dense::from_fn(&[count, 40], index);
+                let elements = GatherElements::new(0).negative_index(negative).out_of_bounds(out).level(level);
+                let apart = Spread::new(&square);
+                holds(&maps::DEQUANTIZE_U8, &elements, (0, &view(&codes), &view(&square)), given, dequantized);
+                holds(&maps::DEQUANTIZE_U8, &elements, (0, &spread.view(), &apart.view()), given, dequantized);
+                let nd = GatherNd::new().negative_index(negative).out_of_bounds(out).level(level);
+                let tuples = Dense::from_fn(&[count, 1], |at| index(at) as i64);
+                let apart = Spread::new(&tuples);
+                holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&tuples)), given, dequantized);
+                holds(&maps::DEQUANTIZE_U8, &nd, (0, &spread.view(), &apart.view()), given, dequantized);
+                let pairs = Dense::from_fn(&[count, 2], |at| index(at) as i16);
+                let by_one = (Param::Value(0.5), Param::Value(128));
+                holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&pairs)), by_one, one);
+            }
+        }
+    }
 }
 
 fn scales(dim: usize) -> Vec<f32> {
     (0..dim).map(|at| 1.0 / (at as f32 + 3.0)).collect()
 }
 
-/// Holds all ready-made maps on tables of a shape.
+/// Checks all ready-made maps on tables of a shape.
 fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &View<'_, I>) {
     let dim = shape[axis];
     let scales = scales(dim);
@@ -97,7 +152,7 @@ fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &Vie
     let signed: Vec<i8> = zeros.iter().map(|&zero| zero as i8).collect();
     let codes = Dense::from_fn(shape, |at| (at * 31 + 7) as u8);
     let signed_codes = Dense { shape: shape.to_vec(), values: codes.values.iter().map(|&code| code as i8).collect() };
-    // Every third is special: subnormal, infinite, or no number.
+    // Every third value is special: subnormal, infinite, or NaN.
     let bits = |at: usize| {
         ((at * 2551 + 1) as u32).wrapping_mul(0x9e37_79b9) | if at.is_multiple_of(3) { 0x7f80_0000 } else { 0 }
     };
@@ -242,7 +297,7 @@ fn every_number_of_threads_gives_the_same() {
     }
 }
 
-/// Holds a map of plain numbers on every value of a list, whose results are to be the same bits.
+/// Checks that a map of numbers gives the same bits as `expected` for every value of a list.
 fn on_all<T: Element + Debug, U: Element>(map: &Map<T, U>, values: &[T], convert: impl Fn(T) -> U) {
     for level in levels() {
         let data = View::new(values, &[1, values.len()]).unwrap();
@@ -261,7 +316,7 @@ fn half_types_are_converted_as_the_crate_half_does() {
     let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
     on_all(&maps::BF16_TO_F32, &brains, bf16::to_f32);
 
-    // Around every value of both types and every point in the middle of two, and a sample of the rest.
+    // Values near every half-precision number and every midpoint between two, and a sample of the rest.
     let mut singles: Vec<f32> = Vec::new();
     for (half, brain) in halves.iter().zip(&brains) {
         for middle in [half.to_f32().to_bits(), half.to_f32().to_bits() + 0x1000, brain.to_f32().to_bits()] {
@@ -270,7 +325,7 @@ fn half_types_are_converted_as_the_crate_half_does() {
         singles
             .extend([-1, 0, 1].map(|off| f32::from_bits((brain.to_f32().to_bits() + 0x8000).wrapping_add_signed(off))));
     }
-    // The numbers below the least normal one of 16 bits, and halves between them.
+    // The subnormal numbers of 16 bits, and the midpoints between them.
     singles.extend((0..=4096).flat_map(|at| [-1, 0, 1].map(|off| (at as f32 / (1 << 26) as f32, off))).map(nudge));
     singles.extend((0..1 << 20).map(|at: u32| f32::from_bits(at.wrapping_mul(0x9e37_79b1))));
     on_all(&maps::F32_TO_F16, &singles, f16::from_f32);

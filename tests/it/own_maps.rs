@@ -1,6 +1,6 @@
-//! Maps of one's own, by `map_kernels!`, and what calls with maps say when something is wrong.
+//! Maps made by `map_kernels!`, and the errors of calls with maps.
 
-use gather_core::{Element, Error, Gather, Layout, OutOfBounds, Param, Strategy, View, ViewMut, maps};
+use gather_core::{Element, Error, Gather, Layout, Method, OutOfBounds, Param, View, ViewMut, maps};
 use gather_tests::oracle::Dense;
 
 use crate::maps::{holds, levels};
@@ -10,7 +10,7 @@ gather_core::map_kernels! {
     /// Without parameters.
     static BROADEN = |value: u16| -> u64 { u64::from(value) << 7 };
 
-    /// With the most parameters there may be, of types that are no elements, one without bytes.
+    /// With the most parameters that are allowed, of types that are not elements; one has no bytes.
     static MIXED = |value: i16, tuple: (i32, bool), nothing: (), mut sum: i64, word: &'static str| -> i64 {
         let () = nothing;
         sum += i64::from(tuple.0) * i64::from(value);
@@ -81,7 +81,7 @@ fn maps_of_ones_own() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn axes_beyond_32_bits_are_converted() {
-    // Billions of repeated rows, with as many values that take no memory.
+    // Billions of repeated rows, with a parameter that has as many values and takes no memory.
     let (rows, nothing) = (1usize << 33, [(); 1 << 33]);
     let data = View::strided(&[7i16, 8, 9], &[rows, 3], &[0, 1], 0).unwrap();
     let indices = [0i64, -1, (1 << 33) - 1, 1 << 33];
@@ -120,11 +120,11 @@ fn what_is_wrong_is_said() {
     assert_eq!(text(Gather::new(2), few), "gather: axis 2 is out of range; data of rank 2 allows -2..=1");
     let error = "gather: index 4 at position 2 is out of range for axis 0 of size 4";
     assert_eq!(text(Gather::new(0), given), error);
-    let error = "gather: the strategy table does not take these shapes and types at this level";
-    assert_eq!(text(Gather::new(0).strategy(Strategy::Table), given), error);
-    assert!(Gather::new(0).strategy(Strategy::Direct).run_map(map, &table, &View::scalar(&0u8), given).is_ok());
+    let error = "gather: the method table does not take these shapes and types at this level";
+    assert_eq!(text(Gather::new(0).method(Method::Table), given), error);
+    assert!(Gather::new(0).method(Method::Direct).run_map(map, &table, &View::scalar(&0u8), given).is_ok());
 
-    // A wrong output is not touched, and more bytes than there can be are refused.
+    // A wrong output is left untouched. Results with too many bytes are refused.
     let mut memory = [7.0f32; 6];
     let mut out = ViewMut::new(&mut memory, &[2, 3]).unwrap();
     let error = Gather::new(0).run_map_into(map, &table, &list, given, &mut out).unwrap_err();
@@ -136,3 +136,5 @@ fn what_is_wrong_is_said() {
     assert_eq!(error, Error::TooManyBytes { shape: [rows].into(), element: 4 });
     assert!(Layout::contiguous(&[rows]).is_ok());
 }
+
+gather_tests::needs_64_bits!(axes_beyond_32_bits_are_converted);

@@ -1,4 +1,4 @@
-//! Plans: the same as fresh calls, for any tensors of their layouts and no others; shared between threads.
+//! Plans give what fresh calls give, for tensors of their layouts and for no others. Threads may share them.
 
 use gather_core::{
     BatchToSpace, Error, Gather, GatherElements, GatherNd, Layout, Level, OutOfBounds, Par, Plan, Registry, View,
@@ -55,9 +55,10 @@ fn a_plan_says_what_it_will_do() {
     assert_eq!(
         plan.explain().to_string(),
         "gather: gather_rows_i64_r1__scalar -> [8, 16]\n  \
-         lanes of 8: output +64, data +0, indices +8 bytes\n  \
+         inner loop of 8: output +64, data +0, indices +8 bytes\n  \
          index (i64) along axis 0 of 1000: data +64 bytes\n  \
-         moves 64 bytes a lane, 512 in all; level scalar, tasks 1"
+         method direct\n  \
+         moves 64 bytes a row, 512 in all; level scalar, tasks 1"
     );
     let pairs = op.plan::<f32, u8>(&layout(&[1000, 2]), &layout(&[8])).unwrap();
     assert_eq!(pairs.explain().kernel(), "gather_x64_u8_r1__scalar", "pairs of f32 are moved as units of 64 bits");
@@ -70,7 +71,7 @@ fn a_plan_says_what_it_will_do() {
 fn plans_and_registries_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Plan<f32, i64>>();
-    shared::<gather_core::CopyPlan<f32>>();
+    shared::<gather_core::RearrangePlan<f32>>();
     shared::<Registry>();
 
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
@@ -89,7 +90,7 @@ fn plans_and_registries_are_shared_between_threads() {
 #[test]
 fn a_level_that_the_machine_lacks_is_an_error_and_not_a_crash() {
     let (data, indices) = (View::new(&[1u8], &[1]).unwrap(), View::new(&[0u8], &[1]).unwrap());
-    for level in Level::ALL {
+    for &level in Level::ALL {
         let got = Gather::new(0).level(level).run(&data, &indices);
         if level.is_available() {
             assert_eq!(got.unwrap().as_slice(), [1]);

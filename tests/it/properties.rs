@@ -1,10 +1,10 @@
 //! Properties: what must hold between calls, on random shapes and values.
 
-use gather_core::{BatchToSpace, Gather, GatherElements, GatherNd, Level, Par, Tensor, View};
+use gather_core::{BatchToSpace, Gather, GatherElements, GatherNd, Par, Tensor, View};
 use gather_tests::oracle::{self, Dense};
 use proptest::prelude::*;
 
-use crate::support::{Spread, data, dense, mixed, view};
+use crate::support::{Spread, available_levels, data, dense, mixed, view};
 
 fn indices(shape: &[usize], dim: usize, seed: u64) -> Dense<i64> {
     Dense::from_fn(shape, |at| (mixed(seed, at) % (2 * dim as u64)) as i64 - dim as i64)
@@ -70,7 +70,7 @@ proptest! {
         let (spread_table, spread_list) = (Spread::new(&table), Spread::new(&list));
         let expected = run_gather(&table, &list, 1);
         for threads in 1..=8 {
-            for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+            for level in available_levels() {
                 let op = Gather::new(1).par(Par::Threads(threads)).level(level);
                 prop_assert_eq!(&op.run(&view(&table), &view(&list)).unwrap(), &expected);
                 prop_assert_eq!(&op.run(&spread_table.view(), &spread_list.view()).unwrap(), &expected);
@@ -83,7 +83,7 @@ proptest! {
         batch in 1usize..3, h in 1usize..6, w in 1usize..40, c in 1usize..9,
         bh in 1usize..4, bw in 1usize..9, threads in 1usize..9, seed: u64,
     ) {
-        // Space to batch, by the definition: block (i, j) of the image is batch (i * bw + j).
+        // SpaceToBatch by its definition: block (i, j) of the image is batch i * bw + j.
         let image = data(&[batch, h * bh, w * bw, c], seed);
         let apart = Dense::from_fn(&[bh * bw * batch, h, w, c], |at| {
             let (c_at, rest) = (at % c, at / c);
@@ -93,7 +93,7 @@ proptest! {
             image.at(&[n, h_at * bh + block / bw, w_at * bw + block % bw, c_at])
         });
         let block = [1, bh as i64, bw as i64, 1];
-        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in available_levels() {
             let op = BatchToSpace::new(&block, &[0; 4], &[0; 4]).par(Par::Threads(threads)).level(level);
             prop_assert_eq!(&dense(&op.run(&view(&apart)).unwrap()), &image);
             let spread = Spread::new(&apart);

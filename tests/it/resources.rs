@@ -1,20 +1,21 @@
-//! Memory that cannot be had is an error and never an abort, and nothing takes longer than its result is big.
+//! A failed allocation is an error, never an abort. No call takes time out of proportion to its inputs and its result.
 #![cfg_attr(
     target_pointer_width = "32",
     allow(dead_code, unused_imports, reason = "most sizes here need pointers of 64 bits")
 )]
 
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Param,
-    Registry, Strategy, Tensor, View, maps,
+    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Method, Op, OutOfBounds,
+    Param, Registry, Tensor, View, maps,
 };
+use gather_tests::support::available_levels;
 
-/// Elements of 8 bytes of which `isize` counts the bytes and no machine has the memory.
+/// A number of 8-byte elements whose bytes `isize` can count and no machine can hold.
 const HUGE: usize = isize::MAX as usize / 64 + 1;
-/// Bytes of as many.
+/// Their bytes.
 const BYTES: usize = HUGE * 8;
 
-/// An operator on indices by its faces that allocate.
+/// The doors of an index operator that allocate.
 trait Allocating {
     fn faces<T: Element + Default, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> [Option<Error>; 4];
 }
@@ -41,7 +42,7 @@ macro_rules! allocating {
 }
 allocating!(Gather GatherElements GatherNd);
 
-const REFUSED: Option<Error> = Some(Error::Allocation { bytes: BYTES });
+const REFUSED: Option<Error> = Some(Error::AllocationFailed { bytes: BYTES });
 
 #[test]
 #[cfg(target_pointer_width = "64")]
@@ -81,7 +82,7 @@ fn results_of_clone_types_and_of_maps_that_no_memory_holds() {
     let list = View::new(&zero, &[1]).unwrap();
     let bytes = HUGE * size_of::<String>();
     let expected = match isize::try_from(bytes) {
-        Ok(_) => Error::Allocation { bytes },
+        Ok(_) => Error::AllocationFailed { bytes },
         Err(_) => Error::TooManyBytes { shape: [1, HUGE].into(), element: size_of::<String>() },
     };
     assert_eq!(Gather::new(0).run_cloned(&row, &list).unwrap_err(), expected);
@@ -96,27 +97,28 @@ fn results_of_clone_types_and_of_maps_that_no_memory_holds() {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn a_scratch_that_no_memory_holds() {
-    // Panels of one lane, which is 64 KiB, for every position along an axis of 2^31 - 1.
+fn panels_of_an_axis_that_is_repeated_are_refused() {
+    // A panel would hold one column of 64 KiB elements as often as the axis says, 2^31 - 1 times.
     let lane = [[1u64; 8192]; 2];
     let rows = i32::MAX as usize;
     let data = View::strided(&lane, &[rows, 2], &[0, 1], 0).unwrap();
     let list = View::new(&[5i32, -1], &[1, 2]).unwrap();
-    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+    for level in available_levels() {
         let op = GatherElements::new(0).level(level);
-        let panels = op.clone().strategy(Strategy::Panels);
-        let bytes = rows * size_of_val(&lane[0]);
-        assert_eq!(panels.run(&data, &list).unwrap_err(), Error::Allocation { bytes });
+        let panels = op.clone().method(Method::Panels);
+        let refused = Error::MethodUnavailable { op: Op::GatherElements, method: Method::Panels };
+        assert_eq!(panels.run(&data, &list).unwrap_err(), refused);
+        assert_eq!(panels.plan::<[u64; 8192], i32>(data.layout(), list.layout()).unwrap_err(), refused);
         assert_eq!(op.run(&data, &list).unwrap().as_slice(), lane);
     }
 }
 
-/// Indices that are repeated, and not stored, as often as `isize` counts are checked once.
+/// Indices repeated by strides of 0, as often as `isize` can count, are checked once.
 #[test]
 fn checking_takes_no_longer_than_what_is_there() {
     let (none, list) = ([0i32; 0], [2i64, 1, 5, 7]);
     let most = isize::MAX as usize / 8;
-    // Indices along two stored dimensions, between two repeated ones; the first bad one is 5, at [0, 1, 0, 0].
+    // Two dimensions that are stored between two that are repeated. The first bad index is 5, at [0, 1, 0, 0].
     let shape = [1 << 10, 2, most >> 12, 2];
     let indices = View::strided(&list, &shape, &[0, 2, 0, 1], 0).unwrap();
     let data = View::new(&none, &[3, 0]).unwrap();
@@ -125,7 +127,7 @@ fn checking_takes_no_longer_than_what_is_there() {
     assert_eq!(error.to_string(), text);
     assert_eq!(Gather::new(0).run_cloned(&data, &indices).unwrap_err(), error);
 
-    // Both components of a tuple are one stored index, which the second axis does not have.
+    // Both components of a tuple are one stored index, which is out of range for the second axis.
     let tuples = View::strided(&list, &[most >> 4, 2], &[0, 0], 0).unwrap();
     let data = View::new(&none, &[3, 2, 0]).unwrap();
     let error = GatherNd::new().run(&data, &tuples).unwrap_err();
@@ -133,7 +135,7 @@ fn checking_takes_no_longer_than_what_is_there() {
     assert!(GatherNd::new().run(&View::new(&none, &[3, 3, 0]).unwrap(), &tuples).unwrap().is_empty());
 }
 
-/// Layouts over no slice may have strides whose bytes wrap: plans of them are made, and explained, all the same.
+/// Layouts without memory may have strides that overflow in bytes. Plans for them are made and explained all the same.
 #[test]
 fn plans_of_layouts_that_no_memory_has() {
     let far = [isize::MAX, 3, isize::MIN, -1];
@@ -152,3 +154,9 @@ fn plans_of_layouts_that_no_memory_has() {
         }
     }
 }
+
+gather_tests::needs_64_bits!(
+    results_that_no_memory_holds,
+    results_of_clone_types_and_of_maps_that_no_memory_holds,
+    panels_of_an_axis_that_is_repeated_are_refused
+);

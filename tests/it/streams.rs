@@ -1,26 +1,26 @@
-//! Rows that are fetched ahead and written past the caches: outputs beyond the threshold, of rows of any length, that begin
-//! anywhere in a cache line, with table and output against pages that nobody may touch.
+//! Rows that are prefetched and written past the caches: outputs beyond the threshold, rows of any length, starting
+//! anywhere in a cache line, with table and output next to guard pages.
 
 use gather_core::{Gather, Layout, Level, OutOfBounds, Par, View, ViewMut};
 use gather_tests::guard::{Guarded, Side};
 
-/// Bytes from which on rows are written past the caches.
+/// Bytes of an output from which rows are written past the caches.
 const STREAMED: usize = 24 << 20;
-/// Rows of the table, which lies beyond the second-level cache for every row below.
+/// Rows of the table. It exceeds the second-level cache for every row length below.
 const TABLE: usize = 1500;
 
-/// Gathers rows of `row` bytes; `shift` bytes lie between table and output and the ends of their memory.
+/// Gathers rows of `row` bytes. Table and output lie `shift` bytes away from the ends of their memory.
 fn check(row: usize, side: Side, shift: usize, level: Level, par: Par) {
     let lanes = STREAMED / row + 1;
     let (mut before, mut behind) = (Guarded::new(TABLE * row + shift), Guarded::new(lanes * row + shift));
     let table = &*before.place(side, shift, TABLE * row, |at| (at % 251) as u8);
     let out = behind.place(side, shift, lanes * row, |_| 7u8);
-    // Every 97th is out of range.
+    // Every 97th index is out of range.
     let indices: Vec<u32> = (0..lanes).map(|at| if at % 97 == 96 { 5000 } else { at * 7 % TABLE } as u32).collect();
     let (data, index) = (View::new(table, &[TABLE, row]).unwrap(), View::new(&indices, &[lanes]).unwrap());
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level).par(par);
     let plan = op.plan::<u8, u32>(data.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
-    assert!(plan.explain().to_string().contains("past the caches"), "{}", plan.explain());
+    assert!(plan.explain().to_string().contains("method streamed"), "{}", plan.explain());
 
     plan.run_into(&data, &index, &mut ViewMut::new(out, &[lanes, row]).unwrap()).unwrap();
     let zeros = vec![0; row];

@@ -1,9 +1,9 @@
-//! Views of any strides, outputs of any strides, and memory that holds no values yet.
+//! Views with any strides, outputs with any strides, and uninitialised outputs.
 
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Level, OutOfBounds, Par, Strategy, View, ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Level, Method, OutOfBounds, Par, View, ViewMut,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 
@@ -42,7 +42,7 @@ fn transposed_reversed_and_repeated_data_gathers_as_its_copy() {
     }
 }
 
-/// One index serves all lanes, which walk through data: whole, and cut where they step far.
+/// One index serves the whole inner loop, which steps through data: in one piece, and cut where the steps are long.
 #[test]
 fn lanes_that_one_index_serves_are_gathered_as_from_a_copy() {
     walks::<u8>([1, 300], |at| at as u8);
@@ -82,7 +82,7 @@ fn walks<T: Element + PartialEq + std::fmt::Debug>(strides: [isize; 2], value: f
     }
 }
 
-/// A component along an axis without a stride moves nothing, and is held against its axis all the same.
+/// A component for an axis of stride 0 moves nothing, and is checked all the same.
 #[test]
 fn tuples_are_checked_along_axes_without_a_stride() {
     let values: Vec<u32> = (1..=9).collect();
@@ -92,12 +92,9 @@ fn tuples_are_checked_along_axes_without_a_stride() {
     let tuples = Dense::from_fn(&[64, 2], |at| if at % 8 == 5 { 33 } else { at as i128 % 8 });
     let zero = Rules { from_end: true, out_of_range: Rule::Zero };
     for level in [Level::Scalar, Level::preferred()] {
-        for strategy in [Strategy::Direct, Strategy::Table] {
-            let op = GatherNd::new().level(level).strategy(strategy);
+        for op in [GatherNd::new(), GatherNd::new().method(Method::Direct)] {
+            let op = op.level(level);
             let indices = narrow::<i64>(&tuples);
-            if (level, strategy) == (Level::Scalar, Strategy::Table) {
-                continue;
-            }
             let got = op.clone().out_of_bounds(OutOfBounds::Zero).run(&data, &view(&indices)).unwrap();
             assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, zero, &0).unwrap());
             let error = op.run(&data, &view(&indices)).unwrap_err();
@@ -111,7 +108,7 @@ fn strided_outputs_are_written_at_their_coordinates_only() {
     let data = Dense::from_fn(&[5, 3], |at| at as i64 + 1);
     let list = Dense::from_fn(&[2, 4], |at| at as i128 % 5);
     let expected = oracle::gather(&data, &list, 0, 0, ERROR, &0).unwrap();
-    // [2, 4, 3] inside, with every dimension reversed or spread.
+    // [2, 4, 3] within larger memory, with each dimension reversed or spread.
     let mut memory = vec![-7i64; 200];
     let (strides, offset) = ([-50isize, 12, -3], 60);
     let mut out = ViewMut::strided(&mut memory, &[2, 4, 3], &strides, offset).unwrap();
@@ -131,8 +128,14 @@ fn outputs_that_overlap_themselves_are_refused() {
     let overlap = |memory: &mut [u8], shape: &[usize], strides: &[isize]| {
         ViewMut::strided(memory, shape, strides, 0).map(|_| ()).unwrap_err()
     };
-    assert_eq!(overlap(&mut memory, &[4], &[0]), Error::Overlap { dim: 0, stride: 0, needed: 1 });
-    assert_eq!(overlap(&mut memory, &[3, 4], &[2, 1]), Error::Overlap { dim: 0, stride: 2, needed: 4 });
+    assert_eq!(
+        overlap(&mut memory, &[4], &[0]),
+        Error::StridesOverlap { dim: 0, stride: 0, needed: 1, strides: [0].into() }
+    );
+    assert_eq!(
+        overlap(&mut memory, &[3, 4], &[2, 1]),
+        Error::StridesOverlap { dim: 0, stride: 2, needed: 4, strides: [2, 1].into() }
+    );
     assert!(ViewMut::strided(&mut memory, &[3, 4], &[4, 1], 0).is_ok());
     assert!(ViewMut::strided(&mut memory, &[4, 3], &[1, 4], 0).is_ok());
     // A dimension of one element has no step to overlap with.
@@ -142,14 +145,17 @@ fn outputs_that_overlap_themselves_are_refused() {
 #[test]
 fn views_outside_their_slice_are_refused() {
     let values = [0u8; 10];
-    assert_eq!(View::new(&values, &[3, 4]).unwrap_err(), Error::Length { len: 10, expected: 12 });
+    assert_eq!(
+        View::new(&values, &[3, 4]).unwrap_err(),
+        Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() }
+    );
     let reach = |first, last| Error::StridesOutOfBounds { first: Some(first), last: Some(last), len: 10 };
     assert_eq!(View::strided(&values, &[5], &[3], 0).unwrap_err(), reach(0, 12));
     assert_eq!(View::strided(&values, &[3], &[-1], 1).unwrap_err(), reach(-1, 1));
     let overflow = View::strided(&values, &[3], &[isize::MAX], 0).unwrap_err();
     assert_eq!(overflow, Error::StridesOutOfBounds { first: Some(0), last: None, len: 10 });
     let strides = View::strided(&values, &[3], &[1, 1], 0).unwrap_err();
-    assert_eq!(strides, Error::StridesLength { strides: 2, rank: 1 });
+    assert_eq!(strides, Error::StridesLengthMismatch { strides: 2, rank: 1 });
     let shape: &[usize] = &[usize::MAX, 2];
     assert_eq!(View::new(&values, shape).unwrap_err(), Error::TooManyElements { shape: shape.into() });
     assert_eq!(
@@ -180,7 +186,8 @@ fn axes_beyond_32_bits_are_gathered_from() {
     assert_eq!(got.as_slice(), [7, 8, 9].repeat(4));
     let error = Gather::new(0).run(&data, &View::new(&[1i64 << 33], &[1]).unwrap()).unwrap_err();
     let op = gather_core::Op::Gather;
-    assert_eq!(error, Error::IndexOutOfRange { op, position: 0, index: 1 << 33, axis: 0, dim: 1 << 33 });
+    let negative = gather_core::NegativeIndex::FromEnd;
+    assert_eq!(error, Error::IndexOutOfRange { op, position: 0, index: 1 << 33, axis: 0, dim: 1 << 33, negative });
 }
 
 #[test]
@@ -197,13 +204,15 @@ fn spread_and_dense_inputs_give_the_same() {
 
 #[test]
 fn two_elements_backwards_are_gathered_from() {
-    // What indices reach ends one element below the first, at -1.
+    // The indices reach one element before the first.
     let data = View::strided(&[1u32, 2], &[2], &[-1], 1).unwrap();
     let list: Vec<u8> = (0..100).map(|at| at % 2).collect();
     let indices = View::new(&list, &[100]).unwrap();
     assert_eq!(Gather::new(0).run(&data, &indices).unwrap().as_slice(), [2, 1].repeat(50));
     let tuples = View::new(&list, &[100, 1]).unwrap();
     assert_eq!(GatherNd::new().run(&data, &tuples).unwrap().as_slice(), [2, 1].repeat(50));
-    let refused = Gather::new(0).strategy(Strategy::Table).level(Level::Scalar).run(&data, &indices);
-    assert!(matches!(refused, Err(Error::StrategyUnavailable { .. })));
+    let refused = Gather::new(0).method(Method::Table).level(Level::Scalar).run(&data, &indices);
+    assert!(matches!(refused, Err(Error::MethodUnavailable { .. })));
 }
+
+gather_tests::needs_64_bits!(axes_beyond_32_bits_are_gathered_from);

@@ -1,4 +1,4 @@
-//! The conformance cases: JSON Lines, one case a line (see `tests/data/README.md`).
+//! The conformance cases: JSON Lines, one case per line (see `tests/data/README.md`).
 
 #![forbid(unsafe_code)]
 
@@ -12,23 +12,25 @@ use crate::values::TensorData;
 /// A case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its identity.
+    /// Its name, unique in all files.
     pub id: String,
     /// The operator's name.
     pub op: String,
-    /// Which specification's rules hold.
+    /// Where it comes from: a project's own tests or text, or `oracle`.
+    pub source: String,
+    /// The specification whose rules apply.
     pub profile: String,
     /// The attributes.
     pub attrs: BTreeMap<String, i64>,
     /// The inputs by name.
     pub inputs: BTreeMap<String, TensorData>,
-    /// What must come out.
+    /// The expected result.
     pub expected: Expected,
-    /// Whether only a type constraint of the specification is broken.
+    /// Whether the case breaks nothing but a type constraint of its specification.
     pub strict: bool,
 }
 
-/// What must come out of a case.
+/// The expected result of a case.
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// This tensor, to the bit.
@@ -48,7 +50,7 @@ impl Case {
     /// Reads a line.
     ///
     /// # Errors
-    /// When it is not of the format.
+    /// When the line does not have this format.
     pub fn parse(line: &str) -> Result<Self, String> {
         let case: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let text = |key: &str| case[key].as_str().map(str::to_owned).ok_or_else(|| format!("no `{key}`"));
@@ -67,10 +69,11 @@ impl Case {
             Expected::Tensor(TensorData::parse(&case["output"])?)
         };
         let strict = case["strict"].as_bool().unwrap_or(false);
-        Ok(Case { id: text("id")?, op: text("op")?, profile: text("profile")?, attrs, inputs, expected, strict })
+        let (id, op, source, profile) = (text("id")?, text("op")?, text("source")?, text("profile")?);
+        Ok(Case { id, op, source, profile, attrs, inputs, expected, strict })
     }
 
-    /// An attribute; 0 where it is not given.
+    /// An attribute; 0 when the case does not give it.
     #[must_use]
     pub fn attr(&self, name: &str) -> i64 {
         self.attrs.get(name).copied().unwrap_or(0)
@@ -88,7 +91,7 @@ impl Case {
 /// The cases of every `.jsonl` file of a folder, by file name.
 ///
 /// # Errors
-/// When the folder or a file cannot be read, or a line is not of the format.
+/// When the folder or a file cannot be read, or a line does not have this format.
 pub fn read_folder(folder: &Path) -> Result<Vec<(String, Vec<Case>)>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! Running a case through the typed and the type-erased face.
+//! Runs a case through the typed and the type-erased doors.
 
 #![forbid(unsafe_code)]
 
@@ -23,14 +23,14 @@ pub enum Operator {
     BatchToSpace(BatchToSpace),
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As expected, on both faces.
+    /// Both doors gave what was expected.
     Passed,
-    /// Not as expected.
+    /// A door gave something else, or panicked.
     Failed(String),
-    /// Not run, for this reason.
+    /// The case was not run, for this reason.
     Skipped(&'static str),
 }
 
@@ -38,11 +38,13 @@ pub enum Outcome {
 #[must_use]
 pub fn run(case: &Case) -> Outcome {
     if case.strict {
-        return Outcome::Skipped("a type constraint of the specification (strict)");
+        return Outcome::Skipped(
+            "only a type constraint of one specification is broken, and this library takes more types",
+        );
     }
     let operator = match operator(case) {
         Ok(Prepared::Ready(operator)) => operator,
-        Ok(Prepared::Unknown) => return Outcome::Skipped("an operator that does not exist yet"),
+        Ok(Prepared::Unknown) => return Outcome::Skipped("the operator does not exist yet"),
         Ok(Prepared::Refused(_)) if matches!(case.expected, Expected::Error { .. }) => {
             return Outcome::Passed;
         }
@@ -57,13 +59,13 @@ pub fn run(case: &Case) -> Outcome {
     }
 }
 
-/// What a case's attributes and parameters make.
+/// The operator that attributes and parameters describe, if there is one.
 enum Prepared {
     /// An operator.
     Ready(Operator),
-    /// An error, from the parameter tensors.
+    /// The parameter tensors were refused.
     Refused(Error),
-    /// Nothing: there is no such operator.
+    /// There is no such operator.
     Unknown,
 }
 
@@ -140,19 +142,19 @@ fn check(case: &Case, operator: &Operator) -> Result<(), String> {
     }
 }
 
-fn compare(face: &str, expected: &Expected, got: Result<TensorData, Error>) -> Result<(), String> {
+fn compare(door: &str, expected: &Expected, got: Result<TensorData, Error>) -> Result<(), String> {
     match (expected, got) {
         (Expected::Error { .. }, Err(_)) => Ok(()),
         (Expected::Error { reason, .. }, Ok(tensor)) => {
-            Err(format!("{face}: expected an error ({reason}), got {tensor:?}"))
+            Err(format!("{door}: expected an error ({reason}), got {tensor:?}"))
         }
         (Expected::Tensor(tensor) | Expected::Shape(tensor), Err(error)) => {
-            Err(format!("{face}: expected shape {:?}, got the error: {error}", tensor.shape))
+            Err(format!("{door}: expected shape {:?}, got the error: {error}", tensor.shape))
         }
         (Expected::Shape(tensor), Ok(got)) if tensor.shape == got.shape => Ok(()),
         (Expected::Tensor(tensor), Ok(got)) if tensor.shape == got.shape && same(tensor, &got) => Ok(()),
         (Expected::Tensor(tensor) | Expected::Shape(tensor), Ok(got)) => {
-            Err(format!("{face}: expected {tensor:?}, got {got:?}"))
+            Err(format!("{door}: expected {tensor:?}, got {got:?}"))
         }
     }
 }
@@ -228,10 +230,10 @@ impl Operator {
         let back = |out: DynTensor| {
             let shape = out.shape().to_vec();
             let values = match data.values.as_ref().ok_or("no data")? {
-                Values::Str(_) => return Err("strings have no erased face".to_owned()),
+                Values::Str(_) => return Err("strings have no type-erased form".to_owned()),
                 values => with_values!(values,
                     like => downcast(out, like),
-                    _strings => return Err("strings have no erased face".to_owned())),
+                    _strings => return Err("strings have no type-erased form".to_owned())),
             };
             Ok(TensorData { dtype: data.dtype.clone(), shape, values: Some(values) })
         };
@@ -265,7 +267,7 @@ fn erased(tensor: &TensorData) -> Result<Option<DynView<'_>>, String> {
     values.dyn_view(&tensor.shape).transpose().map_err(|error| error.to_string())
 }
 
-/// A run with typed data that waits for the type of its indices.
+/// A call with typed data, once for each index type.
 trait WithIndices {
     type Item;
 
@@ -284,7 +286,7 @@ trait WithIndices {
                         Ok(self.run(&view))
                     })*
                     Some(_) if indices.shape.contains(&0) => {
-                        // No index is read: any type will do.
+                        // There are no indices to read, so any type will do.
                         let view = View::<i64>::new(&[], &indices.shape).map_err(|error| error.to_string())?;
                         Ok(self.run(&view))
                     }

@@ -1,5 +1,4 @@
-//! Guard pages: memory that ends, at both ends, at a page that nobody may touch. One byte read or written beyond it kills
-//! the process.
+//! Guard pages: memory with an inaccessible page on either side. Reading or writing one byte too far kills the process.
 
 #![allow(unsafe_code)]
 
@@ -9,20 +8,20 @@ use region::{Allocation, Protection};
 /// The end of the memory that a tensor is placed against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first byte is the first that may be touched.
+    /// The tensor's first byte follows the guard in front.
     Front,
-    /// The last byte is the last that may be touched.
+    /// The tensor's last byte is followed by the guard behind.
     Back,
 }
 
 impl Side {
-    /// Both.
+    /// Both ends.
     pub const ALL: [Side; 2] = [Side::Front, Side::Back];
 }
 
 /// Memory between two inaccessible pages, for one tensor at a time.
 pub struct Guarded {
-    /// Invariant: all but the first and the last page may be read and written, and is initialised.
+    /// Invariant: all pages but the first and the last are initialised, and may be read and written.
     memory: Allocation,
 }
 
@@ -45,14 +44,14 @@ impl Guarded {
         Guarded { memory }
     }
 
-    /// Bytes that there is room for.
+    /// The number of bytes that fit.
     #[must_use]
     pub fn room(&self) -> usize {
         self.memory.len() - 2 * region::page::size()
     }
 
-    /// Elements against one end of the memory, in place of those that were there before; `shift` bytes away from it, which
-    /// must be 0 but for elements without alignment.
+    /// Places elements `shift` bytes away from one end of the memory, over those placed before. The shift must be a
+    /// multiple of their alignment.
     ///
     /// # Panics
     /// When the shift is not a multiple of the alignment.
@@ -104,10 +103,10 @@ mod tests {
         assert!(memory.room() >= 4 * page);
     }
 
-    /// What the process that dies is asked to do.
+    /// The environment variable that tells the child process what to do.
     const TOUCH: &str = "GATHER_TESTS_TOUCH";
 
-    /// Runs this test in a process of its own; whether that ended well.
+    /// Runs this test in a process of its own. Returns whether it exited successfully.
     fn touch(what: &str) -> bool {
         let test = std::env::current_exe().expect("this test");
         let run = Command::new(test)

@@ -1,4 +1,4 @@
-//! What the tests of gather-core share: an oracle that has no line in common with it, and the conformance cases.
+//! What the tests of gather-core share: an oracle that shares no code with the library, and the conformance cases.
 
 #![deny(unsafe_code)]
 
@@ -12,6 +12,7 @@ pub mod guard;
 pub mod oracle;
 pub mod policies;
 pub mod support;
+pub mod tally;
 
 /// The README's code blocks, run as doctests.
 #[doc = include_str!("../../README.md")]

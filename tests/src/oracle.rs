@@ -1,5 +1,5 @@
-//! The oracle: the operators as their equations say, coordinate by coordinate, on tensors in row-major order. It shares no
-//! line with gather-core and is as slow as it is plain.
+//! The oracle: the operators as their equations define them, coordinate by coordinate, on tensors in row-major order.
+//! It shares no code with gather-core. It is plain and slow.
 
 #![forbid(unsafe_code)]
 
@@ -12,29 +12,29 @@ pub struct Dense<T> {
     pub values: Vec<T>,
 }
 
-/// What an index may be.
+/// What an index out of range does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Out of range: the call fails at the first in row-major order.
+    /// The call fails at the first in row-major order.
     Error,
-    /// Out of range: the fill.
+    /// It gives the fill value.
     Zero,
-    /// Out of range: the nearest.
+    /// It names the nearest element.
     Clamp,
-    /// Modulo the size.
+    /// It is taken modulo the size.
     Wrap,
 }
 
-/// Why the oracle gives no tensor: an index that names nothing, at a row-major position of the indices.
+/// The index for which the oracle refuses a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadIndex {
-    /// Row-major position in the indices.
+    /// Its row-major position in the indices.
     pub position: usize,
     /// The index.
     pub index: i128,
 }
 
-/// Both rules of a call.
+/// How a call treats indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether negative indices count from the end.
@@ -44,7 +44,7 @@ pub struct Rules {
 }
 
 impl<T: Clone> Dense<T> {
-    /// A tensor of a shape whose elements follow from their row-major position.
+    /// A tensor whose elements are computed from their row-major positions.
     pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Self {
         let len = shape.iter().product();
         Dense { shape: shape.to_vec(), values: (0..len).map(value).collect() }
@@ -81,7 +81,7 @@ pub fn coords(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 }
 
 impl Rules {
-    /// `Ok(Some(i))`: element `i`; `Ok(None)`: the fill; `Err(())`: refused.
+    /// `Ok(Some(i))` is element `i`, `Ok(None)` the fill value, `Err(())` a refusal.
     fn apply(self, index: i128, dim: usize) -> Result<Option<usize>, ()> {
         let dim = dim as i128;
         if dim == 0 {
@@ -102,7 +102,7 @@ impl Rules {
         }
     }
 
-    /// The first index that is refused.
+    /// Finds the first index that is refused.
     fn check(self, indices: &Dense<i128>, dim: impl Fn(usize) -> usize) -> Result<(), BadIndex> {
         for (position, &index) in indices.values.iter().enumerate() {
             let refused = self.apply(index, dim(position)).is_err();

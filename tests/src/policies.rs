@@ -1,4 +1,4 @@
-//! The policies of the index operators, in the library's spelling and in the oracle's.
+//! The policies of the index operators, as the library and as the oracle spell them.
 
 use gather_core::{NegativeIndex, OutOfBounds};
 
@@ -18,4 +18,12 @@ pub const RULES: [(NegativeIndex, OutOfBounds, Rules); 8] = [
 
 const fn rules(negative: NegativeIndex, out: OutOfBounds, out_of_range: Rule) -> (NegativeIndex, OutOfBounds, Rules) {
     (negative, out, Rules { from_end: matches!(negative, NegativeIndex::FromEnd), out_of_range })
+}
+
+impl Rules {
+    /// What negative indices mean, in the library's spelling.
+    #[must_use]
+    pub fn negative(&self) -> NegativeIndex {
+        if self.from_end { NegativeIndex::FromEnd } else { NegativeIndex::Reject }
+    }
 }

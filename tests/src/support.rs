@@ -1,11 +1,52 @@
-//! What the integration tests share: views of dense tensors in awkward memory, and rules in both spellings.
+//! What the integration tests share: views of dense tensors, tensors in awkward memory, and both spellings of the
+//! policies.
 
 #![forbid(unsafe_code)]
 
-use gather_core::{Element, Index, Tensor, View};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use gather_core::{Element, Index, Level, Method, Tensor, View};
 
 use crate::oracle::Dense;
 pub use crate::policies::RULES;
+
+/// Every method that can be forced.
+pub const METHODS: &[Method] = Method::ALL;
+
+/// Prints what a test skips and why, once for each reason. The test harness does not capture the line, so every run
+/// shows it.
+pub fn skipped(what: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
+        // A line that cannot be written fails no test.
+        drop(writeln!(std::io::stderr(), "skipped: {what}"));
+    }
+}
+
+/// Declares tests that are skipped where pointers have 32 bits.
+#[macro_export]
+macro_rules! needs_64_bits {
+    ($($name:ident),+ $(,)?) => {$(
+        #[test]
+        #[cfg(not(target_pointer_width = "64"))]
+        fn $name() {
+            $crate::support::skipped(concat!(module_path!(), "::", stringify!($name), ": needs pointers of 64 bits"));
+        }
+    )+};
+}
+
+/// The levels that this machine has. Prints those that it lacks.
+#[must_use]
+pub fn available_levels() -> Vec<Level> {
+    let (has, lacks): (Vec<Level>, Vec<Level>) = Level::ALL.iter().partition(|level| level.is_available());
+    if !lacks.is_empty() {
+        let names: Vec<&str> = lacks.iter().map(|level| level.name()).collect();
+        skipped(&format!("levels that this machine lacks: {}", names.join(", ")));
+    }
+    has
+}
 
 /// A dense tensor as a view.
 #[must_use]
@@ -13,13 +54,13 @@ pub fn view<T>(dense: &Dense<T>) -> View<'_, T> {
     View::new(&dense.values, &dense.shape).expect("a dense tensor fits its shape")
 }
 
-/// A tensor as the oracle has it.
+/// A tensor in the oracle's form.
 #[must_use]
 pub fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
     Dense { shape: tensor.shape().to_vec(), values: tensor.as_slice().to_vec() }
 }
 
-/// The indices of a dense tensor in an index type; all must fit.
+/// Converts indices to an index type. All must fit.
 ///
 /// # Panics
 /// When one does not.
@@ -38,7 +79,7 @@ pub struct Spread<T> {
 }
 
 impl<T: Element> Spread<T> {
-    /// Lays a dense tensor out with a gap after every step of every dimension, from an odd element on.
+    /// Copies a dense tensor into memory with a gap after each step of each dimension, starting at element 1.
     #[must_use]
     pub fn new(dense: &Dense<T>) -> Self {
         let rank = dense.shape.len();

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use serde_json::Value;
 
-/// A tensor of a case file; without values where only dtype and shape are given.
+/// A tensor of a case file. It has no values where the file gives only data type and shape.
 #[derive(Clone, Debug)]
 pub struct TensorData {
     /// The data type's name.
@@ -164,7 +164,7 @@ macro_rules! integers {
 }
 integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
-/// A decimal, or one of the names of what JSON has no number for.
+/// A decimal, or the name of a value that JSON cannot write as a number.
 fn double(value: &Value) -> Option<f64> {
     match value.as_str() {
         Some("inf") => Some(f64::INFINITY),
@@ -215,7 +215,7 @@ impl TensorData {
     pub fn parse(value: &Value) -> Result<Self, String> {
         let dtype = value["dtype"].as_str().ok_or("a tensor without dtype")?.to_owned();
         let shape = value["shape"].as_array().ok_or("a tensor without shape")?;
-        // What a dimension beyond the pointers' width means stays the same: there are too many elements.
+        // A dimension that does not fit in `usize` becomes the largest: either way there are too many elements.
         let fitting = |dim| usize::try_from(dim).unwrap_or(usize::MAX);
         let dim = |dim: &Value| dim.as_u64().map(fitting).ok_or("a bad dimension");
         let shape = shape.iter().map(dim).collect::<Result<Vec<usize>, _>>()?;

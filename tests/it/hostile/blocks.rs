@@ -6,7 +6,7 @@ use super::{NONE, call_space, space, text};
 
 const FOUR: &[i32] = &[1, 2, 3, 4];
 
-/// What a product of blocks comes to: that of 64 bits, where `usize` holds it.
+/// The error for blocks whose product, given in 64 bits, does not divide a batch of 4.
 fn not_divisible(product: u64) -> String {
     match usize::try_from(product) {
         Ok(product) => format!("batch_to_space: batch 4 is not divisible by {product}, the product of block_shape"),
@@ -16,7 +16,7 @@ fn not_divisible(product: u64) -> String {
 
 const OVERFLOWS: &str = "batch_to_space: batch 4 is not divisible by the product of block_shape, which overflows";
 
-/// Blocks as numbers and as a tensor of `i64`, the way graphs hold them.
+/// Calls with blocks as numbers, and as `i64` tensors as graphs hold them.
 fn blocks(block: [i64; 3]) -> String {
     let data = View::new(FOUR, &[4, 1, 1]).unwrap();
     let (list, zeros) = (View::new(&block, &[3]).unwrap(), View::new(&[0i64; 3], &[3]).unwrap());
@@ -38,9 +38,9 @@ fn h1_two_negative_blocks_whose_product_is_positive() {
 fn h2_blocks_of_nothing_and_of_products_that_wrap() {
     assert_eq!(blocks([1, 0, 2]), "batch_to_space: block_shape[1] is 0; allowed there is 1 or more");
     assert_eq!(blocks([1, 2, -1]), "batch_to_space: block_shape[2] is -1; allowed there is 1 or more");
-    // 0 in 32 bits.
+    // The product is 0 modulo 2^32.
     assert_eq!(blocks([1, 65536, 65536]), not_divisible(4_294_967_296));
-    // 0 in 64 bits.
+    // The product is 0 modulo 2^64.
     assert_eq!(blocks([1, 1 << 32, 1 << 32]), OVERFLOWS);
 }
 
@@ -49,7 +49,7 @@ fn h3_blocks_at_the_ends_of_their_types() {
     assert_eq!(blocks([1, 2_147_483_647, 2_147_483_647]), not_divisible(4_611_686_014_132_420_609));
     assert_eq!(blocks([1, i64::MAX, i64::MAX]), OVERFLOWS);
     assert_eq!(blocks([i64::MIN, 2, 2]), "batch_to_space: block_shape[0] is -9223372036854775808; allowed there is 1");
-    // Beyond `i64` is as good as its greatest value.
+    // A value beyond `i64` counts as the greatest `i64`.
     let (list, zeros) = ([1u64, u64::MAX, 1], [0i32; 3]);
     let (list, zeros) = (View::new(&list, &[3]).unwrap(), View::new(&zeros, &[3]).unwrap());
     let (list, zeros) = (DynView::from(&list), DynView::from(&zeros));
@@ -57,7 +57,7 @@ fn h3_blocks_at_the_ends_of_their_types() {
     assert_eq!(op, BatchToSpace::new(&[1, i64::MAX, 1], &[0; 3], &[0; 3]));
 }
 
-/// Any block divides a batch of 0; there is no room for what it makes of the other dimensions.
+/// Any block divides a batch of 0, but the other dimensions become too large.
 #[test]
 fn h3_blocks_of_no_batch() {
     let (half, most) = (1i64 << (usize::BITS / 2 - 1), 1i64 << (usize::BITS - 2));

@@ -1,17 +1,17 @@
-//! Hostile input: what nobody should pass and somebody will. Each case with its exact error or value, for each operator that
-//! it applies to, through every face: typed, planned, `Clone` and type-erased.
+//! Hostile input: what nobody should pass and somebody will. Each case is checked for its exact error or value, with
+//! every operator that it applies to, through every kind of door: typed, planned, `Clone` and type-erased.
 //!
 //! | case | what | where |
 //! |---|---|---|
 //! | H1..H3 | blocks that are negative, 0, or overflow when multiplied | `blocks` |
-//! | H4 | negative indices under `Reject`; tuples outside while their flat offset is inside | `values` |
+//! | H4 | negative indices under `Reject`; tuples out of range whose flat offset is in range | `values` |
 //! | H5 | index 0 into an axis without elements | `values` |
-//! | H6 | batches of 0, and of other sizes | `shapes` |
-//! | H7 | more elements, and more bytes, than there can be | `sizes` |
+//! | H6 | batches of 0, and batches that differ | `shapes` |
+//! | H7 | more elements or bytes than a tensor can have | `sizes` |
 //! | H8 | `axis` and `batch_dims` at the ends of `i64` | `shapes` |
-//! | H9 | tuples of no component, of too many; indices of rank 0; empty data | `shapes` |
-//! | H10 | components whose products wrap | `values` |
-//! | H11 | data of rank 0; outputs of other shapes, or that overlap themselves | `shapes`, `outputs` |
+//! | H9 | tuples with no component or too many; indices of rank 0; empty data | `shapes` |
+//! | H10 | components whose products overflow | `values` |
+//! | H11 | data of rank 0; outputs of the wrong shape, or that overlap themselves | `shapes`, `outputs` |
 //! | H12 | dimensions without elements off the axis | `shapes` |
 //! | H13 | fewer work items than threads | `outputs` |
 //! | H15 | crops of every wrong kind; batches that blocks do not divide | `blocks` |
@@ -19,11 +19,13 @@
 //! | H17 | the last element at the end of a page | `outputs` |
 //! | H18 | more than 2^24 outputs | `sizes` |
 //! | H19 | NaN payloads; misaligned and unaligned views | `outputs` |
+//! | H20 | strides at the ends of their type | `strides` |
 
 mod blocks;
 mod outputs;
 mod shapes;
 mod sizes;
+mod strides;
 mod values;
 
 use std::fmt::Debug;
@@ -32,11 +34,11 @@ use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Registry, Tensor, View,
 };
 
-/// Elements that every face takes.
+/// Elements that every door takes.
 trait Plain: Element + Default + PartialEq + Debug {}
 impl<T: Element + Default + PartialEq + Debug> Plain for T {}
 
-/// An operator on indices, called through all of its faces, which must agree.
+/// An index operator, called through all of its doors, which must agree.
 trait Faces {
     fn call<T: Plain, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error>;
 }
@@ -59,7 +61,7 @@ macro_rules! faces {
 }
 faces!(Gather GatherElements GatherNd);
 
-/// BatchToSpace through all of its faces.
+/// Runs BatchToSpace through all of its doors.
 fn call_space<T: Plain>(op: &BatchToSpace, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
     let erased = op.run_dyn(&Registry::builtin(), &DynView::from(data));
     agree([
@@ -78,7 +80,7 @@ fn agree<T: Plain>(results: [Result<Tensor<T>, Error>; 4]) -> Result<Tensor<T>, 
     first
 }
 
-/// What a call came to: shape and elements, or the error's text.
+/// The result of a call as text: shape and elements, or the error.
 fn text<T: Plain>(result: Result<Tensor<T>, Error>) -> String {
     match result {
         Ok(tensor) => format!("{:?} {:?}", tensor.shape(), tensor.as_slice()),
@@ -86,12 +88,12 @@ fn text<T: Plain>(result: Result<Tensor<T>, Error>) -> String {
     }
 }
 
-/// Runs an operator through all faces on dense tensors.
+/// Runs an operator through all doors on dense tensors.
 fn run<T: Plain, I: Index>(op: &impl Faces, data: (&[T], &[usize]), indices: (&[I], &[usize])) -> String {
     text(op.call(&View::new(data.0, data.1).unwrap(), &View::new(indices.0, indices.1).unwrap()))
 }
 
-/// Runs BatchToSpace through all faces on a dense tensor.
+/// Runs BatchToSpace through all doors on a dense tensor.
 fn space<T: Plain>(block: &[i64], begin: &[i64], end: &[i64], data: (&[T], &[usize])) -> String {
     text(call_space(&BatchToSpace::new(block, begin, end), &View::new(data.0, data.1).unwrap()))
 }

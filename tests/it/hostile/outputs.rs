@@ -1,4 +1,4 @@
-//! H11, H13, H17 and H19: outputs of the wrong form, less work than threads, the end of a page, and bits.
+//! H11, H13, H17 and H19: wrong outputs, less work than threads, tensors at the end of a page, and exact bits.
 
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Par, Registry, View, ViewMut,
@@ -43,13 +43,16 @@ fn h11_outputs_that_overlap_themselves_cannot_be_made() {
     let mut overlap = |shape: &[usize], strides: &[isize]| {
         ViewMut::strided(&mut memory, shape, strides, 6).map(|_| ()).unwrap_err().to_string()
     };
-    let text = |dim, stride, needed| {
-        format!("output dimension {dim} has stride {stride}, but a length of {needed} or more keeps its steps apart")
+    let text = |strides: &str, dim, stride, needed| {
+        format!(
+            "the output's strides {strides} may overlap: that of dimension {dim} is {stride}, and keeps its steps apart \
+             from a length of {needed} on"
+        )
     };
-    assert_eq!(overlap(&[2], &[0]), text(0, 0, 1));
-    assert_eq!(overlap(&[2, 3], &[1, 1]), text(1, 1, 2));
-    assert_eq!(overlap(&[3, 2], &[-1, 2]), text(1, 2, 3));
-    assert_eq!(overlap(&[2, 3], &[2, -1]), text(0, 2, 3));
+    assert_eq!(overlap(&[2], &[0]), text("[0]", 0, 0, 1));
+    assert_eq!(overlap(&[2, 3], &[1, 1]), text("[1, 1]", 1, 1, 2));
+    assert_eq!(overlap(&[3, 2], &[-1, 2]), text("[-1, 2]", 1, 2, 3));
+    assert_eq!(overlap(&[2, 3], &[2, -1]), text("[2, -1]", 0, 2, 3));
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn h13_less_work_than_threads() {
 fn h17_the_last_element_at_the_end_of_a_page() {
     let (mut memory, mut list) = (Guarded::new(1), Guarded::new(1));
     for side in Side::ALL {
-        // Elements 3 to 5 of six are the last; a guard follows the sixth, or the first follows a guard.
+        // Elements 3 to 5 of six are gathered. A guard follows the sixth, or precedes the first.
         let six = &*memory.place(side, 0, 6, |at| at as i32 + 1);
         let (data, flat) = (View::new(six, &[2, 3]).unwrap(), View::new(six, &[6]).unwrap());
         let last = &*list.place(side, 0, 2, |at| [1i16, -1][at]);
@@ -86,7 +89,7 @@ fn h17_the_last_element_at_the_end_of_a_page() {
     }
 }
 
-/// Numbers that are none, quiet and signalling, with payloads; the negative zero, the least and an infinite number.
+/// Quiet and signalling NaNs with payloads, negative zero, the smallest subnormal number, and infinity.
 const BITS: [u32; 6] = [0x7fc0_0001, 0xffbf_ffff, 0x7f80_0001, 0x8000_0000, 0x0000_0001, 0xff80_0000];
 
 #[test]
@@ -119,7 +122,7 @@ fn h19_bits_survive() {
     }
 }
 
-/// Views that begin inside a vector, and bytes that begin inside an element.
+/// Views that begin inside a vector, and byte views that begin inside an element.
 #[test]
 fn h19_misaligned_and_unaligned_views() {
     let values: Vec<u32> = (0..70).collect();

@@ -1,4 +1,4 @@
-//! H7 and H18: more elements, and more bytes, than there can be, and more than small types count.
+//! H7 and H18: more elements or bytes than a tensor can have, and more elements than small types can count.
 #![cfg_attr(
     target_pointer_width = "32",
     allow(dead_code, unused_imports, reason = "most sizes here need pointers of 64 bits")
@@ -28,14 +28,14 @@ fn h7_shapes_are_inferred_beyond_32_bits_and_refused_beyond_63() {
     assert_eq!(text(GatherNd::new().output_shape(&[2, half], &[half / 2, 1])), refused([half / 2, half]));
     assert_eq!(text(GatherElements::new(0).output_shape(&[2, half], &[half / 2, half])), refused([half / 2, half]));
     assert_eq!(text(op.output_shape(&[4, most / 2])), refused([4, most / 2]));
-    // Zero dimensions hide nothing.
+    // A dimension of 0 does not hide the others.
     assert_eq!(text(Gather::new(1).output_shape(&[0, 5, half], &[half])), {
         "shape [0, 4294967296, 4294967296] has more than 9223372036854775807 elements"
     });
     assert_eq!(text(op.output_shape(&[half, half])), refused([half, half]));
 }
 
-/// One value, seen as so many that the bytes of a result do not fit in `isize`, while its elements do.
+/// One value repeated so often that the result's elements fit in `isize` and its bytes do not.
 #[test]
 fn h7_elements_fit_and_bytes_do_not() {
     let wide = 1usize << (usize::BITS - 4);
@@ -76,3 +76,5 @@ fn h18_more_outputs_than_a_float_counts() {
     let from = |at: usize| picked[at % 2 * (len / 2) + at / 2];
     assert!(out.as_slice().iter().enumerate().all(|(at, &got)| got == from(at)));
 }
+
+gather_tests::needs_64_bits!(h7_shapes_are_inferred_beyond_32_bits_and_refused_beyond_63);

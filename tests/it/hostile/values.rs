@@ -8,21 +8,21 @@ use super::{NONE, SIX, run};
 fn h4_negative_indices_where_they_are_refused() {
     assert_eq!(
         run(&Gather::tensorflow(0, 0), (SIX, &[6]), (&[0i8, -1], &[2])),
-        "gather: index -1 at position 1 is out of range for axis 0 of size 6"
+        "gather: index -1 at position 1 is out of range for axis 0 of size 6; negative indices are refused"
     );
     assert_eq!(
         run(&GatherElements::torch(1), (SIX, &[2, 3]), (&[0i16, 2, -3], &[1, 3])),
-        "gather_elements: index -3 at position 2 is out of range for axis 1 of size 3"
+        "gather_elements: index -3 at position 2 is out of range for axis 1 of size 3; negative indices are refused"
     );
     assert_eq!(
         run(&GatherNd::tensorflow(0), (SIX, &[2, 3]), (&[0i64, -1], &[1, 2])),
-        "gather_nd: index -1 at position 1 is out of range for axis 1 of size 3"
+        "gather_nd: index -1 at position 1 is out of range for axis 1 of size 3; negative indices are refused"
     );
 }
 
 #[test]
 fn h4_components_are_checked_and_not_flat_offsets() {
-    // Flat offset 0 * 3 + 4 is inside, and so is 2 * 3 - 2.
+    // The flat offsets 0 * 3 + 4 and 2 * 3 - 2 lie inside data.
     for nd in [GatherNd::new(), GatherNd::tensorflow(0)] {
         assert_eq!(
             run(&nd, (SIX, &[2, 3]), (&[0i64, 4], &[1, 2])),
@@ -35,7 +35,7 @@ fn h4_components_are_checked_and_not_flat_offsets() {
     );
     let zero = GatherNd::new().out_of_bounds(OutOfBounds::Zero);
     assert_eq!(run(&zero, (SIX, &[2, 3]), (&[0i64, 4, 1, 1], &[2, 2])), "[2] [0, 5]");
-    // Position 7 of the flat data is inside, too: row 1 of batch 0 does not reach into batch 1.
+    // Position 7 lies inside the flat data, but row 1 of batch 0 must not reach into batch 1.
     let batched = Gather::new(1).batch_dims(1);
     assert_eq!(
         run(&batched, (SIX, &[2, 3]), (&[3u8, 0], &[2, 1])),
@@ -50,7 +50,7 @@ fn h5_an_axis_without_elements() {
     assert_eq!(run(&GatherElements::onnx13(0), (NONE, &[0, 1]), (&[0i64], &[1, 1])), out_of_range("gather_elements"));
     assert_eq!(run(&GatherNd::onnx13(0), (NONE, &[0]), (&[0i64], &[1, 1])), out_of_range("gather_nd"));
 
-    // Zero has something to write; clamp and wrap have no element to name.
+    // `Zero` has something to write. `Clamp` and `Wrap` have no element to name.
     assert_eq!(run(&Gather::openvino8(0, 0), (NONE, &[0, 3]), (&[0i64], &[1])), "[1, 3] [0, 0, 0]");
     let zero = OutOfBounds::Zero;
     let elements = GatherElements::new(0).out_of_bounds(zero);
@@ -84,7 +84,7 @@ fn h10_components_whose_products_wrap() {
     assert_eq!(run(&wrap, (SIX, &[2, 3]), (&[1i64 << 62, 1 << 62], &[1, 2])), "[1] [2]");
 }
 
-/// One index into an axis of `dim` elements, by each operator on indices: the element, or the end of the error.
+/// Applies one index to an axis of `dim` elements through each index operator: the element, or the end of the error.
 fn edge<I: Index>(index: I, dim: usize) -> String {
     let data: Vec<i32> = (0..dim as i32).collect();
     let without = |op: &str, text: String| text.strip_prefix(op).map_or(text.clone(), str::to_owned);
@@ -129,7 +129,7 @@ fn h16_indices_at_the_ends_of_their_types() {
 fn h16_they_are_clamped_and_wrapped_exactly() {
     let (data, ends) = (&[1i32, 2, 3], [i64::MIN, i64::MAX, -1]);
     let wrap = Gather::new(0).out_of_bounds(OutOfBounds::Wrap).negative_index(NegativeIndex::Reject);
-    // -2^63 is 1 modulo 3, 2^63 - 1 is 1 as well.
+    // -2^63 is 1 modulo 3, and so is 2^63 - 1.
     assert_eq!(run(&wrap, (data, &[3]), (&ends, &[3])), "[3] [2, 2, 3]");
     let wrap = GatherElements::new(0).out_of_bounds(OutOfBounds::Wrap);
     assert_eq!(run(&wrap, (data, &[3]), (&[u64::MAX, 1 << 63, 4], &[3])), "[3] [1, 3, 2]");

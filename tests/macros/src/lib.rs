@@ -52,7 +52,7 @@ pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
         return Ok(Outcome::NoTokens);
     };
     let expanded = match which {
-        0 => kernels::expand(quote!(crate = ::gather_core; #call)),
+        0 => kernels::expand(quote!(unsafe crate = ::gather_core; #call)),
         1 => map::expand(quote!(crate = ::gather_core; #call)),
         _ => element::expand(call),
     };

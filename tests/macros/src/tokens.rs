@@ -7,7 +7,7 @@ const CALLS: [&[&str]; 3] = [
     &[
         "pub static ONE ; elements : [ f32 , Colour as x32 ] ; indices : [ i32 , i64 ] ; ranks : 1 ..= 3 , any ; ops : [ gather ] ;",
         "# [ cfg ( test ) ] pub ( crate ) static SOME ; elements : [ # [ cfg ( unix ) ] half :: f16 as x16 , [ u8 ; 3 ] ] ; \
-         indices : [ usize , isize ] ; ranks : any ; ops : [ gather_nd , batch_to_space ] ; units : [ rows , x128 ] ;",
+         indices : [ usize , isize ] ; ranks : any ; ops : [ gather_nd , batch_to_space ] ; widths : [ rows , x128 ] ;",
     ],
     &[
         "pub static SCALE = | value : u8 , scale : f32 | -> f32 { f32 :: from ( value ) * scale } ;",
@@ -41,7 +41,7 @@ const WORDS: [&str; 73] = [
     "indices",
     "ranks",
     "ops",
-    "units",
+    "widths",
     "any",
     "rows",
     "x8",

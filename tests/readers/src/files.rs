@@ -1,8 +1,8 @@
-//! Drawing files: well formed ones, those with one claim that is not so, and any bytes.
+//! Draws files: well-formed ones, some with one false claim, and arbitrary bytes.
 
 use arbitrary::{Result, Unstructured};
 
-/// The name of the tensor that is asked for.
+/// The name of the tensor to read.
 pub(crate) const TENSOR: &str = "t";
 
 /// Type descriptions of `.npy` headers.
@@ -41,7 +41,7 @@ const SAFETENSORS_TYPES: [&str; 20] = [
     "F6_E2M3", "", "f32", "E8M0",
 ];
 
-/// Any bytes, mostly after something that the beginning of a file is.
+/// Arbitrary bytes, mostly after a valid beginning of a file.
 fn raw(u: &mut Unstructured<'_>, start: &[u8]) -> Result<Vec<u8>> {
     let mut file = if u.arbitrary()? { start.to_vec() } else { Vec::new() };
     file.extend_from_slice(u.bytes(u.len())?);
@@ -55,7 +55,7 @@ fn shape(u: &mut Unstructured<'_>) -> Result<Vec<u64>> {
     (0..rank).map(|_| size(u)).collect()
 }
 
-/// The bytes that a shape takes with elements of a size; something else where that is too much, or now and then.
+/// The bytes that a shape takes. Another number when that is too many, and now and then.
 fn body(u: &mut Unstructured<'_>, shape: &[u64], element: u64) -> Result<Vec<u8>> {
     let bytes = shape.iter().try_fold(element, |bytes, &dim| bytes.checked_mul(dim)).unwrap_or(3);
     let bytes = if u.ratio(1, 12)? { bytes.saturating_sub(1) } else { bytes };
@@ -78,7 +78,7 @@ pub(crate) fn npy(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let order = *u.choose(&["False", "True", "None", "1"])?;
     let mut header = format!("{{'descr': {quoted}, 'fortran_order': {order}, 'shape': ({dims}), }}\n");
     if u.ratio(1, 8)? {
-        // One byte of it is another.
+        // One byte of the header is changed.
         let at = u.choose_index(header.len())?;
         let mut bytes = header.into_bytes();
         bytes[at] = u.arbitrary()?;

@@ -1,4 +1,4 @@
-//! Random files on the stable toolchain, for some seconds: `GATHER_FUZZ_SECONDS` sets another time.
+//! Reads random files for a few seconds. `GATHER_FUZZ_SECONDS` sets another time.
 
 use std::time::Duration;
 

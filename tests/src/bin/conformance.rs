@@ -1,43 +1,17 @@
 //! Runs conformance cases: `conformance DIR...` takes every `.jsonl` file of each folder.
 //!
-//! Prints `N passed, M failed, K skipped` for each file and in total, each failure with its id, what was expected and
-//! what came, and the skipped by reason. Exit status 1 when a case failed, 2 when the cases cannot be read.
+//! For each file it prints `N passed, M failed, K skipped`, and each failure with its id, what was expected and what came.
+//! A summary says how many of the cases that passed come from outside and from where, how many from this repository's own
+//! oracle, and what was skipped, by reason and operator. The exit status is 1 when a case failed and 2 when the cases
+//! cannot be read.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use gather_tests::cases::{self, Case};
-use gather_tests::faces::{self, Outcome};
+use gather_tests::faces;
+use gather_tests::tally::Tally;
 use lexopt::Arg;
-
-/// Outcomes counted.
-#[derive(Default)]
-struct Tally {
-    passed: usize,
-    failed: usize,
-    skipped: BTreeMap<&'static str, usize>,
-}
-
-impl Tally {
-    fn skipped(&self) -> usize {
-        self.skipped.values().sum()
-    }
-
-    fn add(&mut self, other: &Tally) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        for (reason, count) in &other.skipped {
-            *self.skipped.entry(reason).or_default() += count;
-        }
-    }
-}
-
-impl std::fmt::Display for Tally {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped())
-    }
-}
 
 fn main() -> ExitCode {
     match run() {
@@ -62,15 +36,13 @@ fn run() -> Result<usize, String> {
     for folder in folders {
         for (file, cases) in cases::read_folder(&folder)? {
             let tally = run_file(&cases);
-            println!("{file}: {tally}");
-            total.add(&tally);
+            tally.failed.iter().for_each(|failure| println!("FAILED {failure}"));
+            println!("{file}: {}", tally.line());
+            total.add(tally);
         }
     }
-    for (reason, count) in &total.skipped {
-        println!("skipped {count}: {reason}");
-    }
-    println!("total: {total}");
-    Ok(total.failed)
+    println!("{total}");
+    Ok(total.failed.len())
 }
 
 fn folders() -> Result<Vec<PathBuf>, lexopt::Error> {
@@ -87,15 +59,6 @@ fn folders() -> Result<Vec<PathBuf>, lexopt::Error> {
 
 fn run_file(cases: &[Case]) -> Tally {
     let mut tally = Tally::default();
-    for case in cases {
-        match faces::run(case) {
-            Outcome::Passed => tally.passed += 1,
-            Outcome::Skipped(reason) => *tally.skipped.entry(reason).or_default() += 1,
-            Outcome::Failed(message) => {
-                tally.failed += 1;
-                println!("FAILED {} ({} {}): {message}", case.id, case.op, case.profile);
-            }
-        }
-    }
+    cases.iter().for_each(|case| tally.count(case, faces::run(case)));
     tally
 }

@@ -1,7 +1,7 @@
 //! Cases of BatchToSpace.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Argument, BatchToSpace, DynView, Error, Layout, Level, Op, Par, Registry, View};
+use gather_core::{Argument, BatchToSpace, DynView, DynViewMut, Error, Layout, Level, Op, Par, Registry, Tensor, View};
 
 use super::elements::{ElementKind, OWN, Sample, WordKind};
 use super::judge::{Expected, OnPanic, misaligned};
@@ -18,7 +18,7 @@ struct Parameters {
 
 type Shaped = std::result::Result<Vec<usize>, Error>;
 
-/// BatchToSpace through every face against the oracle.
+/// Runs BatchToSpace through every door and compares with the oracle.
 ///
 /// # Errors
 /// When there are not enough bytes for a case.
@@ -28,12 +28,12 @@ pub fn batch_to_space(u: &mut Unstructured<'_>) -> Result<Outcome> {
     }
     let rank = draw::rank(u)?;
     let rank = if draw::one_in(u, 24)? { rank } else { rank.max(2) };
-    // Before its blocks are taken apart.
+    // The shape of the result before it is divided into blocks.
     let image = draw::dims(u, rank, MOST_OUT)?;
     let mut parameters = Parameters { block: vec![1; rank], begin: vec![0; rank], end: vec![0; rank] };
     let mut data = image.clone();
     for (k, &dim) in image.iter().enumerate().skip(1) {
-        // Blocks that levels have ways of their own for, and others.
+        // Blocks that some levels have special code for, and others.
         let block = *u.choose(&[1, 2, 4, 3, 8, 2, 1, 5])?;
         let room = MOST_OUT / data.iter().map(|&dim| dim.max(1)).product::<usize>().max(1);
         let block = if block > room { 1 } else { block };
@@ -49,7 +49,7 @@ pub fn batch_to_space(u: &mut Unstructured<'_>) -> Result<Outcome> {
     run(u, &parameters, &data)
 }
 
-/// Mostly nothing, or little; sometimes all that there is.
+/// A crop: mostly none or a small one, sometimes all of the dimension.
 fn crop(u: &mut Unstructured<'_>, size: i64) -> Result<i64> {
     match u.int_in_range(0..=3)? {
         0..=1 => Ok(0),
@@ -63,7 +63,15 @@ impl Parameters {
         BatchToSpace::new(&self.block, &self.begin, &self.end)
     }
 
-    /// Changes an entry, or the length of a list.
+    /// The same as TensorFlow has it, where the entries of the batch are what they must be.
+    fn behind_batch(&self) -> Option<BatchToSpace> {
+        let Parameters { block, begin, end } = self;
+        let ([1, block @ ..], [0, begin @ ..], [0, end @ ..]) = (&block[..], &begin[..], &end[..]) else { return None };
+        let crops: Vec<[i64; 2]> = begin.iter().zip(end).map(|(&begin, &end)| [begin, end]).collect();
+        (block.len() == begin.len() && begin.len() == end.len()).then(|| BatchToSpace::tensorflow(block, &crops))
+    }
+
+    /// Breaks an entry, or the length of a list.
     fn spoil(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let list = match u.int_in_range(0..=2)? {
             0 => &mut self.block,
@@ -82,7 +90,7 @@ impl Parameters {
     fn shape(&self, data: &[usize]) -> Shaped {
         let (op, rank) = (Op::BatchToSpace, data.len());
         if rank < 2 {
-            return Err(Error::Rank { op, argument: Argument::Data, rank, min: 2, max: usize::MAX });
+            return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 2, max: usize::MAX });
         }
         let lists = [
             (Argument::BlockShape, &self.block, 1),
@@ -91,12 +99,12 @@ impl Parameters {
         ];
         for (argument, list, min) in lists {
             if list.len() != rank {
-                return Err(Error::ParameterLength { argument, len: list.len(), rank });
+                return Err(Error::ParameterLengthMismatch { argument, len: list.len(), rank });
             }
-            // The first stands for the batch, which has neither blocks nor crops.
+            // The first entry belongs to the batch, which has neither a block nor crops.
             let max = |dim: usize| if dim == 0 { min } else { i64::MAX };
             if let Some(dim) = (0..rank).find(|&dim| list[dim] < min || list[dim] > max(dim)) {
-                return Err(Error::Parameter { argument, dim, value: list[dim], min, max: max(dim) });
+                return Err(Error::ParameterOutOfRange { argument, dim, value: list[dim], min, max: max(dim) });
             }
         }
         let product = self.block.iter().try_fold(1u128, |product, &block| {
@@ -118,7 +126,7 @@ impl Parameters {
         Ok(shape)
     }
 
-    /// The data position of each element of the result; the shape is known to fit.
+    /// The position in data of each element of the result. The parameters are known to fit.
     fn values(&self, data: &Place) -> Dense<Option<usize>> {
         let sizes = |list: &[i64]| list.iter().map(|&entry| entry as usize).collect::<Vec<_>>();
         let from =
@@ -142,7 +150,7 @@ fn run(u: &mut Unstructured<'_>, parameters: &Parameters, data: &[usize]) -> Res
     let (element, word) = (u.arbitrary::<ElementKind>()?, u.arbitrary::<WordKind>()?);
     let (par, level) = (draw::par(u)?, draw::level(u)?);
     let shape = parameters.shape(data).and_then(|shape| {
-        // Crops may be wrong in a way that leaves more than there is room for.
+        // Wrong crops may leave more elements than a case may have.
         shapes::product(&shape, 1).map(|_| shape.clone()).ok_or(Error::TooManyElements { shape: shape.into() })
     });
     let data = Place::draw(u, data, true)?;
@@ -154,7 +162,7 @@ fn run(u: &mut Unstructured<'_>, parameters: &Parameters, data: &[usize]) -> Res
     Ok(outcome)
 }
 
-/// Holds every face against what is expected.
+/// Compares every door with what is expected.
 fn check<T: Sample>(case: &Case<'_>) {
     let _shown = OnPanic(case);
     let memory: Vec<T> = (0..case.data.len as u64).map(T::sample).collect();
@@ -165,7 +173,27 @@ fn check<T: Sample>(case: &Case<'_>) {
     expected.is_shape(op.output_shape(&case.data.shape));
     expected.is("run", op.run(&data));
     expected.is_written("run_into", &case.out, &|out| op.run_into(&data, out), &|out| op.run_uninit(&data, out));
-    expected.is_dyn("run_dyn", op.run_dyn(&Registry::builtin().with(&OWN), &DynView::from(&data)));
+    let (registry, erased) = (Registry::builtin().with(&OWN), DynView::from(&data));
+    expected.is_dyn("run_dyn", op.run_dyn(&registry, &erased));
+    expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&registry, &erased, &mut DynViewMut::from(out)));
+    match op.plan_dyn(&registry, T::DTYPE, data.layout()) {
+        Ok(plan) => {
+            expected.is_dyn("plan_dyn, run", plan.run(&erased));
+            expected.is_laid("plan_dyn, run_into", &Place::dense(plan.output_shape()), &|out| {
+                plan.run_into(&erased, &mut DynViewMut::from(out))
+            });
+        }
+        Err(error) => expected.is("plan_dyn", Err(error)),
+    }
+    let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
+    match op.plan_into::<T>(data.layout(), &out_layout) {
+        Ok(plan) => expected.is_laid("plan_into, run_into", &case.out, &|out| plan.run_into(&data, out)),
+        Err(error) => expected.is("plan_into", Err(error)),
+    }
+    if let Some(op) = case.parameters.behind_batch().filter(|_| case.parameters.block.len() == case.data.shape.len()) {
+        let op = op.par(case.par).level(case.level);
+        expected.is("tensorflow", op.run(&data));
+    }
     if case.data.is_dense() {
         let data = misaligned(&memory);
         let got = op.run_dyn(&Registry::builtin().with(&OWN), &data.view(&case.data.shape));
@@ -175,6 +203,12 @@ fn check<T: Sample>(case: &Case<'_>) {
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
             expected.is("plan.run", plan.run(&data));
+            if case.data.is_dense() {
+                let mut out: Vec<T> =
+                    (0..plan.output_shape().iter().product::<usize>() as u64).map(T::sample).collect();
+                let ran = plan.run_slices(&memory, &mut out);
+                expected.is("plan.run_slices", ran.and_then(|()| Tensor::new(out, plan.output_shape())));
+            }
             let dense = Place::dense(plan.output_shape());
             expected.is_written("plan.run_into", &dense, &|out| plan.run_into(&data, out), &|out| {
                 plan.run_uninit(&data, out)
@@ -186,7 +220,7 @@ fn check<T: Sample>(case: &Case<'_>) {
     cloned(case);
 }
 
-/// The operator from parameters as tensors, of a type that they fit in.
+/// The operator from parameter tensors, of a type in which their values fit.
 fn from_tensors(case: &Case<'_>) -> std::result::Result<BatchToSpace, Error> {
     let Parameters { block, begin, end } = case.parameters;
     let all = || block.iter().chain(begin).chain(end).map(|&entry| i128::from(entry));
@@ -201,7 +235,7 @@ fn from_tensors(case: &Case<'_>) -> std::result::Result<BatchToSpace, Error> {
     })
 }
 
-/// The same for a type that is cloned: each element owns the memory that says which it is.
+/// The same for a cloned type: each element owns memory that identifies it.
 fn cloned(case: &Case<'_>) {
     let memory: Vec<Box<usize>> = (0..case.data.len).map(Box::new).collect();
     let got = case.parameters.operator().run_cloned(&case.data.view(&memory));
@@ -210,7 +244,7 @@ fn cloned(case: &Case<'_>) {
     assert_eq!(got, expected.map_err(Error::clone), "run_cloned");
 }
 
-/// Inference and plans on shapes and layouts that nothing real has.
+/// Checks inference and planning on absurd shapes and layouts.
 fn infer(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let data = shapes::wild(u)?;
     let rank = data.len();

@@ -1,7 +1,7 @@
-//! Drawing sizes, attributes and indices. Where the bytes run out every draw gives its plainest case, and no draw fails.
+//! Draws sizes, attributes and indices. When the bytes run out, every draw gives its simplest value; none fails.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Level, NegativeIndex, OutOfBounds, Par, Strategy};
+use gather_core::{Level, Method, NegativeIndex, OutOfBounds, Par};
 
 use super::elements::{WordKind, mixed};
 use super::memory::Place;
@@ -13,7 +13,7 @@ pub(super) fn one_in(u: &mut Unstructured<'_>, n: u32) -> Result<bool> {
     Ok(u.int_in_range(1..=n)? == n)
 }
 
-/// A rank, mostly small; above 8 no nest is unrolled.
+/// A rank, mostly small. Loop nests are unrolled up to rank 8.
 pub(super) fn rank(u: &mut Unstructured<'_>) -> Result<usize> {
     Ok(*u.choose(&[2, 1, 3, 2, 4, 3, 1, 2, 0, 5, 3, 2, 6, 1, 4, 10])?)
 }
@@ -42,7 +42,7 @@ pub(super) fn dims(u: &mut Unstructured<'_>, rank: usize, mut room: usize) -> Re
     Ok(dims)
 }
 
-/// A size that nobody would choose.
+/// An absurd size.
 pub(super) fn wild_size(u: &mut Unstructured<'_>) -> Result<usize> {
     Ok(match u.int_in_range(0..=9)? {
         0..=4 => u.int_in_range(0..=4)?,
@@ -53,7 +53,7 @@ pub(super) fn wild_size(u: &mut Unstructured<'_>) -> Result<usize> {
     })
 }
 
-/// A stride that nobody would choose.
+/// An absurd stride.
 pub(super) fn wild_stride(u: &mut Unstructured<'_>) -> Result<isize> {
     Ok(match u.int_in_range(0..=5)? {
         0..=1 => u.int_in_range(-2..=2)?,
@@ -84,25 +84,24 @@ pub(super) fn attribute(u: &mut Unstructured<'_>, least: i64, most: i64) -> Resu
 pub(super) struct Tuning {
     pub(super) negative: NegativeIndex,
     pub(super) out_of_bounds: OutOfBounds,
-    /// Both, as the oracle spells them.
+    /// Both policies, as the oracle spells them.
     pub(super) rules: Rules,
     pub(super) par: Par,
     pub(super) level: Level,
-    pub(super) strategy: Option<Strategy>,
+    pub(super) method: Option<Method>,
 }
 
 impl Tuning {
     pub(super) fn draw(u: &mut Unstructured<'_>) -> Result<Self> {
         let (negative, out_of_bounds, rules) = *u.choose(&RULES)?;
-        let strategies =
-            [None, None, Some(Strategy::Direct), Some(Strategy::Table), Some(Strategy::Panels), Some(Strategy::Panels)];
-        Ok(Tuning { negative, out_of_bounds, rules, par: par(u)?, level: level(u)?, strategy: *u.choose(&strategies)? })
+        let method = if one_in(u, 3)? { None } else { Some(*u.choose(Method::ALL)?) };
+        Ok(Tuning { negative, out_of_bounds, rules, par: par(u)?, level: level(u)?, method })
     }
 }
 
 pub(super) fn par(u: &mut Unstructured<'_>) -> Result<Par> {
     if cfg!(miri) {
-        // The pool of threads makes pointers of integers, which strict provenance does not allow.
+        // The thread pool turns integers into pointers, which strict provenance forbids.
         return Ok(Par::Seq);
     }
     Ok(match u.int_in_range(0..=9)? {
@@ -113,12 +112,12 @@ pub(super) fn par(u: &mut Unstructured<'_>) -> Result<Par> {
     })
 }
 
-/// The level that calls prefer, or any that this machine has.
+/// The preferred level, or any that this machine has.
 pub(super) fn level(u: &mut Unstructured<'_>) -> Result<Level> {
     if !one_in(u, 3)? {
         return Ok(Level::preferred());
     }
-    let level = *u.choose(&Level::ALL)?;
+    let level = *u.choose(Level::ALL)?;
     Ok(if level.is_available() { level } else { Level::Scalar })
 }
 
@@ -130,8 +129,8 @@ enum Pattern {
     Constant,
 }
 
-/// Indices for a tensor in memory: mostly in range, some around the edges of everything, a few anything at all. `dim` is the
-/// size that an index is for, by the last coordinate of its place.
+/// Indices for a tensor in memory: most are in range, some lie around the edges of axes and types, a few are arbitrary.
+/// `dim` is the size of the axis that an index refers to, by the last coordinate of the index.
 pub(super) fn indices(
     u: &mut Unstructured<'_>,
     place: &Place,
@@ -142,7 +141,7 @@ pub(super) fn indices(
     let seed = u64::from(u.arbitrary::<u16>()?) << 32;
     let wild_every = *u.choose(&[0, 0, 0, 600, 50, 5, 1])?;
     let pattern = *u.choose(&[Pattern::Random, Pattern::Random, Pattern::Ascending, Pattern::Constant])?;
-    // Negative ones that are refused leave nothing to compare.
+    // Where negative indices are errors, nearly every case would fail at its first index.
     let negative = (rules.from_end || rules.out_of_range != Rule::Error) && u.arbitrary()?;
     let mut memory = vec![0; place.len];
     for (at, coords) in oracle::coords(&place.shape).enumerate() {
@@ -171,7 +170,7 @@ pub(super) fn indices(
     Ok(memory)
 }
 
-/// A number around an edge: of the axis, of a type, of 32 bits.
+/// A number near an edge of the axis, of a type, or of 32 bits.
 fn edge(noise: u64, dim: i128) -> i128 {
     let edges = [0, dim, -dim, 1 << 7, 1 << 8, 1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 63, 1 << 64, (1 << 32) + dim];
     let edge = edges[(noise >> 8) as usize % edges.len()];

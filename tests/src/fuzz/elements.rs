@@ -1,4 +1,4 @@
-//! The types of a case: elements of every width class and between them, and every index type.
+//! The types of a case: elements of every width class and of other sizes, and every index type.
 
 use arbitrary::Arbitrary;
 use gather_core::{Element, Index};
@@ -40,7 +40,7 @@ pub(super) fn mixed(at: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Values that follow from a number.
+/// A type whose values are computed from numbers.
 pub(super) trait Sample: Element {
     fn sample(at: u64) -> Self;
 }
@@ -85,7 +85,7 @@ elements! {
     Wide Wide, at => Wide([0, 1, 2, 3, 4].map(|part| mixed(at ^ part << 60)));
 }
 
-/// An index type that takes any number at its own width.
+/// An index type that truncates numbers to its width.
 pub(super) trait Word: Index {
     fn of(value: i128) -> Self;
 }
@@ -99,7 +99,7 @@ macro_rules! words {
         }
 
         impl WordKind {
-            /// What is left of a number at this width.
+            /// The number truncated to this width.
             pub(super) fn wrap(self, value: i128) -> i128 {
                 match self {
                     $(WordKind::$kind => value as $ty as i128,)*

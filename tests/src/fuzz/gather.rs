@@ -13,7 +13,7 @@ pub(super) struct Attributes {
     batch_dims: i64,
 }
 
-/// Gather through every face against the oracle.
+/// Runs Gather through every door and compares with the oracle.
 ///
 /// # Errors
 /// When there are not enough bytes for a case.
@@ -27,7 +27,7 @@ pub fn gather(u: &mut Unstructured<'_>) -> Result<Outcome> {
 }
 
 impl Attributes {
-    /// Attributes, and shapes of data and indices that mostly fit them.
+    /// Draws attributes, and shapes of data and indices that mostly fit them.
     pub(super) fn with_shapes(u: &mut Unstructured<'_>) -> Result<(Self, Vec<usize>, Vec<usize>)> {
         let rank = draw::rank(u)?;
         let data = draw::dims(u, rank, MOST_DATA)?;
@@ -37,7 +37,7 @@ impl Attributes {
         let batch_dims = if u.arbitrary()? { draw::attribute(u, -(index_rank as i64), index_rank as i64)? } else { 0 };
         let model = Attributes { axis, batch_dims };
 
-        let axis = model.axis(rank).unwrap_or(0);
+        let axis = model.axis_of(rank).unwrap_or(0);
         let batch = model.batch(axis, index_rank).unwrap_or(0);
         let taken: usize = data.iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &dim)| dim.max(1)).product();
         let own = draw::dims(u, index_rank - batch, MOST_OUT / taken.max(1))?;
@@ -48,11 +48,7 @@ impl Attributes {
         Ok((model, data, indices))
     }
 
-    pub(super) fn gather(&self) -> Gather {
-        Gather::new(self.axis).batch_dims(self.batch_dims)
-    }
-
-    pub(super) fn axis(&self, rank: usize) -> std::result::Result<usize, Error> {
+    fn axis_of(&self, rank: usize) -> std::result::Result<usize, Error> {
         normal(self.axis, rank).ok_or(Error::AxisOutOfRange { op: Op::Gather, axis: self.axis, rank })
     }
 
@@ -78,7 +74,7 @@ pub(super) fn normal(given: i64, len: usize) -> Option<usize> {
     usize::try_from(from_front).ok().filter(|&at| at < len)
 }
 
-/// The first of the leading dimensions that differs.
+/// The first leading dimension in which two shapes differ.
 pub(super) fn batches(op: Op, batch: usize, data: &[usize], indices: &[usize]) -> std::result::Result<(), Error> {
     match (0..batch).find(|&dim| data[dim] != indices[dim]) {
         Some(dim) => Err(Error::BatchMismatch { op, dim, data: data[dim], indices: indices[dim] }),
@@ -88,18 +84,22 @@ pub(super) fn batches(op: Op, batch: usize, data: &[usize], indices: &[usize]) -
 
 impl Model for Attributes {
     fn operator(&self) -> IndexOp {
-        self.gather().into()
+        Gather::new(self.axis).batch_dims(self.batch_dims).into()
+    }
+
+    fn axis(&self, data: &[usize], _: &[usize]) -> Option<usize> {
+        self.axis_of(data.len()).ok()
     }
 
     fn shape(&self, data: &[usize], indices: &[usize]) -> std::result::Result<Vec<usize>, Error> {
-        let axis = self.axis(data.len())?;
+        let axis = self.axis_of(data.len())?;
         let batch = self.batch(axis, indices.len())?;
         batches(Op::Gather, batch, data, indices)?;
         Ok([&data[..axis], &indices[batch..], &data[axis + 1..]].concat())
     }
 
     fn dim(&self, data: &[usize], _: usize) -> usize {
-        self.axis(data.len()).map_or(1, |axis| data[axis])
+        self.axis_of(data.len()).map_or(1, |axis| data[axis])
     }
 
     fn values(
@@ -108,10 +108,11 @@ impl Model for Attributes {
         indices: &Dense<i128>,
         rules: Rules,
     ) -> std::result::Result<Dense<Option<usize>>, Error> {
-        let axis = self.axis(data.shape.len())?;
+        let axis = self.axis_of(data.shape.len())?;
         let batch = self.batch(axis, indices.shape.len())?;
         oracle::gather(data, indices, axis, batch, rules, &None).map_err(|BadIndex { position, index }| {
-            Error::IndexOutOfRange { op: Op::Gather, position, index, axis, dim: data.shape[axis] }
+            let (dim, negative) = (data.shape[axis], rules.negative());
+            Error::IndexOutOfRange { op: Op::Gather, position, index, axis, dim, negative }
         })
     }
 }

@@ -9,11 +9,11 @@ use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
 
 #[derive(Debug)]
-struct Attributes {
+pub(super) struct Attributes {
     batch_dims: i64,
-    /// Whether tuples have at least one component.
+    /// Whether tuples must have at least one component.
     components: bool,
-    /// Whether batch dimensions come out as one.
+    /// Whether batch dimensions are merged into one.
     flatten: bool,
 }
 
@@ -24,12 +24,33 @@ impl Attributes {
         Ok(Attributes { batch_dims, flatten, components: flatten || draw::one_in(u, 6)? })
     }
 
+    /// Draws attributes, and shapes of data and indices that mostly fit them.
+    pub(super) fn with_shapes(u: &mut Unstructured<'_>) -> Result<(Self, Vec<usize>, Vec<usize>)> {
+        let rank = draw::rank(u)?;
+        let data = draw::dims(u, rank, MOST_DATA)?;
+        let outer = draw::rank(u)?;
+        let model = Attributes::draw(u, outer.min(rank) as i64)?;
+        let batch = model.batch().min(outer.min(rank));
+        let tuple = u.int_in_range(0..=rank - batch)?;
+        let taken: usize = data[..batch].iter().chain(&data[batch + tuple..]).map(|&dim| dim.max(1)).product();
+        let own = draw::dims(u, outer - batch, MOST_OUT / taken.max(1))?;
+        let tuple = tuple + usize::from(draw::one_in(u, 60)?);
+        let mut indices = [&data[..batch], &own, &[tuple]].concat();
+        if batch > 0 && draw::one_in(u, 24)? {
+            indices[batch - 1] += 1;
+        }
+        if draw::one_in(u, 60)? {
+            indices.clear();
+        }
+        Ok((model, data, indices))
+    }
+
     fn batch(&self) -> usize {
         usize::try_from(self.batch_dims).unwrap_or(0)
     }
 }
 
-/// GatherNd through every face against the oracle.
+/// Runs GatherNd through every door and compares with the oracle.
 ///
 /// # Errors
 /// When there are not enough bytes for a case.
@@ -38,22 +59,7 @@ pub fn gather_nd(u: &mut Unstructured<'_>) -> Result<Outcome> {
         let model = Attributes::draw(u, 3)?;
         return index::infer(u, &model);
     }
-    let rank = draw::rank(u)?;
-    let data = draw::dims(u, rank, MOST_DATA)?;
-    let outer = draw::rank(u)?;
-    let model = Attributes::draw(u, outer.min(rank) as i64)?;
-    let batch = model.batch().min(outer.min(rank));
-    let tuple = u.int_in_range(0..=rank - batch)?;
-    let taken: usize = data[..batch].iter().chain(&data[batch + tuple..]).map(|&dim| dim.max(1)).product();
-    let own = draw::dims(u, outer - batch, MOST_OUT / taken.max(1))?;
-    let tuple = tuple + usize::from(draw::one_in(u, 60)?);
-    let mut indices = [&data[..batch], &own, &[tuple]].concat();
-    if batch > 0 && draw::one_in(u, 24)? {
-        indices[batch - 1] += 1;
-    }
-    if draw::one_in(u, 60)? {
-        indices.clear();
-    }
+    let (model, data, indices) = Attributes::with_shapes(u)?;
     index::run(u, &model, &data, &indices)
 }
 
@@ -66,10 +72,14 @@ impl Model for Attributes {
         }
     }
 
+    fn axis(&self, _: &[usize], indices: &[usize]) -> Option<usize> {
+        (indices.last() == Some(&1)).then(|| self.batch())
+    }
+
     fn shape(&self, data: &[usize], indices: &[usize]) -> std::result::Result<Vec<usize>, Error> {
         let op = Op::GatherNd;
         let Some((&len, outer)) = indices.split_last() else {
-            return Err(Error::Rank { op, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
+            return Err(Error::RankOutOfRange { op, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
         };
         let max = outer.len().min(data.len());
         if !(0..=max as i64).contains(&self.batch_dims) {
@@ -79,7 +89,7 @@ impl Model for Attributes {
         batches(op, batch, data, outer)?;
         let (least, most) = (usize::from(self.components), data.len() - batch);
         if !(least..=most).contains(&len) {
-            return Err(Error::TupleLength { op, len, min: least, max: most });
+            return Err(Error::TupleLengthOutOfRange { op, len, min: least, max: most });
         }
         Ok(self.flattened([outer, &data[batch + len..]].concat()))
     }
@@ -98,7 +108,8 @@ impl Model for Attributes {
         let found = oracle::gather_nd(data, indices, batch, rules, &None);
         let found = found.map_err(|BadIndex { position, index }| {
             let axis = batch + position % indices.shape[indices.shape.len() - 1];
-            Error::IndexOutOfRange { op: Op::GatherNd, position, index, axis, dim: data.shape[axis] }
+            let (dim, negative) = (data.shape[axis], rules.negative());
+            Error::IndexOutOfRange { op: Op::GatherNd, position, index, axis, dim, negative }
         })?;
         Ok(Dense { shape: self.flattened(found.shape), values: found.values })
     }

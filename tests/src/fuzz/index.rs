@@ -1,12 +1,12 @@
-//! What the cases of the index operators have in common: every face of a call against the oracle.
+//! What the cases of the index operators share: running a call through every door and comparing with the oracle.
 
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Plan, Registry, Shape,
-    Strategy, Tensor, View, ViewMut,
+    DynPlan, DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Map,
+    MapPlan, Method, Params, Plan, Registry, Shape, Tensor, View, ViewMut,
 };
 
 use super::draw::{self, Tuning};
@@ -16,15 +16,17 @@ use super::memory::{Guarded, Place};
 use super::{Outcome, shapes};
 use crate::oracle::{Dense, Rules};
 
-/// What an operator ought to do: its rules of shapes, and the oracle.
+/// A model of an operator: its shape rules, and the oracle.
 pub(super) trait Model: Debug {
-    /// The operator with these attributes, which keeps its policies unless `tuning` has others.
+    /// The operator with these attributes. It keeps its policies unless `tuning` has others.
     fn operator(&self) -> IndexOp;
     /// The shape of the result, or why there is none.
     fn shape(&self, data: &[usize], indices: &[usize]) -> std::result::Result<Vec<usize>, Error>;
-    /// The size that an index is for, by the last coordinate of its place.
+    /// The one axis that indices run along; none where tuples have not one component.
+    fn axis(&self, data: &[usize], indices: &[usize]) -> Option<usize>;
+    /// The size of the axis that an index refers to, by the last coordinate of the index.
     fn dim(&self, data: &[usize], last: usize) -> usize;
-    /// The elements of the result; both shapes are known to fit.
+    /// The elements of the result. Both shapes are known to fit.
     fn values(
         &self,
         data: &Dense<Option<usize>>,
@@ -72,7 +74,7 @@ impl From<GatherNd> for IndexOp {
 type Ran<T> = std::result::Result<T, Error>;
 
 impl IndexOp {
-    fn tuned(self, tuning: &Tuning) -> Self {
+    pub(super) fn tuned(self, tuning: &Tuning) -> Self {
         with_op!(self, op => op
             .negative_index(tuning.negative)
             .out_of_bounds(tuning.out_of_bounds)
@@ -81,8 +83,8 @@ impl IndexOp {
             .into())
     }
 
-    fn strategy(self, strategy: Strategy) -> Self {
-        with_op!(self, op => op.strategy(strategy).into())
+    fn method(self, method: Method) -> Self {
+        with_op!(self, op => op.method(method).into())
     }
 
     fn output_shape(&self, data: &[usize], indices: &[usize]) -> Ran<Shape> {
@@ -122,22 +124,79 @@ impl IndexOp {
     fn run_dyn(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Ran<DynTensor> {
         with_op!(self, op => op.run_dyn(&Registry::builtin().with(&OWN), data, indices))
     }
+
+    fn run_dyn_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut DynViewMut<'_>) -> Ran<()> {
+        with_op!(self, op => op.run_dyn_into(&Registry::builtin().with(&OWN), data, indices, out))
+    }
+
+    fn plan_dyn<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Ran<DynPlan> {
+        with_op!(self, op => op.plan_dyn(&Registry::builtin().with(&OWN), T::DTYPE, data, I::TYPE, indices))
+    }
+
+    fn plan_into<T: Element, I: Index>(&self, data: &Layout, indices: &Layout, out: &Layout) -> Ran<Plan<T, I>> {
+        with_op!(self, op => op.plan_into(data, indices, out))
+    }
+
+    fn plan_any_count<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Ran<Plan<T, I>> {
+        with_op!(self, op => op.plan_any_count(data, indices))
+    }
+
+    pub(super) fn run_map<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+    ) -> Ran<Tensor<U>> {
+        with_op!(self, op => op.run_map(map, data, indices, params))
+    }
+
+    pub(super) fn run_map_into<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, U>,
+    ) -> Ran<()> {
+        with_op!(self, op => op.run_map_into(map, data, indices, params, out))
+    }
+
+    pub(super) fn run_map_uninit<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, MaybeUninit<U>>,
+    ) -> Ran<()> {
+        with_op!(self, op => op.run_map_uninit(map, data, indices, params, out))
+    }
+
+    pub(super) fn plan_map<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &Layout,
+        indices: &Layout,
+    ) -> Ran<MapPlan<T, U, P, I>> {
+        with_op!(self, op => op.plan_map(map, data, indices))
+    }
 }
 
-/// A case with all that is drawn for it.
+/// A case with everything that was drawn for it.
 #[derive(Debug)]
 struct Case {
     op: IndexOp,
-    strategy: Option<Strategy>,
+    method: Option<Method>,
     data: Place,
     indices: Place,
     index_memory: Vec<i128>,
     out: Place,
-    /// The data position of every element of the result, or the fill.
+    /// The position in data of every element of the result; `None` is the fill value.
     expected: std::result::Result<Dense<Option<usize>>, Error>,
 }
 
-/// Runs a model on shapes: through every face, on drawn types, layouts, policies, levels, strategies and threads.
+/// Runs a model on shapes through every door, with drawn types, layouts, policies, levels, methods and threads.
 pub(super) fn run(u: &mut Unstructured<'_>, model: &impl Model, data: &[usize], indices: &[usize]) -> Result<Outcome> {
     let tuning = Tuning::draw(u)?;
     let (element, word) = (u.arbitrary::<ElementKind>()?, u.arbitrary::<WordKind>()?);
@@ -156,12 +215,12 @@ pub(super) fn run(u: &mut Unstructured<'_>, model: &impl Model, data: &[usize], 
     });
     let outcome = Outcome::of(&expected);
     let op = model.operator().tuned(&tuning);
-    let case = Case { op, strategy: tuning.strategy, data, indices, index_memory, out, expected };
+    let case = Case { op, method: tuning.method, data, indices, index_memory, out, expected };
     with_element!(element, T => with_word!(word, I => check::<T, I>(&case)));
     Ok(outcome)
 }
 
-/// Holds every face against what is expected.
+/// Compares every door with what is expected.
 fn check<T: Sample, I: Word>(case: &Case) {
     let _shown = OnPanic(case);
     let data_memory: Vec<T> = (0..case.data.len as u64).map(T::sample).collect();
@@ -169,15 +228,34 @@ fn check<T: Sample, I: Word>(case: &Case) {
     let (data, indices) = (case.data.view(&data_memory), case.indices.view(&index_memory));
     let expected = Expected::new(&case.expected, &data_memory);
     expected.is_shape(case.op.output_shape(&case.data.shape, &case.indices.shape));
-    let op = strategic(case, &data, &indices);
+    let op = with_method(case, &data, &indices);
 
     expected.is("run", op.run(&data, &indices));
-    // A strategy may take a row-major output and refuse another.
-    let given = if case.strategy.is_some() && refuses(&op, &data, &indices, &case.out) { &case.op } else { &op };
+    // A method may take a row-major output and refuse another.
+    let given = if case.method.is_some() && refuses(&op, &data, &indices, &case.out) { &case.op } else { &op };
     expected.is_written("run_into", &case.out, &|out| given.run_into(&data, &indices, out), &|out| {
         op.run_uninit(&data, &indices, out)
     });
-    expected.is_dyn("run_dyn", op.run_dyn(&DynView::from(&data), &DynView::from(&indices)));
+    let (erased, list) = (DynView::from(&data), DynView::from(&indices));
+    expected.is_dyn("run_dyn", op.run_dyn(&erased, &list));
+    expected.is_laid("run_dyn_into", &case.out, &|out| given.run_dyn_into(&erased, &list, &mut DynViewMut::from(out)));
+    match op.plan_dyn::<T, I>(data.layout(), indices.layout()) {
+        Ok(plan) => {
+            expected.is_dyn("plan_dyn, run", plan.run(&erased, &list));
+            expected.is_laid("plan_dyn, run_into", &Place::dense(plan.output_shape()), &|out| {
+                plan.run_into(&erased, &list, &mut DynViewMut::from(out))
+            });
+        }
+        Err(error) => expected.is("plan_dyn", Err(error)),
+    }
+    let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
+    match given.plan_into::<T, I>(data.layout(), indices.layout(), &out_layout) {
+        Ok(plan) => {
+            expected.is_laid("plan_into, run_into", &case.out, &|out| plan.run_into(&data, &indices, out));
+        }
+        Err(error) => expected.is("plan_into", Err(error)),
+    }
+    any_count(case, &op, (&data, &indices), (&data_memory, &index_memory), &expected);
     if case.data.is_dense() && case.indices.is_dense() {
         let (data, indices) = (misaligned(&data_memory), misaligned(&index_memory));
         let (data, indices) = (data.view(&case.data.shape), indices.view(&case.indices.shape));
@@ -188,6 +266,7 @@ fn check<T: Sample, I: Word>(case: &Case) {
             let dense = Place::dense(plan.output_shape());
             assert!(!plan.explain().to_string().is_empty());
             expected.is("plan.run", plan.run(&data, &indices));
+            slices("plan.run_slices", case, &plan, (&data_memory, &index_memory), &expected);
             expected.is_written("plan.run_into", &dense, &|out| plan.run_into(&data, &indices, out), &|out| {
                 plan.run_uninit(&data, &indices, out)
             });
@@ -197,13 +276,67 @@ fn check<T: Sample, I: Word>(case: &Case) {
     cloned(case, &indices);
 }
 
-/// The operator with the strategy that is to be forced, if it takes the case: then through all faces, else through none.
-fn strategic<T: Element, I: Index>(case: &Case, data: &View<'_, T>, indices: &View<'_, I>) -> IndexOp {
-    let Some(strategy) = case.strategy else { return case.op.clone() };
-    let forced = case.op.clone().strategy(strategy);
+/// Runs a plan on slices, where the tensors are whole slices; else it must refuse them.
+fn slices<T: Sample, I: Word>(
+    door: &str,
+    case: &Case,
+    plan: &Plan<T, I>,
+    (data, indices): (&[T], &[I]),
+    expected: &Expected<T>,
+) {
+    if !case.data.is_dense() || !case.indices.is_dense() {
+        return;
+    }
+    let place = Place::dense(case.expected.as_ref().map_or(plan.output_shape(), |expected| &expected.shape));
+    let mut guarded = Guarded::<T>::new(&place);
+    let ran = plan.run_slices(data, indices, &mut guarded.memory);
+    expected.is(door, ran.and_then(|()| Tensor::new(guarded.memory, &place.shape)));
+}
+
+/// Runs a plan for any count, where the first dimension of indices is free.
+fn any_count<T: Sample, I: Word>(
+    case: &Case,
+    op: &IndexOp,
+    (data, indices): (&View<'_, T>, &View<'_, I>),
+    memory: (&[T], &[I]),
+    expected: &Expected<T>,
+) {
+    let plan = op.plan_any_count::<T, I>(data.layout(), indices.layout());
+    let plan = match (plan, &case.expected) {
+        (Ok(plan), _) => plan,
+        // What is planned for another count may take no such method.
+        (Err(Error::FixedCount { .. }), Ok(_) | Err(Error::IndexOutOfRange { .. })) => return,
+        (Err(Error::MethodUnavailable { .. }), _) if case.method.is_some() => return,
+        (Err(error), _) => return expected.is("plan_any_count", Err(error)),
+    };
+    expected.is("plan_any_count, run", plan.run(data, indices));
+    slices("plan_any_count, run_slices", case, &plan, memory, expected);
+    let dense = Place::dense(plan.output_shape());
+    expected.is_written("plan_any_count, run_into", &dense, &|out| plan.run_into(data, indices, out), &|out| {
+        plan.run_uninit(data, indices, out)
+    });
+    // The same plan, made for another count.
+    let mut shape = indices.shape().to_vec();
+    shape[0] = if shape[0] > 40 { 3 } else { 700 };
+    let other = Layout::strided(&shape, indices.layout().strides()).expect("a few more indices");
+    let plan = op.plan_any_count::<T, I>(data.layout(), &other);
+    match plan {
+        Ok(plan) => expected.is("plan_any_count of another, run", plan.run(data, indices)),
+        Err(error) => {
+            let refused = matches!(error, Error::MethodUnavailable { .. }) && case.method.is_some();
+            assert!(refused || matches!(error, Error::IndicesShapeMismatch { .. }), "another count: {error}");
+        }
+    }
+}
+
+/// The operator with the drawn method forced if that method takes the case, and without it if not. A method takes a
+/// case through all doors or through none.
+fn with_method<T: Element, I: Index>(case: &Case, data: &View<'_, T>, indices: &View<'_, I>) -> IndexOp {
+    let Some(method) = case.method else { return case.op.clone() };
+    let forced = case.op.clone().method(method);
     match forced.run(data, indices) {
-        Err(error @ Error::StrategyUnavailable { .. }) => {
-            assert_ne!(strategy, Strategy::Direct, "it takes any shape");
+        Err(error @ Error::MethodUnavailable { .. }) => {
+            assert_ne!(method, Method::Direct, "it takes any shape");
             assert_eq!(forced.plan::<T, I>(data.layout(), indices.layout()).unwrap_err(), error);
             case.op.clone()
         }
@@ -211,16 +344,16 @@ fn strategic<T: Element, I: Index>(case: &Case, data: &View<'_, T>, indices: &Vi
     }
 }
 
-/// Whether an operator has a strategy that does not take an output of this layout; that it then leaves it alone.
+/// Whether the operator's method refuses an output of this layout. Also checks that a refused output is left untouched.
 fn refuses<T: Sample, I: Index>(op: &IndexOp, data: &View<'_, T>, indices: &View<'_, I>, out: &Place) -> bool {
     let mut guarded = Guarded::<T>::new(out);
     let ran = op.run_into(data, indices, &mut out.view_mut(&mut guarded.memory));
-    let refused = matches!(ran, Err(Error::StrategyUnavailable { .. }));
+    let refused = matches!(ran, Err(Error::MethodUnavailable { .. }));
     assert!(!refused || guarded.is_intact(out, true), "a refused call has written");
     refused
 }
 
-/// The same for a type that is cloned: each element owns the memory that says which it is.
+/// The same for a cloned type: each element owns memory that identifies it.
 fn cloned<I: Index>(case: &Case, indices: &View<'_, I>) {
     type Owned = Option<Box<usize>>;
     let memory: Vec<Owned> = (0..case.data.len).map(|at| Some(Box::new(at))).collect();
@@ -234,7 +367,7 @@ fn cloned<I: Index>(case: &Case, indices: &View<'_, I>) {
     }
 }
 
-/// Runs a model on shapes and layouts that nothing real has: inference and plans are as they should, or refuse.
+/// Runs a model on absurd shapes and layouts: inference and planning give what they must, or refuse.
 pub(super) fn infer(u: &mut Unstructured<'_>, model: &impl Model) -> Result<Outcome> {
     let (data, indices) = (shapes::wild(u)?, shapes::wild(u)?);
     let strides = |u: &mut Unstructured<'_>, rank: usize| (0..rank).map(|_| draw::wild_stride(u)).collect();
@@ -259,9 +392,9 @@ pub(super) fn infer(u: &mut Unstructured<'_>, model: &impl Model) -> Result<Outc
             return Ok(outcome);
         }
     };
-    let op = tuning.strategy.map_or(op.clone(), |strategy| op.clone().strategy(strategy));
+    let op = tuning.method.map_or(op.clone(), |method| op.clone().method(method));
     with_word!(word, I => {
-        shapes::planned::<u64>(&expected, tuning.strategy, op.plan::<u64, I>(&data, &indices).map(|plan| {
+        shapes::planned::<u64>(&expected, tuning.method, op.plan::<u64, I>(&data, &indices).map(|plan| {
             (plan.output_shape().to_vec(), plan.explain().to_string())
         }));
     });

@@ -1,4 +1,4 @@
-//! What a call gave against what it should have given.
+//! Compares what a call gave with what it should have given.
 
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use super::memory::{Guarded, Place, uninit, written};
 use crate::oracle::Dense;
 use crate::values::bytes;
 
-/// Prints a case when what follows panics.
+/// Prints a case if a panic unwinds past it.
 pub(super) struct OnPanic<'a, C: Debug>(pub(super) &'a C);
 
 impl<C: Debug> Drop for OnPanic<'_, C> {
@@ -21,10 +21,10 @@ impl<C: Debug> Drop for OnPanic<'_, C> {
     }
 }
 
-/// A way of writing to memory without values.
+/// A call that writes to uninitialised memory.
 type IntoUninit<'a, T> = dyn Fn(&mut ViewMut<'_, MaybeUninit<T>>) -> Result<(), Error> + 'a;
 
-/// What every face of a call should give.
+/// What every door of a call should give.
 pub(super) struct Expected<T>(Result<Dense<T>, Error>);
 
 impl<T> From<Result<Dense<T>, Error>> for Expected<T> {
@@ -34,7 +34,7 @@ impl<T> From<Result<Dense<T>, Error>> for Expected<T> {
 }
 
 impl<T: Sample> Expected<T> {
-    /// From where each element comes from in memory, `None` standing for the type's zero.
+    /// From the place in memory that each element comes from; `None` is the type's zero.
     pub(super) fn new(positions: &Result<Dense<Option<usize>>, Error>, memory: &[T]) -> Self {
         Expected(positions.as_ref().map_err(Error::clone).map(|positions| Dense {
             shape: positions.shape.clone(),
@@ -43,28 +43,28 @@ impl<T: Sample> Expected<T> {
     }
 
     /// Values with their shape, or an error.
-    fn compare(&self, face: &str, got: Result<(&[usize], &[T]), Error>) {
+    fn compare(&self, door: &str, got: Result<(&[usize], &[T]), Error>) {
         match (&self.0, got) {
             (Ok(expected), Ok((shape, values))) => {
-                assert_eq!(expected.shape, shape, "{face}: the shape");
+                assert_eq!(expected.shape, shape, "{door}: the shape");
                 let differs = expected.values.iter().zip(values).position(|(a, b)| bytes(&[*a]) != bytes(&[*b]));
-                assert_eq!((differs, expected.values.len()), (None, values.len()), "{face}: the first that differs");
+                assert_eq!((differs, expected.values.len()), (None, values.len()), "{door}: the first that differs");
             }
-            (Err(expected), Err(got)) => assert_eq!(*expected, got, "{face}"),
-            (Ok(_), Err(got)) => panic!("{face}: {got}"),
-            (Err(expected), Ok(_)) => panic!("{face} succeeded; expected: {expected}"),
+            (Err(expected), Err(got)) => assert_eq!(*expected, got, "{door}"),
+            (Ok(_), Err(got)) => panic!("{door}: {got}"),
+            (Err(expected), Ok(_)) => panic!("{door} succeeded; expected: {expected}"),
         }
     }
 
-    pub(super) fn is(&self, face: &str, got: Result<Tensor<T>, Error>) {
+    pub(super) fn is(&self, door: &str, got: Result<Tensor<T>, Error>) {
         match got {
-            Ok(tensor) => self.compare(face, Ok((tensor.shape(), tensor.as_slice()))),
-            Err(error) => self.compare(face, Err(error)),
+            Ok(tensor) => self.compare(door, Ok((tensor.shape(), tensor.as_slice()))),
+            Err(error) => self.compare(door, Err(error)),
         }
     }
 
-    pub(super) fn is_dyn(&self, face: &str, got: Result<DynTensor, Error>) {
-        self.is(face, got.map(|tensor| tensor.downcast().expect("the data type that went in")));
+    pub(super) fn is_dyn(&self, door: &str, got: Result<DynTensor, Error>) {
+        self.is(door, got.map(|tensor| tensor.downcast().expect("the data type that went in")));
     }
 
     /// Shape inference sees no values of indices.
@@ -76,21 +76,25 @@ impl<T: Sample> Expected<T> {
         }
     }
 
-    /// Both ways of writing to a given output: among canaries of any layout, and to memory without values.
+    /// Checks writing to a layout among canaries.
+    pub(super) fn is_laid(&self, door: &str, place: &Place, into: &dyn Fn(&mut ViewMut<'_, T>) -> Result<(), Error>) {
+        let mut guarded = Guarded::<T>::new(place);
+        let ran = into(&mut place.view_mut(&mut guarded.memory));
+        let may_write = matches!(ran, Ok(()) | Err(Error::IndexOutOfRange { .. }));
+        assert!(guarded.is_intact(place, !may_write), "{door} wrote outside its output");
+        let values = guarded.read(place);
+        self.compare(door, ran.map(|()| (&place.shape[..], &values[..])));
+    }
+
+    /// Checks both ways of writing to a given output: a layout among canaries, and uninitialised memory.
     pub(super) fn is_written(
         &self,
-        face: &str,
+        door: &str,
         place: &Place,
         into: &dyn Fn(&mut ViewMut<'_, T>) -> Result<(), Error>,
         into_uninit: &IntoUninit<'_, T>,
     ) {
-        let mut guarded = Guarded::<T>::new(place);
-        let ran = into(&mut place.view_mut(&mut guarded.memory));
-        let may_write = matches!(ran, Ok(()) | Err(Error::IndexOutOfRange { .. }));
-        assert!(guarded.is_intact(place, !may_write), "{face} has written outside its output");
-        let values = guarded.read(place);
-        self.compare(face, ran.map(|()| (&place.shape[..], &values[..])));
-
+        self.is_laid(door, place, into);
         let mut memory = uninit::<T>(Place::dense(&place.shape).len);
         let ran = into_uninit(&mut Place::dense(&place.shape).view_mut(&mut memory));
         let values = match ran {

@@ -1,15 +1,14 @@
-//! Cases of maps: gathering with a conversion gives what converting each element that the oracle finds gives.
+//! Cases of maps: gathering with a conversion must equal converting each element that the oracle gathers.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Error, Gather, Map, Op, Param, Params};
+use gather_core::{Error, Map, Op, Param, Params};
 
-use super::Outcome;
 use super::draw::{self, Tuning};
 use super::elements::{Sample, Word, WordKind, mixed};
-use super::gather::Attributes;
-use super::index::Model;
+use super::index::{IndexOp, Model};
 use super::judge::{Expected, OnPanic};
 use super::memory::Place;
+use super::{Outcome, gather, gather_elements, gather_nd};
 use crate::oracle::{self, Dense};
 
 gather_core::map_kernels! {
@@ -21,28 +20,47 @@ gather_core::map_kernels! {
     pub(crate) static SPREAD = |value: u64, by: u64| -> u64 { value.wrapping_mul(by) };
 }
 
-/// `Gather::run_map` and its kin against the oracle and a conversion of each element.
+/// Runs the map doors and compares with converting each element that the oracle gathers.
 ///
 /// # Errors
 /// When there are not enough bytes for a case.
 pub fn map(u: &mut Unstructured<'_>) -> Result<Outcome> {
-    let (model, data, indices) = Attributes::with_shapes(u)?;
+    match u.int_in_range(0..=3)? {
+        0 => {
+            let (model, data, indices) = gather_elements::Attributes::with_shapes(u)?;
+            run(u, &model, &data, &indices, Op::GatherElements)
+        }
+        1 => {
+            let (model, data, indices) = gather_nd::Attributes::with_shapes(u)?;
+            run(u, &model, &data, &indices, Op::GatherNd)
+        }
+        _ => {
+            let (model, data, indices) = gather::Attributes::with_shapes(u)?;
+            run(u, &model, &data, &indices, Op::Gather)
+        }
+    }
+}
+
+/// Runs a model with a map through every door.
+fn run(u: &mut Unstructured<'_>, model: &impl Model, data: &[usize], indices: &[usize], name: Op) -> Result<Outcome> {
     let tuning = Tuning::draw(u)?;
     let word = u.arbitrary::<WordKind>()?;
-    let shape = model.shape(&data, &indices);
-    let axis = model.axis(data.len()).unwrap_or(0);
-    let rows = data.get(axis).copied().unwrap_or(1);
-    let data = Place::draw(u, &data, true)?;
-    let indices = Place::draw(u, &indices, true)?;
+    let shape = model.shape(data, indices);
+    // Tuples that have not one component stand for no one row.
+    let axis = model.axis(data, indices);
+    let rows = axis.and_then(|axis| data.get(axis)).copied().unwrap_or(1);
+    let data = Place::draw(u, data, true)?;
+    let indices = Place::draw(u, indices, true)?;
     let out = Place::draw(u, shape.as_deref().unwrap_or(&[1]), false)?;
     let index_memory = draw::indices(u, &indices, word, tuning.rules, |last| model.dim(&data.shape, last))?;
-    let op = model.gather().negative_index(tuning.negative).out_of_bounds(tuning.out_of_bounds);
-    let op = op.par(tuning.par).level(tuning.level);
+    let op = model.operator().tuned(&tuning);
     let per_row: [bool; 2] = u.arbitrary()?;
     let missing = usize::from(draw::one_in(u, 24)?);
 
     let positions = data.positions();
-    let coordinates = oracle::coords(&data.shape).map(|coords| coords.get(axis).copied()).collect();
+    let coordinates = oracle::coords(&data.shape)
+        .map(|coords| Some(axis.and_then(|axis| coords.get(axis).copied()).unwrap_or(0)))
+        .collect();
     let read = indices.positions();
     let read = Dense { values: read.values.iter().map(|&at| index_memory[at]).collect(), shape: read.shape };
     let found = |values| model.values(&Dense { shape: data.shape.clone(), values }, &read, tuning.rules);
@@ -52,7 +70,7 @@ pub fn map(u: &mut Unstructured<'_>) -> Result<Outcome> {
         let values = elements.values.into_iter().zip(from.values).map(|(at, row)| at.zip(row)).collect();
         Ok(Dense { shape: elements.shape, values })
     });
-    let case = Case { op, axis, data, indices, index_memory, out, rows: rows + missing, elements };
+    let case = Case { op, name, axis, data, indices, index_memory, out, rows: rows + missing, elements };
     let outcome = match u.int_in_range(0..=2)? {
         0 => with_word!(word, I => {
             let (scales, zeros) = (case.parameter(float), case.parameter(|at| mixed(at) as u8));
@@ -83,7 +101,7 @@ fn float(at: u64) -> f32 {
     (mixed(at) as u16).into()
 }
 
-/// A parameter of a call: for each row, or the first value for all.
+/// A parameter of a call: a value per row, or the first value for all.
 fn given<V: Copy>(per_row: bool, values: &[V]) -> Param<'_, V> {
     if per_row { Param::PerRow(values) } else { Param::Value(values[0]) }
 }
@@ -94,15 +112,16 @@ fn value<V: Copy>(per_row: bool, values: &[V], row: usize) -> V {
 
 #[derive(Debug)]
 struct Case {
-    op: Gather,
-    axis: usize,
+    op: IndexOp,
+    name: Op,
+    axis: Option<usize>,
     data: Place,
     indices: Place,
     index_memory: Vec<i128>,
     out: Place,
-    /// The values of a parameter that is given per row: as many as there are rows, but for a mistake.
+    /// The number of values of a per-row parameter: one per row, except by a deliberate mistake.
     rows: usize,
-    /// The data position and the row of every element of the result, or the fill.
+    /// The position in data and the row of every element of the result; `None` is the fill value.
     elements: std::result::Result<Dense<Option<(usize, usize)>>, Error>,
 }
 
@@ -112,7 +131,7 @@ impl Case {
         (0..self.rows.max(1) as u64).map(value).collect()
     }
 
-    /// Holds every face against what is expected.
+    /// Compares every door with what is expected.
     fn check<T: Sample, U: Sample, P: Params, I: Word>(
         &self,
         map: &Map<T, U, P>,
@@ -134,6 +153,20 @@ impl Case {
             &|out| self.op.run_map_into(map, &data, &indices, given, out),
             &|out| self.op.run_map_uninit(map, &data, &indices, given, out),
         );
+        match self.op.plan_map(map, data.layout(), indices.layout()) {
+            Ok(plan) => {
+                let dense = Place::dense(plan.output_shape());
+                assert!(!plan.explain().to_string().is_empty());
+                expected.is("plan_map, run", plan.run(&data, &indices, given));
+                expected.is_written(
+                    "plan_map, run_into",
+                    &dense,
+                    &|out| plan.run_into(&data, &indices, given, out),
+                    &|out| plan.run_uninit(&data, &indices, given, out),
+                );
+            }
+            Err(error) => expected.is("plan_map", Err(error)),
+        }
         outcome
     }
 
@@ -143,13 +176,20 @@ impl Case {
         per_row: &[bool],
         element: impl Fn((usize, usize)) -> U,
     ) -> std::result::Result<Dense<U>, Error> {
-        let dim = self.data.shape.get(self.axis).copied().unwrap_or(1);
+        let dim = self.axis.and_then(|axis| self.data.shape.get(axis).copied());
         // Errors of shapes come first, those of indices last.
         let shapes_fit = matches!(self.elements, Ok(_) | Err(Error::IndexOutOfRange { .. }));
-        let wrong = per_row.iter().position(|&per_row| per_row && self.rows.max(1) != dim);
+        let wrong = per_row.iter().position(|&per_row| per_row && dim != Some(self.rows.max(1)));
         if let (true, Some(at)) = (shapes_fit, wrong) {
-            let (op, parameter, len) = (Op::Gather, map.params()[at], self.rows.max(1));
-            return Err(Error::MapParameterLength { op, map: map.name(), parameter, len, axis: self.axis, dim });
+            let (op, parameter, len) = (self.name, map.params()[at], self.rows.max(1));
+            return Err(Error::MapParameterLengthMismatch {
+                op,
+                map: map.name(),
+                parameter,
+                len,
+                axis: self.axis.unwrap_or(0),
+                dim: dim.unwrap_or(0),
+            });
         }
         let elements = self.elements.as_ref().map_err(Error::clone)?;
         let values = elements.values.iter().map(|from| from.map_or(U::ZERO, &element)).collect();

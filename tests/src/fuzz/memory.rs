@@ -1,4 +1,5 @@
-//! Where tensors of a case lie: any strides over exactly as much memory as they reach, and outputs among canaries.
+//! How the tensors of a case lie in memory: with any strides, in memory that is no larger than they need. Outputs are
+//! surrounded by canaries.
 
 use std::mem::MaybeUninit;
 
@@ -26,8 +27,8 @@ impl Place {
         Place { shape: shape.to_vec(), strides: layout.strides().to_vec(), offset: 0, len: layout.len() }
     }
 
-    /// Half of them row-major; else transposed, reversed, cut out of something larger, and, if elements may be `shared`,
-    /// repeated.
+    /// Half of the places are row-major. The others are transposed, reversed, cut out of something larger and, where
+    /// elements may be `shared`, repeated.
     pub(super) fn draw(u: &mut Unstructured<'_>, shape: &[usize], shared: bool) -> Result<Self> {
         let mut place = Self::dense(shape);
         if u.arbitrary::<u8>()? < 128 {
@@ -42,11 +43,11 @@ impl Place {
         }
         let gaps = u.arbitrary()?;
         let empty = shape.contains(&0);
-        // Elements from the first of the memory to coordinate 0, and to the last.
+        // How many elements lie before coordinate 0, and how many from there to the last.
         let (mut origin, mut last) = (0, 0);
         let mut step = 1;
         for d in order {
-            // Without elements, the other dimensions may be of any size, and strides too.
+            // Without elements, the other dimensions and the strides may be anything.
             let span = if empty { shape[d].min(4) } else { shape[d] - 1 };
             if gaps {
                 step += u.int_in_range(0..=2)?;
@@ -96,7 +97,7 @@ impl Place {
     }
 }
 
-/// Memory full of canaries, in which an output lies.
+/// An output in memory full of canaries.
 pub(super) struct Guarded<T> {
     pub(super) memory: Vec<T>,
     before: Vec<T>,
@@ -108,7 +109,7 @@ impl<T: Sample> Guarded<T> {
         Guarded { before: memory.clone(), memory }
     }
 
-    /// Whether nothing was written outside the elements of the place; with `inside` not there either.
+    /// Whether nothing was written outside the output's elements. With `inside`, whether they were not written either.
     pub(super) fn is_intact(&self, place: &Place, inside: bool) -> bool {
         let mut written = vec![false; place.len];
         if !inside {
@@ -124,15 +125,15 @@ impl<T: Sample> Guarded<T> {
     }
 }
 
-/// Memory without values for `len` elements.
+/// Uninitialised memory for `len` elements.
 pub(super) fn uninit<T>(len: usize) -> Vec<MaybeUninit<T>> {
     std::iter::repeat_with(MaybeUninit::uninit).take(len).collect()
 }
 
-/// The values of memory that has been written.
+/// The values in memory that has been initialised.
 ///
 /// # Safety
-/// Every element has been.
+/// Every element has been initialised.
 pub(super) unsafe fn written<T: Copy>(memory: &[MaybeUninit<T>]) -> Vec<T> {
     // SAFETY: the caller's promise.
     memory.iter().map(|value| unsafe { value.assume_init() }).collect()

@@ -1,10 +1,11 @@
-//! Bodies of fuzz tests: each takes one structured case from bytes, runs it through every face of the library, and panics
-//! where the oracle disagrees, in the value or in the error.
+//! Bodies of fuzz tests. Each decodes one structured case from bytes, runs it through every door of the library, and
+//! panics where the value or the error differs from the oracle's.
 //!
-//! The same bodies run under cargo-fuzz (`tests/fuzz`) and, for a minute, among the tests (`it/fuzz.rs`). What a case is made
-//! of: the types of elements and indices, shapes, layouts over memory that ends where they do (slices, transposes, reversed
-//! and repeated dimensions), attributes, both policies, indices, a level, a strategy and a number of threads. One case in
-//! eight has shapes, strides and attributes that nobody should pass, of which no data is made.
+//! The same bodies run under cargo-fuzz (`tests/fuzz`) and, for a minute, among the tests (`it/fuzz.rs`). A case
+//! consists of the types of elements and indices, shapes, layouts, attributes, both policies, indices, a level, a
+//! method and a number of threads. Layouts are slices, transposes, reversed and repeated dimensions, over memory that
+//! ends where they do. One case in eight has absurd shapes, strides and attributes. No data is made for it: only
+//! inference and planning run.
 
 #[macro_use]
 mod elements;
@@ -25,17 +26,17 @@ pub use gather_elements::gather_elements;
 pub use gather_nd::gather_nd;
 pub use map::map;
 
-/// The most elements of data in a case. Miri takes a second for some thousand.
+/// The most elements of data in a case. Miri is slow.
 const MOST_DATA: usize = if cfg!(miri) { 60 } else { 4_000 };
-/// The most elements of a result: more than two blocks of lanes.
+/// The most elements of a result: more than two blocks of rows.
 const MOST_OUT: usize = if cfg!(miri) { 40 } else { 1_500 };
 
-/// What became of a case that held.
+/// The outcome of a case in which the library agreed with the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every face gave the values that it should.
+    /// Every door gave the expected values.
     Values,
-    /// Every face gave the error that it should.
+    /// Every door gave the expected error.
     Refused,
 }
 

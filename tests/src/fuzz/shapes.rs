@@ -1,7 +1,7 @@
-//! Shapes that nothing real has, and what is to become of them.
+//! Absurd shapes, and what inference and planning must make of them.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Element, Error, Strategy};
+use gather_core::{Element, Error, Method};
 
 use super::draw;
 
@@ -13,7 +13,7 @@ pub(super) fn wild(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
     (0..rank).map(|_| draw::wild_size(u)).collect()
 }
 
-/// The product of sizes, zeros left aside; `None` where no tensor is as large.
+/// The product of the sizes that are not 0; `None` when it exceeds what a tensor can have.
 pub(super) fn product(dims: &[usize], element: usize) -> Option<usize> {
     let product = dims.iter().try_fold(1u128, |product, &dim| product.checked_mul(dim.max(1) as u128));
     product
@@ -26,7 +26,7 @@ fn checked(shape: &[usize]) -> std::result::Result<(), Error> {
     product(shape, 1).map(drop).ok_or_else(|| Error::TooManyElements { shape: shape.into() })
 }
 
-/// What inference should give: a shape, if it, and what it follows from, have no more elements than there can be.
+/// What inference must give: the shape, unless it or one of the inputs has more elements than a tensor can have.
 pub(super) fn inferred(inputs: &[&[usize]], model: impl FnOnce() -> Shaped) -> Shaped {
     inputs.iter().try_for_each(|shape| checked(shape))?;
     let shape = model()?;
@@ -34,10 +34,10 @@ pub(super) fn inferred(inputs: &[&[usize]], model: impl FnOnce() -> Shaped) -> S
     Ok(shape)
 }
 
-/// What a plan of elements of type `T` should be, given what inference should give: its shape and its explanation.
+/// Checks a plan for elements of type `T` against what inference must give: its shape and its explanation.
 pub(super) fn planned<T: Element>(
     inferred: &Shaped,
-    strategy: Option<Strategy>,
+    method: Option<Method>,
     got: std::result::Result<(Vec<usize>, String), Error>,
 ) {
     match (inferred, got) {
@@ -47,8 +47,8 @@ pub(super) fn planned<T: Element>(
             assert!(product(shape, size_of::<T>()).is_some(), "a plan of more bytes than there are");
             assert!(!explain.is_empty());
         }
-        (Ok(_), Err(Error::StrategyUnavailable { .. })) => {
-            assert!(!matches!(strategy, None | Some(Strategy::Direct)), "the strategy {strategy:?} takes any shape");
+        (Ok(_), Err(Error::MethodUnavailable { .. })) => {
+            assert!(!matches!(method, None | Some(Method::Direct)), "the method {method:?} takes any shape");
         }
         (Ok(shape), Err(Error::TooManyBytes { element, .. })) => {
             assert!(product(shape, element).is_none(), "{shape:?} fits");

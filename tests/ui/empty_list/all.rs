@@ -5,7 +5,7 @@ gather_core::kernels! {
     indices: [];
     ranks: ;
     ops: [];
-    units: [];
+    widths: [];
 }
 
 fn main() {

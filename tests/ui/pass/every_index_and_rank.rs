@@ -13,11 +13,11 @@ gather_core::kernels! {
     indices: [usize, isize,];
     ranks: any;
     ops: [gather_nd];
-    units: [x8, x16, x32, x64, x128, rows];
+    widths: [x8, x16, x32, x64, x128, rows];
 }
 
 fn main() {
-    // Nine nests at each of the levels; six units, two words, one nest.
+    // Nine loop nests at each of the levels; six widths, two representations, one loop nest.
     let levels = if cfg!(target_arch = "x86_64") { 2 } else { 1 };
     assert_eq!(EVERY.functions(), 9 * levels);
     assert_eq!(POINTERS.functions(), 6 * 2 * levels);

@@ -29,7 +29,7 @@ pair!(Pair, [u8; 3], Pair { first: [1; 3], second: [2; 3] }, ::gather_core);
 
 set!(
     /// A set.
-    pub(crate) MY, 3, gather_nd, [Pair, f32, [u16; 5]], [i32, usize], units: [rows];
+    pub(crate) MY, 3, gather_nd, [Pair, f32, [u16; 5]], [i32, usize], widths: [rows];
 );
 
 fn main() {

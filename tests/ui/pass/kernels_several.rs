@@ -34,7 +34,7 @@ gather_core::kernels! {
     indices: [i32, usize];
     ranks: 2, any, 1;
     ops: [gather_nd, gather, gather_elements];
-    units: [rows];
+    widths: [rows];
 }
 
 gather_core::kernels! {

@@ -30,9 +30,17 @@ struct Point {
     y: [f32; 2],
 }
 
+mod __private_0_1_0 {
+    pub type Element = [f32; 5];
+}
+
+mod __g {
+    pub type Fixed = [f32; 7];
+}
+
 ::gather_core::kernels! {
     static MY;
-    elements: [Point, f64, [u8; 3]];
+    elements: [Point, f64, [u8; 3], __private_0_1_0::Element, __g::Fixed];
     indices: [u32, isize, i64];
     ranks: 1..=3, any;
     ops: [gather, gather_elements, gather_nd, batch_to_space];

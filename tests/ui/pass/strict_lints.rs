@@ -54,7 +54,7 @@ gather_core::kernels! {
     indices: [i32, usize];
     ranks: 1..=3, any;
     ops: [gather, gather_elements, gather_nd, batch_to_space];
-    units: [rows];
+    widths: [rows];
 }
 
 fn main() {

@@ -1,18 +1,19 @@
-//! Every strategy on every shape that it takes, and resolving at every level, against the oracle.
+//! Compares every method on the shapes that it takes, and index resolution at every level, with the oracle.
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Op, OutOfBounds, Par, Strategy, Tensor,
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, Op, OutOfBounds, Par,
+    Registry, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, BadIndex, Dense};
 
-use crate::support::{RULES, Spread, dense, narrow, view};
+use crate::support::{RULES, Spread, available_levels, dense, narrow, skipped, view};
 
 /// Lengths around the vectors of 4, 8 and 32 lanes and the block of 512.
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
 
-/// Index types with the values that they do not share.
+/// Index types, with the values that distinguish them.
 trait Probe: Index + TryFrom<i128> {
-    /// Values of the type around every edge of an axis, of 32 bits and of the type itself.
+    /// Values of the type near every edge of an axis, of 32 bits and of the type itself.
     fn edges(dim: i128) -> Vec<i128> {
         let around = [0, dim, -dim, 1 << 7, 1 << 8, 1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 63, 1 << 64, -(1 << 31)];
         let near = around.into_iter().flat_map(|edge| (-2..=2).map(move |by| edge + by));
@@ -21,10 +22,10 @@ trait Probe: Index + TryFrom<i128> {
 }
 impl<I: Index + TryFrom<i128>> Probe for I {}
 
-/// Indices of `len` lanes: in range but for one edge value every `every` lanes.
+/// Indices of a shape: in range, except that every `every`-th is an edge value.
 fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> Dense<i128> {
     let edges = I::edges(dim as i128);
-    let most = I::max_value().to_i128().unwrap_or(i128::MAX).min(dim as i128 - 1) as usize;
+    let most = I::TYPE.bounds().1.min(dim as i128 - 1) as usize;
     Dense::from_fn(shape, |at| {
         if at % every == every - 1 { edges[at / every % edges.len()] } else { (at * 7919 % (most + 1)) as i128 }
     })
@@ -45,7 +46,7 @@ fn same<T: Element + PartialEq + std::fmt::Debug>(
 }
 
 fn levels() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
+    available_levels().into_iter()
 }
 
 fn resolve_every_way<I: Probe>() {
@@ -72,7 +73,7 @@ fn resolve_every_way<I: Probe>() {
 
 fn resolve_tuples_every_way<I: Probe>() {
     for components in 1..=5 {
-        // The last component varies most slowly in none of them.
+        // The first dimensions of one shape, one for each component.
         let shape = &[3, 5, 2, 4, 3][..components];
         let data = Dense::from_fn(shape, |at| at as u32 + 1);
         for len in [0, 1, 7, 8, 9, 40, 511, 520] {
@@ -117,16 +118,17 @@ every_index_type! {
     usize_indices_resolve_as_the_oracle_has_it usize;
 }
 
-/// Tables of every length that registers hold, and the first that they do not.
+/// Tables of every length that fits in registers, and the first that does not.
 fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(most: usize, element: impl Fn(usize) -> T) {
     for dim in 1..=most + 1 {
         let data = Dense::from_fn(&[dim], &element);
-        let op = Gather::new(0).strategy(Strategy::Table).out_of_bounds(OutOfBounds::Zero);
+        let op = Gather::new(0).level(Level::Avx2).method(Method::Table).out_of_bounds(OutOfBounds::Zero);
         for len in if dim % 16 < 2 { &LENGTHS[..] } else { &[2, 40, 513] } {
             let indices = indices::<I>(&[*len], dim, 3);
             let got = op.run(&view(&data), &view(&narrow::<I>(&indices)));
-            if dim > most && *len > 0 {
-                let refused = Error::StrategyUnavailable { op: Op::Gather, strategy: Strategy::Table };
+            // One row lies side by side with none.
+            if dim > most || *len < 2 {
+                let refused = Error::MethodUnavailable { op: Op::Gather, method: Method::Table };
                 assert_eq!(got.unwrap_err(), refused);
                 continue;
             }
@@ -138,8 +140,8 @@ fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(most: usize, eleme
 
 #[test]
 fn tables_in_registers() {
-    if !Level::Avx2.is_available() || Level::preferred() != Level::Avx2 {
-        return;
+    if !Level::Avx2.is_available() {
+        return skipped("tables in registers: this machine lacks avx2");
     }
     let byte = |at: usize| (at * 37 + 11) as u8;
     tables::<u8, u8>(256, byte);
@@ -175,14 +177,14 @@ fn tables_under_every_policy() {
 
 #[test]
 fn a_table_of_each_row_of_data() {
-    // 6 tables of 16; a tuple of components that reach 12 contiguous units.
+    // 6 tables of 16, then tuples that reach 12 contiguous elements.
     let data = Dense::from_fn(&[6, 16], |at| at as u32);
     let indices = Dense::from_fn(&[70], |at| (at % 32) as i128 - 16);
     let op = Gather::new(1);
     let expected = oracle::gather(&data, &indices, 1, 0, RULES[0].2, &0).unwrap();
     let plan = op.plan::<u32, i16>(view(&data).layout(), &Layout::contiguous(&[70]).unwrap()).unwrap();
     let table = Level::preferred() == Level::Avx2;
-    assert_eq!(plan.explain().strategy(), if table { Strategy::Table } else { Strategy::Direct });
+    assert_eq!(plan.explain().method(), if table { Method::Table } else { Method::Blocks });
     assert_eq!(dense(&plan.run(&view(&data), &view(&narrow::<i16>(&indices))).unwrap()), expected);
 
     let data = Dense::from_fn(&[3, 4], |at| at as u32);
@@ -193,7 +195,8 @@ fn a_table_of_each_row_of_data() {
 
 #[test]
 fn panels_of_every_shape() {
-    // The last dimension is the longest, for the lanes to run along it. Outer loops that step through data, loops that do not, trimmed indices, panels that end inside the lanes.
+    // The last dimension is the longest, so that the inner loop runs along it. There are outer loops that step through
+    // data and some that do not, trimmed indices, and panels that end inside the inner loop.
     let cases: [(&[usize], &[usize], usize); 8] = [
         (&[3, 5], &[3, 5], 0),
         (&[4, 6, 7], &[4, 6, 7], 1),
@@ -215,7 +218,7 @@ fn panels_of_every_shape() {
                     [Par::Seq, Par::Threads(3)].into_iter().flat_map(|par| levels().map(move |l| (par, l)))
                 {
                     let op = GatherElements::new(axis as i64).negative_index(negative).out_of_bounds(out);
-                    let op = op.strategy(Strategy::Panels).par(par).level(level);
+                    let op = op.method(Method::Panels).par(par).level(level);
                     let got = op.run(&view(&data), &view(&narrowed));
                     same(expected.clone(), got, || format!("{op:?} {shape:?} {index_shape:?}"));
                 }
@@ -230,7 +233,7 @@ fn panels_of_elements_of_every_size() {
         let data = Dense::from_fn(&[50, 77], element);
         let indices = indices::<i64>(&[60, 77], 50, 9);
         let expected = oracle::gather_elements(&data, &indices, 0, RULES[1].2, &T::ZERO);
-        let op = GatherElements::new(0).strategy(Strategy::Panels).out_of_bounds(OutOfBounds::Zero);
+        let op = GatherElements::new(0).method(Method::Panels).out_of_bounds(OutOfBounds::Zero);
         same(expected, op.run(&view(&data), &view(&narrow::<i64>(&indices))), || format!("{} bytes", size_of::<T>()));
     }
     check(|at| at as u8);
@@ -244,34 +247,104 @@ fn panels_of_elements_of_every_size() {
 }
 
 #[test]
-fn strategies_refuse_what_they_do_not_take() {
+fn methods_refuse_what_they_do_not_take() {
     let data = Dense::from_fn(&[4, 5], |at| at as u16);
     let indices = Dense::from_fn(&[4, 5], |at| (at % 4) as i32);
     let text = |result: Result<Tensor<u16>, Error>| result.unwrap_err().to_string();
-    let elements = |axis| GatherElements::new(axis).strategy(Strategy::Panels);
+    let elements = |axis| GatherElements::new(axis).method(Method::Panels);
     assert_eq!(
         text(elements(1).run(&view(&data), &view(&indices))),
-        "gather_elements: the strategy panels does not take these shapes and types at this level"
+        "gather_elements: the method panels does not take these shapes and types at this level"
     );
     assert_eq!(
-        text(Gather::new(0).strategy(Strategy::Panels).run(&view(&data), &view(&indices))),
-        "gather: the strategy panels does not take these shapes and types at this level"
+        text(Gather::new(0).method(Method::Panels).run(&view(&data), &view(&indices))),
+        "gather: the method panels does not take these shapes and types at this level"
     );
-    // A strided table is no panel, and its lanes are not contiguous.
+    // Data with gaps between its columns has no panels.
     let spread = Spread::new(&data);
     assert!(elements(0).run(&spread.view(), &view(&indices)).is_err());
     assert!(elements(0).run(&view(&data), &view(&indices)).is_ok());
 }
 
 #[test]
-fn plans_choose_and_name_strategies() {
+fn plans_choose_and_name_methods() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let plan = GatherElements::new(0).par(Par::Seq).plan::<f32, i64>(&layout(&[4096, 4096]), &layout(&[4096, 4096]));
     let explain = plan.unwrap().explain().to_string();
-    assert!(explain.contains("  data in packed panels of 4096 x 32 lanes\n"), "{explain}");
+    let within = if Level::preferred() == Level::Scalar { "blocks" } else { "gathered" };
+    assert!(explain.contains(&format!("  method panels of 4096 x 32, then {within}\n")), "{explain}");
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
     let plan = op.plan::<f32, i64>(&layout(&[16]), &layout(&[4096])).unwrap();
-    assert_eq!(plan.explain().strategy(), Strategy::Direct);
-    let names = [Strategy::Direct, Strategy::Table, Strategy::Panels].map(|strategy| strategy.to_string());
-    assert_eq!(names, ["direct", "table", "panels"]);
+    assert_eq!(plan.explain().method(), Method::Chunks);
+    let few = op.plan::<f32, i64>(&layout(&[16]), &layout(&[8])).unwrap();
+    assert_eq!(few.explain().method(), Method::Direct);
+    let names: Vec<String> = Method::ALL.iter().map(|method| method.to_string()).collect();
+    let expected = [
+        "direct",
+        "blocks",
+        "chunks",
+        "gathered",
+        "table",
+        "byte_table",
+        "panels",
+        "strided_copy",
+        "streamed",
+        "interleaved",
+    ];
+    assert_eq!(names, expected);
+}
+
+/// What an operator says to a forced method through each of its doors.
+macro_rules! says {
+    ($op:expr, $data:expr, $indices:expr, $method:expr) => {{
+        let (data, indices): (&View<'_, f32>, &View<'_, i32>) = (&$data, &$indices);
+        let op = $op.method($method);
+        let shape = op.output_shape(data.shape(), indices.shape()).unwrap();
+        let mut out = vec![7.0; shape.iter().product()];
+        let (erased, list) = (DynView::from(data), DynView::from(indices));
+        [
+            op.run(data, indices).map(drop),
+            op.run_into(data, indices, &mut ViewMut::new(&mut out, &shape).unwrap()),
+            op.plan::<f32, i32>(data.layout(), indices.layout()).map(drop),
+            op.run_dyn(&Registry::builtin(), &erased, &list).map(drop),
+            op.run_map(&maps::F32_TO_F16, data, indices, ()).map(drop),
+        ]
+    }};
+}
+
+/// The door among them that sees no index.
+const PLAN: usize = 2;
+
+/// There is nothing to choose a method for.
+#[test]
+fn methods_are_refused_where_nothing_is_moved() {
+    let none = [0.0f32; 0];
+    let ids = [0i32, 3, 1, 2];
+    // An empty result, and an axis without elements.
+    let (rows, empty) = (View::new(&none, &[4, 0]).unwrap(), View::new(&none, &[0, 4]).unwrap());
+    let (list, row) = (View::new(&ids, &[4]).unwrap(), View::new(&ids, &[1, 4]).unwrap());
+    let (no_ids, tuples) = (View::new(&ids[..0], &[0, 4]).unwrap(), View::new(&ids, &[4, 1]).unwrap());
+    for &method in Method::ALL {
+        for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+            let check = |op: Op, got: [Result<(), Error>; 5], is_bad: bool| {
+                for (door, got) in got.into_iter().enumerate() {
+                    if method != Method::Direct {
+                        assert_eq!(got, Err(Error::MethodUnavailable { op, method }), "{out:?}");
+                    } else if is_bad && door != PLAN {
+                        assert!(matches!(got, Err(Error::IndexOutOfRange { .. })), "{op} under {out:?}: {got:?}");
+                    } else {
+                        assert_eq!(got, Ok(()), "{op} under {out:?}");
+                    }
+                }
+            };
+            let bad = out != OutOfBounds::Zero;
+            check(Op::Gather, says!(Gather::new(0).out_of_bounds(out), rows, list, method), false);
+            check(Op::Gather, says!(Gather::new(0).out_of_bounds(out), empty, list, method), bad);
+            check(Op::Gather, says!(Gather::new(0).out_of_bounds(out), empty, no_ids, method), false);
+            check(Op::GatherElements, says!(GatherElements::new(0).out_of_bounds(out), empty, row, method), bad);
+            check(Op::GatherElements, says!(GatherElements::new(0).out_of_bounds(out), empty, no_ids, method), false);
+            check(Op::GatherNd, says!(GatherNd::new().out_of_bounds(out), rows, tuples, method), false);
+            check(Op::GatherNd, says!(GatherNd::new().out_of_bounds(out), empty, tuples, method), bad);
+        }
+    }
 }

@@ -1,11 +1,11 @@
-// A unit is misspelt, another is a type.
+// `widths` and `ops` go by other names.
 gather_core::kernels! {
     pub static MY;
     elements: [f32];
     indices: [i32];
     ranks: 1;
-    ops: [gather];
-    units: [x46, row, f32];
+    operators: [gather];
+    units: [x64, x46];
 }
 
 fn main() {

@@ -1,25 +1,26 @@
-//! Every strategy, and every way that a level has of its own: tables, panels, planes of lanes, tuples, what is beyond 32
-//! bits.
+//! Every method and every special code path of a level: tables, panels, planes, tuples, and axes beyond 32 bits.
 
-use gather_core::{Gather, GatherElements, GatherNd, Index, Level, OutOfBounds, Par, Strategy};
+use gather_core::{Gather, GatherElements, GatherNd, Index, Level, Method, OutOfBounds, Par};
 use gather_tests::oracle::{self, Dense};
+use gather_tests::support::skipped;
 
 use crate::{IndexOp, Pages, Picks, Sample, TIGHT, lengths, levels, samples};
 
-/// Tables of every size that registers hold.
+/// Tables of every size that fits in registers.
 fn tables<T: Sample, I: Index + TryFrom<i128>>(most: usize) {
     if !Level::Avx2.is_available() {
-        return;
+        return skipped("tables in registers: this machine lacks avx2");
     }
     let mut pages = Pages::new();
     for dim in 1..=most {
         let data = samples::<T>(&[dim]);
         let counts: Vec<usize> = if dim % 16 < 2 { lengths().collect() } else { vec![1, 31, 32, 33, 100] };
-        for (number, count) in counts.into_iter().enumerate() {
+        // A table takes two rows or more.
+        for (number, count) in counts.into_iter().filter(|&count| count > 1).enumerate() {
             let picks = Picks::<I>::new(&[count], dim, number + dim);
             let expected = oracle::gather(&data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
             let op = Gather::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
-            let op = op.level(Level::Avx2).strategy(Strategy::Table);
+            let op = op.level(Level::Avx2).method(Method::Table);
             pages.index(&TIGHT, &op, (&data, &picks, &expected));
         }
     }
@@ -40,22 +41,22 @@ fn tables_of_words_and_pairs() {
     tables::<u64, u64>(8);
 }
 
-/// GatherElements off the last axis: packed panels, and lanes that are read where they lie.
+/// GatherElements off the last axis: in packed panels, and read from where data lies.
 fn elements<T: Sample>() {
     let mut pages = Pages::new();
     let shapes = [([1, 5], [4, 5]), ([300, 70], [20, 70])];
-    // Lanes are the longest loop, else they would not run along the rows.
+    // The last dimension is the longest, so that the inner loop runs along the rows.
     let shapes = shapes.into_iter().chain(lengths().skip(2).map(|lanes| ([6, lanes], [lanes.min(3), lanes])));
     for (number, (shape, index_shape)) in shapes.enumerate() {
         let data = samples::<T>(&shape);
         let picks = Picks::<i32>::new(&index_shape, shape[0], number);
         let expected = oracle::gather_elements(&data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
         for level in levels() {
-            for strategy in [Strategy::Direct, Strategy::Panels] {
-                let op = GatherElements::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
-                let op = op.level(level).strategy(strategy).par(Par::Threads(1 + number % 2));
-                pages.index(&TIGHT, &op, (&data, &picks, &expected));
-            }
+            let op = GatherElements::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
+            let op = op.level(level).par(Par::Threads(1 + number % 2));
+            let taken = pages.by_every_method(&TIGHT, &op, (&data, &picks, &expected));
+            let all = [Method::Direct, Method::Blocks, Method::Chunks, Method::Panels];
+            assert!(all.iter().all(|method| taken.contains(method)), "{op:?}: {taken:?}");
         }
     }
 }
@@ -71,7 +72,7 @@ fn panels_and_planes() {
     elements::<[u32; 3]>();
 }
 
-/// Tuples of up to five components, one after the other.
+/// Tuples of up to five components.
 fn tuples<T: Sample, I: Index + TryFrom<i128>>() {
     let mut pages = Pages::new();
     for components in 0..=5 {
@@ -83,6 +84,8 @@ fn tuples<T: Sample, I: Index + TryFrom<i128>>() {
             for level in levels() {
                 let op = GatherNd::new().tuned(&picks, level);
                 pages.index(&TIGHT, &op, (&data, &picks, &expected));
+                let taken = pages.by_every_method(&TIGHT, &op, (&data, &picks, &expected));
+                assert!(taken.contains(&Method::Direct), "{op:?}: {taken:?}");
             }
         }
     }
@@ -127,3 +130,5 @@ fn an_axis_without_elements() {
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
     pages.index(&TIGHT, &op, (&none, &picks, &expected));
 }
+
+gather_tests::needs_64_bits!(beyond_32_bits);

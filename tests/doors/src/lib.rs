@@ -1,0 +1,105 @@
+//! Every public door of gather-core, from a crate that forbids unsafe code.
+//!
+//! The tests go through the doors with elements of every kind and with every setting. They answer or they refuse; they
+//! never crash. Here stand the programs that must not compile: calls on elements without bytes. Each stands twice, with
+//! elements of no byte and of one, so that nothing but the size can be what is refused. They are documentation tests, as
+//! those are compiled to the end: the size of an element is looked at where a generic function is instantiated.
+
+#![forbid(unsafe_code)]
+
+/// Two programs that differ in the element type alone: one must not compile, the other must run.
+#[cfg(doctest)]
+macro_rules! needs_bytes {
+    ($($name:ident: $code:literal;)*) => {$(
+        #[doc = concat!("```compile_fail\ntype T = [u8; 0];\n", prelude!(), $code, "\n# Ok::<(), Error>(())\n```")]
+        #[doc = concat!("```\ntype T = [u8; 1];\n", prelude!(), $code, "\n# Ok::<(), Error>(())\n```")]
+        pub struct $name;
+    )*};
+}
+
+/// Data of three elements, an output for two of them, and indices.
+#[cfg(doctest)]
+macro_rules! prelude {
+    () => {
+        "use gather_core::*;
+        use std::mem::MaybeUninit;
+        const ZERO: T = <T as Element>::ZERO;
+        let values = [ZERO; 3];
+        let data = View::new(&values, &[3])?;
+        let indices = View::new(&[1i64, 2], &[2])?;
+        let tuples = View::new(&[1i64, 2], &[2, 1])?;
+        let mut written = [ZERO; 2];
+        let out = &mut ViewMut::new(&mut written, &[2])?;
+        let mut fresh = [MaybeUninit::new(ZERO); 2];
+        let uninit = &mut ViewMut::new(&mut fresh, &[2])?;
+        let (three, two, pair) = (Layout::contiguous(&[3])?, Layout::contiguous(&[2])?, Layout::contiguous(&[2, 1])?);
+        let square = View::new(&values[..2], &[2, 1])?;
+        let blocks = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]);
+        let mut row_values = [ZERO; 2];
+        let row = &mut ViewMut::new(&mut row_values, &[1, 2])?;
+        let mut fresh_row = [MaybeUninit::new(ZERO); 2];
+        let uninit_row = &mut ViewMut::new(&mut fresh_row, &[1, 2])?;
+        "
+    };
+}
+
+#[cfg(doctest)]
+needs_bytes! {
+    GatherRun: "Gather::new(0).run(&data, &indices)?;";
+    GatherRunInto: "Gather::new(0).run_into(&data, &indices, out)?;";
+    GatherRunUninit: "Gather::new(0).run_uninit(&data, &indices, uninit)?;";
+    GatherPlan: "Gather::new(0).plan::<T, i64>(&three, &two)?;";
+    GatherFunction: "gather(&data, &indices, 0)?;";
+    GatherElementsRun: "GatherElements::new(0).run(&data, &indices)?;";
+    GatherElementsRunInto: "GatherElements::new(0).run_into(&data, &indices, out)?;";
+    GatherElementsRunUninit: "GatherElements::new(0).run_uninit(&data, &indices, uninit)?;";
+    GatherElementsPlan: "GatherElements::new(0).plan::<T, i64>(&three, &two)?;";
+    GatherElementsFunction: "gather_elements(&data, &indices, 0)?;";
+    GatherNdRun: "GatherNd::new().run(&data, &tuples)?;";
+    GatherNdRunInto: "GatherNd::new().run_into(&data, &tuples, out)?;";
+    GatherNdRunUninit: "GatherNd::new().run_uninit(&data, &tuples, uninit)?;";
+    GatherNdPlan: "GatherNd::new().plan::<T, i64>(&three, &pair)?;";
+    GatherNdFunction: "gather_nd(&data, &tuples)?;";
+    BatchToSpaceRun: "blocks.run(&square)?;";
+    BatchToSpaceRunInto: "blocks.run_into(&square, row)?;";
+    BatchToSpaceRunUninit: "blocks.run_uninit(&square, uninit_row)?;";
+    BatchToSpacePlan: "blocks.plan::<T>(&pair)?;";
+    BatchToSpaceFunction: "batch_to_space(&square, &[1, 2], &[0, 0], &[0, 0])?;";
+    MapFrom: "map_kernels! { static MAP = |_value: T| -> u8 { 1 }; }
+        Gather::new(0).run_map(&MAP, &data, &indices, ())?;";
+    MapTo: "map_kernels! { static MAP = |_value: u8| -> T { ZERO }; }
+        Gather::new(0).run_map(&MAP, &View::new(&[1, 2, 3], &[3])?, &indices, ())?;";
+    MapInto: "map_kernels! { static MAP = |value: T| -> T { value }; }
+        Gather::new(0).run_map_into(&MAP, &data, &indices, (), out)?;";
+    MapUninit: "map_kernels! { static MAP = |value: T| -> T { value }; }
+        Gather::new(0).run_map_uninit(&MAP, &data, &indices, (), uninit)?;";
+    Erased: "DynView::from(&data);";
+    DataType: "let dtype = <T as Element>::DTYPE; assert_eq!(dtype.size(), 1);";
+    Named: "assert_eq!(DType::of::<T>(\"mine\").size(), 1);";
+    Derived: "#[derive(Clone, Copy, Element)] #[repr(C)] struct Mine(T); assert_eq!(size_of::<Mine>(), 1);";
+    Kernels: "kernels! { static MINE; elements: [[T; 2]]; indices: [i64]; ranks: any; ops: [batch_to_space]; }
+        assert!(MINE.functions() > 0);";
+    Downcast: "let erased = Gather::new(0).run_dyn(&Registry::builtin(), &DynView::from(&View::new(&[1u8, 2, 3], &[3])?), &DynView::from(&indices))?;
+        assert!(erased.downcast::<T>().is_err());";
+}
+
+/// What has no door to a kernel takes elements without bytes: borrowing, and cloning one by one.
+///
+/// ```
+/// use gather_core::*;
+///
+/// let values = [[0u8; 0]; 3];
+/// let data = View::new(&values, &[3])?;
+/// assert_eq!(data.get(&[2]), Some(&[]));
+/// let picked = Gather::new(0).run_cloned(&data, &View::new(&[1i64, 2], &[2])?)?;
+/// assert_eq!(picked.shape(), [2]);
+/// let units = Tensor::filled(&[4], ())?;
+/// assert_eq!(units.view().len(), 4);
+/// # Ok::<(), Error>(())
+/// ```
+#[cfg(doctest)]
+pub struct Borrowed;
+
+// After the macros that it uses.
+#[cfg(doctest)]
+mod more;

@@ -1,0 +1,232 @@
+//! The list of the doors: every public function of gather-core, and the test that goes through it. A function that is
+//! not on the list fails the test. So does an entry whose function or test is gone.
+
+mod list;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, ImplItem, Item, ItemImpl, Meta, TraitItem, Type, UseTree, Visibility};
+
+use self::list::{DOORS, Door};
+
+/// Traits whose implementations are functions that a caller finds under another name.
+const CONVERSIONS: [&str; 3] = ["From", "FromIterator", "TryFrom"];
+
+fn folder(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the sources of gather-core") {
+        let path = entry.expect("an entry of the folder").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn parse(path: &Path) -> syn::File {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The names that a `use` tree brings in.
+fn names(tree: &UseTree, found: &mut BTreeSet<String>) {
+    match tree {
+        UseTree::Path(path) => names(&path.tree, found),
+        UseTree::Name(name) => drop(found.insert(name.ident.to_string())),
+        UseTree::Rename(name) => drop(found.insert(name.rename.to_string())),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| names(tree, found)),
+        UseTree::Glob(_) => panic!("lib.rs names what it exports"),
+    }
+}
+
+fn has(attributes: &[Attribute], path: &str, token: Option<&str>) -> bool {
+    attributes.iter().any(|attribute| match (&attribute.meta, token) {
+        (Meta::List(list), Some(token)) => list.path.is_ident(path) && list.tokens.to_string() == token,
+        (meta, None) => meta.path().is_ident(path),
+        _ => false,
+    })
+}
+
+fn is_hidden(attributes: &[Attribute]) -> bool {
+    has(attributes, "doc", Some("hidden"))
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// The names that stand after `pub .. keyword` in tokens, at any depth.
+fn public(keyword: &str, tokens: TokenStream, found: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let word = |at: usize| match tokens.get(at) {
+        Some(TokenTree::Ident(ident)) => Some(ident.to_string()),
+        _ => None,
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        if let TokenTree::Group(group) = token {
+            public(keyword, group.stream(), found);
+        }
+        if word(at).as_deref() != Some("pub") {
+            continue;
+        }
+        let skipped = (at + 1..).take_while(|&at| matches!(word(at).as_deref(), Some("const" | "unsafe"))).count();
+        if word(at + 1 + skipped).as_deref() == Some(keyword)
+            && let Some(name) = word(at + 2 + skipped)
+        {
+            found.push(name);
+        }
+    }
+}
+
+/// Collects the doors of the crate, by name.
+struct Collector {
+    exported: BTreeSet<String>,
+    doors: BTreeSet<String>,
+}
+
+impl Collector {
+    fn item(&mut self, item: &Item, file: &str) {
+        match item {
+            Item::Fn(item) if is_public(&item.vis) && self.exported.contains(&item.sig.ident.to_string()) => {
+                self.doors.insert(item.sig.ident.to_string());
+            }
+            Item::Impl(item) => self.implementation(item),
+            Item::Trait(item) if self.exported.contains(&item.ident.to_string()) => {
+                for function in &item.items {
+                    if let TraitItem::Fn(function) = function
+                        && !is_hidden(&function.attrs)
+                    {
+                        self.doors.insert(format!("{}::{}", item.ident, function.sig.ident));
+                    }
+                }
+            }
+            Item::Mod(item) if !has(&item.attrs, "cfg", Some("test")) => {
+                item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, file));
+            }
+            Item::Macro(item) => {
+                let mut found = Vec::new();
+                if let Some(name) = &item.ident {
+                    if has(&item.attrs, "macro_export", None) {
+                        self.doors.insert(format!("{name}!"));
+                    }
+                    public("fn", item.mac.tokens.clone(), &mut found);
+                    self.doors.extend(found.iter().map(|function| format!("{name}!::{function}")));
+                } else if file == "maps.rs" {
+                    public("static", item.mac.tokens.clone(), &mut found);
+                    self.doors.extend(found.iter().map(|map| format!("maps::{map}")));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn implementation(&mut self, item: &ItemImpl) {
+        let Type::Path(path) = &*item.self_ty else { return };
+        let name = path.path.segments.last().expect("a type has a name").ident.to_string();
+        if !self.exported.contains(&name) {
+            return;
+        }
+        if let Some(path) = item.trait_.as_ref().map(|implemented| &implemented.0) {
+            let conversion = path.segments.last().expect("a trait has a name");
+            if CONVERSIONS.iter().any(|known| conversion.ident == known) {
+                let text = conversion.to_token_stream().to_string().replace(' ', "");
+                self.doors.insert(format!("{name}: {text}"));
+            }
+            return;
+        }
+        for function in &item.items {
+            match function {
+                ImplItem::Fn(function) if is_public(&function.vis) && !is_hidden(&function.attrs) => {
+                    self.doors.insert(format!("{name}::{}", function.sig.ident));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Every door of gather-core, by name.
+fn doors() -> BTreeSet<String> {
+    let root = folder("../../gather-core/src");
+    let mut exported = BTreeSet::new();
+    for item in parse(&root.join("lib.rs")).items {
+        if let Item::Use(item) = item
+            && is_public(&item.vis)
+        {
+            names(&item.tree, &mut exported);
+        }
+    }
+    assert!(exported.contains("View") && exported.contains("gather"), "lib.rs exports {exported:?}");
+    let mut collector = Collector { exported, doors: BTreeSet::new() };
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    for path in files {
+        let file = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        parse(&path).items.iter().for_each(|item| collector.item(item, &file));
+    }
+    collector.doors
+}
+
+/// The tests of this crate and every word of their files, by module.
+fn tests() -> BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)> {
+    fn words(tokens: TokenStream, found: &mut BTreeSet<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) => drop(found.insert(ident.to_string())),
+                TokenTree::Group(group) => words(group.stream(), found),
+                _ => {}
+            }
+        }
+    }
+    let mut files = Vec::new();
+    sources(&folder("tests"), &mut files);
+    // Files that no module lists are not compiled.
+    let declared: BTreeSet<String> = parse(&folder("tests/main.rs"))
+        .items
+        .into_iter()
+        .filter_map(|item| if let Item::Mod(item) = item { Some(item.ident.to_string()) } else { None })
+        .collect();
+    let module = |path: &Path| path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    let read = |path: &PathBuf| {
+        let file = parse(path);
+        let mut all = BTreeSet::new();
+        words(file.to_token_stream(), &mut all);
+        let tests = file.items.iter().filter_map(|item| match item {
+            Item::Fn(item) if has(&item.attrs, "test", None) => Some(item.sig.ident.to_string()),
+            _ => None,
+        });
+        (module(path), (tests.collect(), all))
+    };
+    files.iter().filter(|path| declared.contains(&module(path))).map(read).collect()
+}
+
+#[test]
+fn every_door_has_a_test() {
+    let doors = doors();
+    let listed: BTreeMap<&str, &Door> = DOORS.iter().map(|(name, door)| (*name, door)).collect();
+    assert_eq!(listed.len(), DOORS.len(), "a door is listed twice");
+    let new: Vec<&String> = doors.iter().filter(|door| !listed.contains_key(door.as_str())).collect();
+    assert!(new.is_empty(), "doors without an entry in `doors/list.rs`: {new:#?}");
+    let gone: Vec<&&str> = listed.keys().filter(|door| !doors.contains(**door)).collect();
+    assert!(gone.is_empty(), "entries without a door: {gone:#?}");
+    let tests = tests();
+    for (name, door) in listed {
+        let Door::Test(test) = door else { continue };
+        let (module, function) = test.split_once("::").expect("a module and a function");
+        let (functions, words) = tests.get(module).unwrap_or_else(|| panic!("{name}: no module {module}"));
+        assert!(functions.contains(function), "{name}: there is no test {test}");
+        let last = name.rsplit("::").next().expect("a name").trim_end_matches('!');
+        let word = last.split(": ").last().and_then(|word| word.split('<').next()).expect("a name").to_lowercase();
+        // Settings are made in what the tests share.
+        let known = words.iter().chain(&tests["common"].1).any(|known| known.to_lowercase() == word);
+        assert!(known || name.contains(": "), "{name}: {module} does not name it");
+    }
+}

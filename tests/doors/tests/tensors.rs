@@ -1,0 +1,229 @@
+//! The doors of tensors and of what is known of types: views, owned tensors, layouts, registries.
+
+use std::any::TypeId;
+
+use gather_core::{
+    DType, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Registry, Shape,
+    Tensor, View, ViewMut,
+};
+
+use crate::common::{Line, Lines, METHODS, Packed, Point, Sample};
+
+/// Views and tensors of any type, which may have no bytes.
+fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
+    let mut values: Vec<T> = (0..6).map(value).collect();
+    let copy = values.clone();
+    let view = View::new(&copy, &[2, 3]).unwrap();
+    assert_eq!((view.shape(), view.strides(), view.rank(), view.len()), (&[2, 3][..], &[3, 1][..], 2, 6));
+    assert!(view.is_contiguous() && !view.is_empty());
+    assert_eq!(view.get(&[1, 2]), Some(&copy[5]));
+    assert_eq!((view.get(&[2, 0]), view.get(&[0]), view.get(&[0, 0, 0])), (None, None, None));
+    let turned = view.permuted(&[1, 0]).unwrap();
+    assert_eq!((turned.get(&[2, 1]), turned.is_contiguous()), (Some(&copy[5]), false));
+    assert!(view.permuted(&[1, 1]).is_err() && view.permuted(&[]).is_err() && view.permuted(&[0, 2]).is_err());
+    assert_eq!(View::new(&copy, &[7]).unwrap_err(), Error::LengthMismatch { len: 6, expected: 7, shape: [7].into() });
+    let backwards = View::strided(&copy, &[6], &[-1], 5).unwrap();
+    assert_eq!((backwards.get(&[0]), backwards.get(&[5])), (Some(&copy[5]), Some(&copy[0])));
+    let still = View::strided(&copy, &[1 << 30], &[0], 3).unwrap();
+    assert_eq!(still.get(&[(1 << 30) - 1]), Some(&copy[3]));
+    for (shape, strides, offset) in [(&[6][..], &[1isize][..], 1), (&[2], &[-1], 0), (&[2, 2], &[isize::MAX; 2], 0)] {
+        assert!(View::strided(&copy, shape, strides, offset).is_err(), "{shape:?} {strides:?} {offset}");
+    }
+    assert!(View::strided(&copy, &[0], &[isize::MIN], 6).unwrap().is_empty());
+    assert!(View::strided(&copy, &[0], &[1], 7).is_err());
+    assert!(View::new(&copy, &[usize::MAX, 2]).is_err());
+    assert_eq!(View::scalar(&copy[4]).get(&[]), Some(&copy[4]));
+
+    let mut view = ViewMut::new(&mut values, &[3, 2]).unwrap();
+    assert_eq!((view.shape(), view.strides(), view.rank(), view.len()), (&[3, 2][..], &[2, 1][..], 2, 6));
+    assert!(view.is_contiguous() && !view.is_empty() && *view.layout() == Layout::contiguous(&[3, 2]).unwrap());
+    view = ViewMut::strided(&mut values, &[2, 3], &[1, 2], 0).unwrap();
+    assert!(!view.is_contiguous());
+    for strides in [[0, 1], [1, 1], [2, -1], [isize::MIN, 1]] {
+        assert!(ViewMut::strided(&mut values, &[2, 3], &strides, 0).is_err(), "{strides:?}");
+    }
+
+    let mut tensor = Tensor::new(copy.clone(), &[3, 2]).unwrap();
+    assert_eq!((tensor.shape(), tensor.rank(), tensor.len(), tensor.is_empty()), (&[3, 2][..], 2, 6, false));
+    assert_eq!(tensor.view().get(&[2, 1]), Some(&copy[5]));
+    assert_eq!(tensor.view_mut().shape(), [3, 2]);
+    tensor.as_mut_slice()[0] = copy[5].clone();
+    assert_eq!((&tensor.as_slice()[0], &tensor.clone().into_vec()[1]), (&copy[5], &copy[1]));
+    assert!(Tensor::new(copy.clone(), &[4]).is_err());
+    let filled = Tensor::filled(&[2, 0, 3], copy[0].clone()).unwrap();
+    assert!(filled.is_empty() && filled.view().is_empty());
+    assert_eq!(Tensor::filled(&[2, 2], copy[1].clone()).unwrap().as_slice(), vec![copy[1].clone(); 4]);
+}
+
+#[test]
+fn views_and_tensors_of_any_type() {
+    borrowed(|_| ());
+    borrowed(|_| [0u8; 0]);
+    borrowed(|at| at.to_string());
+    borrowed(u8::sample);
+    borrowed(Point::sample);
+    borrowed(Packed::sample);
+    borrowed(Line::sample);
+    borrowed(Lines::sample);
+    borrowed(|at| vec![at as u8; 1 << 20]);
+}
+
+/// Tensors whose type is known at run time, with elements of any kind.
+fn erased<T: Sample>() {
+    let values: Vec<T> = (0..6).map(T::sample).collect();
+    let view = View::new(&values, &[2, 3]).unwrap();
+    let dynamic = DynView::from(&view);
+    assert_eq!((dynamic.dtype(), dynamic.shape(), dynamic.layout()), (T::DTYPE, &[2, 3][..], view.layout()));
+    assert_eq!(dynamic.permuted(&[1, 0]).unwrap().shape(), [3, 2]);
+    assert!(dynamic.permuted(&[2, 0]).is_err());
+    let dtype = T::DTYPE;
+    assert_eq!((dtype.size(), dtype.align()), (size_of::<T>(), align_of::<T>()));
+    assert_eq!((dtype.type_id(), dtype == u8::DTYPE), (TypeId::of::<T>(), TypeId::of::<T>() == TypeId::of::<u8>()));
+    assert_eq!(DType::of::<T>("mine"), dtype);
+    assert_eq!(DType::of::<T>("mine").name(), "mine");
+    let bytes = vec![0; 6 * size_of::<T>()];
+    assert_eq!(DynView::from_bytes(u8::DTYPE, &bytes, &[bytes.len()]).unwrap().shape(), [bytes.len()]);
+    let short = DynView::from_bytes(dtype, &bytes[1..], &[6]);
+    assert!(matches!(short, Err(Error::LengthMismatch { .. } | Error::InvalidBytes { .. })), "{short:?}");
+}
+
+#[test]
+fn types_known_at_run_time() {
+    erased::<u8>();
+    erased::<u16>();
+    erased::<[u64; 2]>();
+    erased::<Point>();
+    erased::<Packed>();
+    erased::<Line>();
+    erased::<Lines>();
+}
+
+#[test]
+fn views_of_bytes() {
+    let numbers: Vec<u8> = [1u32, 2, 3, 4, 5, 6].iter().flat_map(|number| number.to_ne_bytes()).collect();
+    let rows = View::new(&[0i64, 2], &[2]).unwrap();
+    for shift in 0..4 {
+        // Elements of 4 bytes at every address, with bytes behind them that are no element.
+        let mut bytes = vec![0xff; shift];
+        bytes.extend_from_slice(&numbers);
+        bytes.extend([0xff; 3]);
+        let columns = DynView::strided(u32::DTYPE, &bytes[shift..], &[3, 2], &[1, 3], 0).unwrap();
+        let picked = Gather::new(0).run_dyn(&Registry::builtin(), &columns, &DynView::from(&rows)).unwrap();
+        assert_eq!(picked.downcast::<u32>().unwrap().into_vec(), [1, 4, 3, 6]);
+        let refused = |shape: &[usize], strides: &[isize], offset| {
+            DynView::strided(u32::DTYPE, &bytes[shift..], shape, strides, offset).is_err()
+        };
+        assert!(refused(&[7], &[1], 0) && refused(&[2], &[-1], 0) && refused(&[2], &[isize::MAX], 0));
+        assert!(refused(&[2], &[], 0) && refused(&[0], &[1], 7) && !refused(&[0], &[isize::MIN], 6));
+        let mut written = bytes.clone();
+        let whole = DynViewMut::from_bytes(u32::DTYPE, &mut written[shift..shift + 24], &[2, 3]).unwrap();
+        assert_eq!((whole.dtype(), whole.shape(), whole.layout().strides()), (u32::DTYPE, &[2, 3][..], &[3, 1][..]));
+        let mut refused = |shape: &[usize], strides: &[isize]| {
+            DynViewMut::strided(u32::DTYPE, &mut written[shift..], shape, strides, 0).is_err()
+        };
+        assert!(refused(&[2], &[0]) && refused(&[2, 3], &[1, 1]) && refused(&[7], &[1]) && !refused(&[2, 3], &[1, 2]));
+    }
+    let mut numbers = [0u16; 6];
+    let mut view = ViewMut::strided(&mut numbers, &[2, 2], &[-3, 2], 3).unwrap();
+    let erased = DynViewMut::from(&mut view);
+    assert_eq!((erased.dtype(), erased.layout().strides()), (u16::DTYPE, &[-3, 2][..]));
+}
+
+#[test]
+fn arrays_are_flattened() {
+    let flat = Tensor::new(vec![[1u8, 2, 3]; 4], &[2, 2]).unwrap().into_flattened();
+    assert_eq!((flat.shape(), flat.as_slice()), (&[2, 2, 3][..], &[1, 2, 3].repeat(4)[..]));
+    let empty = Tensor::new(vec![[0u32; 0]; 4], &[4]).unwrap().into_flattened();
+    assert_eq!(empty.shape(), [4, 0]);
+}
+
+#[test]
+fn types_by_the_names_of_others() {
+    assert_eq!(DType::from_name("complex64").map(|dtype| dtype.size()), Some(8));
+    assert_eq!(DType::from_safetensors("I64"), Some(i64::DTYPE));
+    assert_eq!((DType::from_onnx(1), DType::from_onnx_name("DOUBLE")), (Some(f32::DTYPE), Some(f64::DTYPE)));
+    assert_eq!((DType::from_dlpack(1, 8, 1), DType::from_dlpack(1, 8, 4)), (Some(u8::DTYPE), None));
+    assert_eq!((DType::from_gguf(28), DType::from_numpy("|b1")), (Some(f64::DTYPE), Some(bool::DTYPE)));
+    for name in ["", "[u8; 2]", "F32", "f33", "|", "<f", "<f44", "\u{e9}"] {
+        assert!(
+            DType::from_name(name).is_none()
+                && DType::from_onnx_name(name).is_none()
+                && DType::from_numpy(name).is_none()
+        );
+    }
+    for code in [i32::MIN, -1, 0, 8, 17, i32::MAX] {
+        assert!(DType::from_onnx(code).is_none() && DType::from_gguf(code.unsigned_abs().max(2)).is_none(), "{code}");
+    }
+}
+
+#[test]
+fn results_known_at_run_time() {
+    let (values, ids) = ([1u16, 2, 3], [2u8, 0]);
+    let (data, ids) = (View::new(&values, &[3]).unwrap(), View::new(&ids, &[2]).unwrap());
+    let run = || Gather::new(0).run_dyn(&Registry::default(), &DynView::from(&data), &DynView::from(&ids)).unwrap();
+    let out = run();
+    assert_eq!(
+        (out.dtype(), out.shape(), out.as_bytes()),
+        (u16::DTYPE, &[2][..], &[3u16, 1].map(u16::to_ne_bytes).concat()[..])
+    );
+    assert_eq!(out.view().shape(), [2]);
+    assert_eq!((run().view_mut().shape(), run().view_mut().dtype()), (&[2][..], u16::DTYPE));
+    assert_eq!(out.downcast::<u16>().unwrap().into_vec(), [3, 1]);
+    let wrong = run().downcast::<i16>().unwrap_err();
+    assert_eq!(wrong, Error::DTypeMismatch { expected: i16::DTYPE, got: u16::DTYPE });
+    let bytes = [0u8, 2];
+    assert!(matches!(
+        DynView::from_bytes(bool::DTYPE, &bytes, &[2]),
+        Err(Error::InvalidBytes { position: Some(1), .. })
+    ));
+    assert!(matches!(
+        DynView::from_bytes(Point::DTYPE, &[0; 12], &[1]),
+        Err(Error::InvalidBytes { position: None, .. })
+    ));
+}
+
+#[test]
+fn layouts_and_shapes() {
+    let layout = Layout::contiguous(&[2, 3]).unwrap();
+    assert_eq!((layout.shape(), layout.strides(), layout.rank(), layout.len()), (&[2, 3][..], &[3, 1][..], 2, 6));
+    assert!(layout.is_contiguous() && !layout.is_empty());
+    assert!(!Layout::strided(&[2, 3], &[1, 2]).unwrap().is_contiguous());
+    assert!(Layout::strided(&[2, 3], &[1]).is_err() && Layout::contiguous(&[usize::MAX, usize::MAX]).is_err());
+    assert!(Layout::contiguous(&[usize::MAX, 2, 0]).is_err());
+    let shapes = [Shape::from(&[1usize, 2][..]), Shape::from([1, 2]), [1, 2].into_iter().collect()];
+    assert!(shapes.iter().all(|shape| *shape == [1, 2]));
+}
+
+gather_core::kernels! {
+    /// One kernel for each level.
+    static ONE;
+    elements: [u32];
+    indices: [i32];
+    ranks: 1;
+    ops: [gather];
+}
+
+#[test]
+fn sets_of_kernels() {
+    assert_eq!(ONE.name(), "ONE");
+    assert!(ONE.functions() >= 1);
+    let (builtin, more) = (Registry::builtin().kernels().count(), Registry::builtin().with(&ONE).kernels().count());
+    assert!(more > builtin && more - builtin <= Level::ALL.len(), "{builtin} and {more} kernels");
+}
+
+#[test]
+fn names_and_lists() {
+    assert!(Level::preferred().is_available() && Level::Scalar.is_available());
+    let distinct =
+        |names: Vec<&str>| names.iter().all(|a| !a.is_empty() && names.iter().filter(|b| a == *b).count() == 1);
+    assert!(distinct(Level::ALL.iter().map(|level| level.name()).collect()));
+    assert!(distinct(METHODS.iter().map(|method| method.name()).collect()));
+    assert!(distinct([Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace].map(Op::name).to_vec()));
+    let registry = Registry::builtin();
+    assert!(registry.kernels().count() > 100);
+    let key =
+        KernelKey { op: Op::Gather, dtype: f32::DTYPE, index: Some(IndexType::I64), rank: 2, level: Level::Scalar };
+    assert!(registry.select(&key).is_some());
+    assert!(registry.select(&KernelKey { dtype: Point::DTYPE, ..key }).is_none());
+    assert!(registry.select(&KernelKey { index: None, ..key }).is_none());
+}

@@ -1,0 +1,80 @@
+//! H20: strides at the ends of their type, along dimensions that are never stepped along.
+
+use gather_core::{
+    Argument, BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, OutOfBounds, Tensor,
+    View, ViewMut,
+};
+
+use super::{Faces, SIX, call_space, text};
+
+const ENDS: [isize; 4] = [isize::MAX, isize::MIN, isize::MIN + 1, isize::MAX / 2 + 1];
+
+#[test]
+fn h20_one_element_may_have_any_stride() {
+    for stride in ENDS {
+        let data = View::strided(SIX, &[1, 1], &[stride, stride], 4).unwrap();
+        let list = View::strided(&[0i64, 1], &[1, 1], &[stride, stride], 0).unwrap();
+        assert_eq!(text(Gather::new(0).call(&data, &list)), "[1, 1, 1] [5]");
+        assert_eq!(text(GatherElements::new(1).call(&data, &list)), "[1, 1] [5]");
+        assert_eq!(text(GatherNd::new().call(&data, &list)), "[1, 1] [5]");
+        assert_eq!(text(call_space(&BatchToSpace::new(&[1, 1], &[0, 0], &[0, 0]), &data)), "[1, 1] [5]");
+
+        let mut out = [9];
+        let mut view = ViewMut::strided(&mut out, &[1, 1], &[stride, stride], 0).unwrap();
+        GatherElements::new(0).run_into(&data, &list, &mut view).unwrap();
+        assert_eq!((out, data.get(&[0, 0]), data.get(&[0, 1])), ([5], Some(&5), None));
+    }
+}
+
+#[test]
+fn h20_parameters_of_one_entry_may_have_any_stride() {
+    let two = [2i64, 0].map(i64::to_ne_bytes).concat();
+    for stride in ENDS {
+        let entry = |offset| DynView::strided(i64::DTYPE, &two, &[1], &[stride], offset).unwrap();
+        let op = BatchToSpace::from_tensors(&entry(0), &entry(1), &entry(1)).unwrap();
+        let rank = Error::ParameterLengthMismatch { argument: Argument::BlockShape, len: 1, rank: 2 };
+        assert_eq!(op.output_shape(&[2, 3]), Err(rank));
+    }
+}
+
+#[test]
+fn h20_no_element_may_have_any_stride() {
+    let none: &[i32] = &[];
+    let zero = OutOfBounds::Zero;
+    for stride in ENDS {
+        let data = View::strided(none, &[3, 0], &[stride, stride], 0).unwrap();
+        let list = View::strided(&[2i64, 0, 1, 0], &[2, 2], &[2, 1], 0).unwrap();
+        assert_eq!(text(GatherNd::new().out_of_bounds(zero).call(&data, &list)), "[2] [0, 0]");
+        assert_eq!(
+            text(GatherNd::new().call(&data, &list)),
+            "gather_nd: index 0 at position 1 is out of range for axis 1 of size 0"
+        );
+        assert_eq!(text(Gather::new(0).call(&data, &list)), "[2, 2, 0] []");
+        assert_eq!(text(Gather::new(1).out_of_bounds(zero).call(&data, &list)), text(Ok(zeros(&[3, 2, 2]))));
+        assert_eq!(text(GatherElements::new(1).out_of_bounds(zero).call(&data, &list)), text(Ok(zeros(&[2, 2]))));
+        assert_eq!(text(call_space(&BatchToSpace::new(&[1, 3], &[0, 0], &[0, 0]), &data)), "[1, 0] []");
+    }
+}
+
+fn zeros(shape: &[usize]) -> Tensor<i32> {
+    Tensor::filled(shape, 0).unwrap()
+}
+
+#[test]
+fn h20_steps_beyond_memory_are_refused() {
+    let mut bytes = [0u8; 12];
+    for stride in ENDS {
+        for shape in [&[2, 1][..], &[1, 3], &[2, 2]] {
+            let strides = [stride, stride];
+            let refused = |error| matches!(error, Error::StridesOutOfBounds { .. });
+            assert!(refused(View::strided(SIX, shape, &strides, 3).unwrap_err()));
+            assert!(refused(DynView::strided(i32::DTYPE, &bytes, shape, &strides, 1).unwrap_err()));
+            assert!(refused(DynViewMut::strided(i32::DTYPE, &mut bytes, shape, &strides, 1).unwrap_err()));
+        }
+    }
+    for offset in [7, usize::MAX] {
+        let beyond = |error| error == Error::OffsetOutOfBounds { offset, len: 6 };
+        assert!(beyond(View::strided(SIX, &[0], &[1], offset).unwrap_err()));
+        assert!(View::strided(SIX, &[1], &[1], offset).is_err());
+    }
+}
