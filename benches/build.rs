@@ -1,4 +1,4 @@
-//! Tells the benchmarks which compiler they were built with.
+//! Tells the benchmarks which compiler has built them.
 
 use std::env;
 use std::process::Command;

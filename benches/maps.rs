@@ -1,7 +1,8 @@
-//! Maps: a gather that converts on its way, against a gather followed by a conversion pass, all into warm memory. Rows of an
-//! embedding table, 8,192 of [50257, 768]. Every output is checked against the two steps, to the bit, before it is timed.
+//! Maps: a gather that converts on its way, against a gather followed by a conversion. All write into warm memory.
+//! The call gathers 8,192 rows of an embedding table of [50257, 768]. Every output is compared with that of the two
+//! steps, bit by bit, before it is timed.
 //!
-//! The second steps are loops over slices that are compiled for AVX2 where the machine has it, as the maps are.
+//! The second steps are loops over slices. Like the maps, they are compiled for AVX2 where the machine has it.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ const COLUMNS: usize = 768;
 const IDS: usize = 8192;
 const ZERO_POINT: u8 = 131;
 
-/// A loop that is compiled for AVX2 too, and called so where the machine has it.
+/// A loop that is also compiled for AVX2; that version is called where the machine has AVX2.
 macro_rules! vectorised {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) $body:block) => {
         $(#[$doc])*
@@ -40,7 +41,7 @@ macro_rules! vectorised {
 }
 
 vectorised! {
-    /// The second step in one pass.
+    /// The second step, in one pass.
     fn dequantize(rows: &[u8], scales: &[f32], out: &mut [f32]) {
         for ((row, out), scale) in rows.chunks_exact(COLUMNS).zip(out.chunks_exact_mut(COLUMNS)).zip(scales) {
             for (out, &value) in out.iter_mut().zip(row) {
@@ -51,7 +52,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The second step as tensor libraries have it: a cast.
+    /// The second step of a tensor library: a cast.
     fn cast(rows: &[u8], out: &mut [f32]) {
         for (out, &value) in out.iter_mut().zip(rows) {
             *out = f32::from(value);
@@ -60,7 +61,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// And a third: subtraction and product, broadcast over rows.
+    /// And its third: a subtraction and a product, broadcast over rows.
     fn scale(out: &mut [f32], scales: &[f32]) {
         for (out, scale) in out.chunks_exact_mut(COLUMNS).zip(scales) {
             for out in out {
@@ -82,14 +83,14 @@ impl Random {
     }
 }
 
-/// A tensor of memory as outputs have it: on huge pages where that pays.
+/// A tensor in the same kind of memory as outputs: on huge pages where they pay.
 fn tensor<T: Clone>(shape: &[usize], zero: T, mut value: impl FnMut() -> T) -> Tensor<T> {
     let mut tensor = Tensor::filled(shape, zero).expect("a tensor that fits");
     tensor.as_mut_slice().fill_with(&mut value);
     tensor
 }
 
-/// Checks that a call gives the bits of `expected`, over an output full of something else.
+/// Checks that a call gives the bits of `expected`. Its output is filled with something else first.
 fn check<U: Copy, B: PartialEq>(
     out: &mut Tensor<U>,
     expected: &Tensor<U>,
@@ -102,7 +103,7 @@ fn check<U: Copy, B: PartialEq>(
     assert!(same, "one step gives what two steps give");
 }
 
-/// A number of no output, and its bits.
+/// A number that is in no output, and how to get its bits.
 const SINGLE: (f32, fn(f32) -> u32) = (f32::NAN, f32::to_bits);
 const HALF: (f16, fn(f16) -> u16) = (f16::NAN, f16::to_bits);
 
@@ -192,7 +193,7 @@ fn half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     group.finish();
 }
 
-/// From 4 bytes to 2: what lies between two steps is as long as what is read.
+/// From 4 bytes to 2. The rows between the two steps are as long as those that are read.
 fn to_half_precision(criterion: &mut Criterion, ids: &Tensor<i64>) {
     let mut random = Random(4);
     let table = tensor(&[ROWS, COLUMNS], 0.0, || (random.next() as i32) as f32 / 1e6);

@@ -1,5 +1,6 @@
-//! What one call of Gather costs as one thing changes: the policy, the index type, the bytes of a row, the order of the
-//! indices, the size of the table, the strides of the views. Every output is checked against the plain loop first.
+//! What one call of Gather costs as one thing changes: the policy, the index type, the bytes of a row, the order of
+//! the indices, the size of the table, the strides of the views. Every output is checked against the plain loop
+//! first.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -37,7 +38,7 @@ fn run<T: Element, I: Index>(
     out
 }
 
-/// Indices below `dim`, of which every hundredth is `dim` where `wild`.
+/// Indices below `dim`. Where `wild`, every hundredth is `dim`, which is out of range.
 fn indices(dim: usize, wild: bool) -> Vec<i64> {
     let mut random = Random::new(1);
     (0..LANES).map(|at| if wild && at % 100 == 99 { dim } else { random.below(dim) } as i64).collect()
@@ -144,7 +145,7 @@ fn strides(criterion: &mut Criterion) {
         ("transposed", [1, side], 0),
         ("broadcast", [0, 1], 0),
     ];
-    // Twice as many, of which a view takes every second one.
+    // Twice as many as needed: one view takes every second one.
     let wide: Vec<i64> = indices(SIDE, false)[..2 * SIDE].to_vec();
     for (name, strides, offset) in views {
         let data = View::strided(&values, &[SIDE, SIDE], &strides, offset).expect("inside");

@@ -1,8 +1,8 @@
-//! Every workload with every peer; ids are `operator/width/index/rank-axis/size/distribution/engine`.
+//! Every workload with every peer. Ids are `operator/width/index/rank-axis/size/distribution/engine`.
 //!
-//! Every output is checked against the plain loop before it is timed; peers that do not run a workload are named with the
-//! reason. `GATHER_BENCH_THREADS` is the number of threads, one unless it is set; peers that run on one thread whatever they
-//! are told are left out where it is not one.
+//! Every output is checked against the plain loop before it is timed. Peers that do not run a workload are named with
+//! the reason. `GATHER_BENCH_THREADS` sets the number of threads, which is one otherwise. With more than one, peers
+//! that run on one thread whatever they are told are left out.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn main() {
     probe::answer();
     let threads = std::env::var("GATHER_BENCH_THREADS");
     let threads = threads.map_or(1, |number| number.parse().expect("GATHER_BENCH_THREADS is a number"));
-    // From inside a pool, as a program of many calls would be: a call from outside also waits for a thread to wake up.
+    // From inside a pool, like a program of many calls: a call from outside also waits for a thread to wake up.
     with_threads(threads, || {
         let mut criterion = Criterion::default().configure_from_args();
         if quick() {
@@ -33,7 +33,7 @@ fn main() {
     });
 }
 
-/// Whether the run shall be short: criterion's own flag takes only some of the time away.
+/// Whether the run is to be short: criterion's own flag saves only part of the time.
 fn quick() -> bool {
     std::env::args().any(|arg| arg == "--quick")
 }
@@ -54,7 +54,7 @@ fn compare(criterion: &mut Criterion, case: &Case, peers: &[Box<dyn Peer>], thre
     group.finish();
 }
 
-/// As [`prepare_checked`], after a trial in another process where the peer can end ours.
+/// Like [`prepare_checked`]. A peer that can end our process is tried in another one first.
 fn prepare<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
     if peer.native() {
         probe(peer, &case.workload, threads)?;

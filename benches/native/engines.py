@@ -1,9 +1,8 @@
-"""The tensor engines, each behind an adapter that turns a workload into a call without arguments.
+"""The tensor engines. An adapter for each turns a workload into a call without arguments.
 
-Adapters import their engine when they are made, so that a process loads one engine only. Inputs are handed over to the
-engine before the call is timed; what an engine must do to accept a type of indices (a cast) is part of the call.
-NumPy, PyTorch, TensorFlow and JAX return a fresh output at every call; ONNX Runtime and OpenVINO write into one that
-was bound ahead.
+An adapter imports its engine when it is made, so a process loads only one engine. The engine gets its inputs before
+the call is timed. A cast that it needs for a type of indices is part of the call. NumPy, PyTorch, TensorFlow and JAX
+return a fresh output from every call. ONNX Runtime and OpenVINO write into one that was bound ahead.
 """
 
 import os
@@ -16,7 +15,7 @@ class Unsupported(Exception):
 
 
 class Engine:
-    """An engine: operators are methods that take a workload, data and indices, and return the call to be timed."""
+    """An engine. Each operator is a method that takes a workload, data and indices, and returns the call to time."""
 
     label = ""
 
@@ -25,11 +24,11 @@ class Engine:
         raise NotImplementedError
 
     def prepare(self, workload, data, indices):
-        """The call to be timed, which returns the output; data and indices must outlive it."""
+        """The call to be timed, which returns the output. Data and indices must outlive it."""
         return getattr(self, workload.operator)(workload, data, indices)
 
     def to_numpy(self, output):
-        """What a call returned, as an array."""
+        """The output of a call as an array."""
         return np.asarray(output)
 
     def gather(self, workload, data, indices):
@@ -46,7 +45,7 @@ class Engine:
 
 
 class NumPy(Engine):
-    """take, take_along_axis, fancy indexing, and reshape-transpose-copy; also the reference for the others."""
+    """take, take_along_axis, fancy indexing, and reshape-transpose-copy. The others are checked against it."""
 
     label = "NumPy"
 
@@ -89,7 +88,7 @@ class PyTorch(Engine):
 
     def gather(self, workload, data, indices):
         axis, shape = workload.axis, workload.output_shape
-        is_mask = indices.dtype == np.uint8  # PyTorch takes bytes for a mask, not for indices.
+        is_mask = indices.dtype == np.uint8  # To PyTorch bytes are a mask, not indices.
         data, indices, *batch = self._tensors(data, indices, *workload.batch_coordinates(indices.ndim))
         if batch:
             return lambda: data[(*batch, indices)]
@@ -113,7 +112,7 @@ class PyTorch(Engine):
 
 
 class OnnxRuntime(Engine):
-    """A session with one node, inputs and output bound ahead."""
+    """A session with one node; inputs and output are bound ahead."""
 
     label = "ONNX Runtime"
 
@@ -180,7 +179,7 @@ class OnnxRuntime(Engine):
 
 
 class OpenVino(Engine):
-    """Gather-8, GatherElements-6, GatherND-8 and BatchToSpace-2, compiled for the CPU, tensors set ahead."""
+    """Gather-8, GatherElements-6, GatherND-8 and BatchToSpace-2, compiled for the CPU; tensors are set ahead."""
 
     label = "OpenVINO"
 
@@ -238,7 +237,7 @@ class OpenVino(Engine):
 
 
 class TensorFlow(Engine):
-    """Eager gather, gather_nd and batch_to_space; reshape-transpose where channels come first."""
+    """Eager gather, gather_nd and batch_to_space; reshape and transpose where channels come first."""
 
     label = "TensorFlow"
 
@@ -259,7 +258,7 @@ class TensorFlow(Engine):
         return lambda: tf.gather(data, indices, axis=axis, batch_dims=batch_dims)
 
     def gather_elements(self, workload, data, indices):
-        """TensorFlow has no such operator: the axis is moved to the end, where Gather with batch_dims is the same."""
+        """TensorFlow lacks the operator. With the axis moved to the end, Gather with batch_dims does the same."""
         tf, axis, last = self.tf, workload.axis, data.ndim - 1
         data, indices = tf.constant(data), tf.constant(indices)
         if axis == last:
@@ -290,7 +289,7 @@ class TensorFlow(Engine):
 
 
 class Jax(Engine):
-    """Functions compiled ahead, out-of-range mode "clip" and no wrapping of negative indices; indices stay i64."""
+    """Functions compiled ahead. Out-of-range mode "clip", negative indices not wrapped, i64 indices kept."""
 
     label = "JAX"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
 """Measures tensor engines on the fixed workloads and prints a table of median milliseconds.
 
-Every engine runs in a process of its own, pinned to as many CPUs as there are threads (Linux), and every output is
-checked against NumPy's before it is timed. Engines take turns on a workload, so that a busy moment of the machine
-does not hit one of them alone. In the table, '-' is an operator or engine that is missing, 'wrong' an output that
-differs, 'error' an exception and 'crash' a process that died; the reasons are in the JSON.
+Every engine runs in a process of its own, pinned to as many CPUs as there are threads (Linux). Every output is
+checked against NumPy's before it is timed. Engines take turns on a workload, so a busy moment of the machine does not
+hit one of them alone. In the table '-' stands for a missing operator or engine, 'wrong' for an output that differs,
+'error' for an exception, and 'crash' for a process that died. The JSON has the reasons.
 """
 
 import argparse
@@ -26,10 +26,10 @@ from workloads import WORKLOADS
 
 ROUNDS = 3
 MIN_SAMPLES = 7
-SETTLING_CALLS = 12  # before the first round: allocators give pages back and fault them in again at first
-SETTLING_SECONDS = 3  # at most, whatever the calls take
-WARM_UP = 0.2  # of the time of a round, before every round
-SHORTEST_SAMPLE = 100e-6  # seconds; shorter calls are timed several at a time
+SETTLING_CALLS = 12  # before the first round: at first, allocators give pages back and fault them in again
+SETTLING_SECONDS = 3  # at most, even if fewer calls fit
+WARM_UP = 0.2  # a part of each round's time, before the round
+SHORTEST_SAMPLE = 100e-6  # seconds; shorter calls are timed several at once
 PATIENCE = 300  # seconds without an answer, after which an engine counts as crashed
 
 
@@ -38,14 +38,14 @@ class Crash(Exception):
 
 
 class EngineProcess:
-    """An engine in a process of its own, which is started anew after a crash."""
+    """An engine in a process of its own, which is started again after a crash."""
 
     def __init__(self, label, cpus):
         self.label, self.cpus = label, cpus
         self.version = self.missing = self.process = None
 
     def ask(self, *request):
-        """Sends a request, starting the process if need be; raises Crash where no answer comes."""
+        """Sends a request, and starts the process first if there is none. Raises Crash if no answer comes."""
         if self.process is None:
             self._start()
         if self.missing:
@@ -53,7 +53,7 @@ class EngineProcess:
         try:
             self.connection.send(request)
         except ConnectionError:
-            pass  # The process has died, which is what waiting for its answer will find.
+            pass  # The process has died; waiting for its answer finds out how.
         return self._answer()
 
     def stop(self):
@@ -85,7 +85,7 @@ class EngineProcess:
 
 
 def serve(connection, parents_end, label, cpus):
-    """The loop of an engine's process: answers requests until the connection closes."""
+    """Runs in an engine's process: answers requests until the connection closes."""
     parents_end.close()
     os.sched_setaffinity(0, cpus)
     try:
@@ -104,14 +104,14 @@ def serve(connection, parents_end, label, cpus):
 
 
 class Bench:
-    """One engine with at most one workload at hand."""
+    """One engine with at most one prepared workload."""
 
     def __init__(self, engine):
         self.engine = engine
         self.inputs = self.call = None
 
     def prepare(self, workload):
-        """Sets a workload up and checks its output; the answer's status is 'ok' where it can be timed."""
+        """Sets a workload up and checks its output. The answer's status is 'ok' if it can be timed."""
         self.call = self.inputs = None
         self.inputs = workload.inputs()
         expected = NumPy(threads=1).prepare(workload, *self.inputs)()
@@ -120,7 +120,7 @@ class Bench:
             output = self.engine.to_numpy(call())
         except Unsupported as reason:
             return {"status": "unsupported", "reason": str(reason)}
-        except Exception as error:  # Whatever an engine raises belongs into the report.
+        except Exception as error:  # Whatever an engine raises belongs in the report.
             return {"status": "error", "reason": f"{type(error).__name__}: {error}"}
         if (output.shape, output.dtype) != (expected.shape, expected.dtype):
             return {"status": "wrong", "reason": f"{output.dtype} {output.shape}"}
@@ -135,7 +135,7 @@ class Bench:
         return {"status": "ok"}
 
     def time(self, seconds, min_samples):
-        """Times the prepared call: seconds per call, and CPU seconds per second meanwhile."""
+        """Times the prepared call. Returns seconds per call, and CPU seconds per second during the timing."""
         call, clock = self.call, time.perf_counter
         start, calls = clock(), 0
         while calls == 0 or clock() - start < seconds * WARM_UP:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fetches native engines from PyPI into a folder and prints the variables that the comparison finds them by:
+# Fetches native engines from PyPI into a folder, and prints the variables that tell the comparison where they are:
 #
 #     eval "$(benches/native/setup.sh DIR)"
 #     eval "$(benches/native/setup.sh DIR --tensorflow)"
 #
-# TensorFlow is asked for by itself: it takes some 1.5 GB.
-# A second run with the same folder fetches nothing anew. Nothing is installed; Python is needed only for its pip.
+# TensorFlow comes only if asked for: it takes some 1.5 GB.
+# A second run with the same folder fetches nothing. Nothing is installed; Python is needed for its pip alone.
 set -euo pipefail
 
 onnxruntime=1.31.1
@@ -19,7 +19,7 @@ fi
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 
-# The file of a package in its folder, fetched and unpacked unless it is there: package, version, pattern.
+# fetch PACKAGE VERSION PATTERN: prints the path of a package's file. Fetches and unpacks the package if need be.
 fetch() {
     local folder=$dir/$1-$2
     if [ ! -d "$folder" ]; then

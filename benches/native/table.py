@@ -6,10 +6,10 @@
     python benches/native/measure.py --threads 2 --json two.json > /dev/null
     python benches/native/table.py ours.md one.json two.json
 
-Prints, per workload: our milliseconds and the best engine's, with one thread and with two, their ratios, and how our
-one-threaded time compares with a warm copy of the output's bytes and with the moves alone. The last lines have the geometric
-means over all workloads but the one of latency: of the ratios, and of what they would be with one thread if everything took
-as long as the moves, or as we where that is less.
+Prints a row for each workload: our milliseconds, the best engine's and their ratio, with one thread and with two; then
+our time with one thread beside a warm copy of the output's bytes and beside the moves alone. The last lines have
+geometric means over all workloads but the one of latency. The first is that of the ratios. The second is what the
+ratios with one thread would be if each workload took as long as its moves, or as long as now where that is less.
 """
 
 import json
@@ -20,7 +20,7 @@ LATENCY = "gather/small_32x16_8"
 
 
 def our_times(path):
-    """The rows that `record` has printed: workload -> (one thread, two threads, fresh, loop, copy, moves) in milliseconds."""
+    """The rows of `record`: workload -> (one thread, two threads, fresh, loop, copy, moves) in milliseconds."""
     rows = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -57,8 +57,10 @@ def main():
     if len(sys.argv) != 4:
         sys.exit("usage: table.py OURS.md ONE_THREAD.json TWO_THREADS.json")
     ours, engines = our_times(sys.argv[1]), [best_engines(path) for path in sys.argv[2:]]
-    print("| workload | ours, 1 | best engine, 1 | ratio | ours, 2 | best engine, 2 | ratio | ours / copy | ours / moves | fresh / ours |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    head = ["workload", "ours, 1", "best engine, 1", "ratio", "ours, 2", "best engine, 2", "ratio"]
+    head += ["ours / copy", "ours / moves", "fresh / ours"]
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
     ratios, limits = [[], []], []
     for workload, (one, two, fresh, _, copy, moves) in ours.items():
         cells = [workload]
@@ -74,8 +76,9 @@ def main():
             limits.append(engines[0][workload][1] / min(one, moves))
         print("| " + " | ".join(cells) + " |")
     if ratios[0]:
-        print(f"\nGeometric means: {geometric_mean(ratios[0]):.2f} with one thread, {geometric_mean(ratios[1]):.2f} with two.")
-        print(f"At the limit of the moves: {geometric_mean(limits):.2f} with one thread.")
+        one, two = map(geometric_mean, ratios)
+        print(f"\nGeometric means: {one:.2f} with one thread, {two:.2f} with two.")
+        print(f"If each took as long as its moves: {geometric_mean(limits):.2f} with one thread.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Workload:
-    """An operator on tensors of fixed shapes; where `batch_dims` is set, Gather's `axis` equals it."""
+    """An operator on tensors of fixed shapes. Where `batch_dims` is set, Gather's `axis` is the same number."""
 
     name: str
     operator: str
@@ -35,25 +35,25 @@ class Workload:
 
     @property
     def split_shape(self):
-        """BatchToSpace, step 1: data reshaped so that every block has a dimension of its own, in front of the batch."""
+        """BatchToSpace, step 1: data reshaped so that every block has a dimension of its own, before the batch."""
         return (*self.block[1:], self.shape[0] // math.prod(self.block), *self.shape[1:])
 
     @property
     def permutation(self):
-        """BatchToSpace, step 2: every block goes behind the dimension that it refines."""
+        """BatchToSpace, step 2: every block goes after the dimension that it refines."""
         blocks = len(self.block) - 1
         pairs = ((blocks + 1 + k, k) for k in range(blocks))
         return (blocks, *(dimension for pair in pairs for dimension in pair))
 
     @property
     def merged_shape(self):
-        """BatchToSpace, step 3: blocks merged into their dimensions, nothing cropped yet."""
+        """BatchToSpace, step 3: blocks merged into their dimensions, with nothing cropped yet."""
         spatial = (size * block for size, block in zip(self.shape[1:], self.block[1:]))
         return (self.shape[0] // math.prod(self.block), *spatial)
 
     @property
     def crop(self):
-        """BatchToSpace, step 4: the slices that are left of the merged shape."""
+        """BatchToSpace, step 4: the slices of the merged shape that are kept."""
         ends = zip(self.merged_shape, self.crops_begin, self.crops_end)
         return tuple(slice(begin, size - end) for size, begin, end in ends)
 

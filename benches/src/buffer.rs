@@ -6,7 +6,7 @@ use gather_core::{Tensor, View, ViewMut};
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// A tensor in memory as native engines have it: on huge pages where that pays, and beginning with a cache line.
+/// A tensor in memory like that of native engines: on huge pages where they pay, and aligned to a cache line.
 pub struct Buffer<T> {
     memory: Tensor<T>,
     start: usize,
@@ -14,7 +14,7 @@ pub struct Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// A tensor of zeros, every page of it touched.
+    /// A tensor of zeros. Every page of it has been touched.
     ///
     /// # Panics
     /// When it does not fit in memory.
@@ -58,8 +58,9 @@ impl<T: Pod> Buffer<T> {
 
     /// The tensor as gather-core writes it.
     pub fn view_mut(&mut self) -> ViewMut<'_, T> {
-        let shape = self.shape.clone();
-        ViewMut::new(self.as_mut_slice(), &shape).expect("a buffer of its shape")
+        let len = self.len();
+        let Buffer { memory, start, shape } = self;
+        ViewMut::new(&mut memory.as_mut_slice()[*start..][..len], shape).expect("a buffer of its shape")
     }
 
     fn len(&self) -> usize {

@@ -1,4 +1,4 @@
-//! A workload with its tensors in memory and the output it must give.
+//! A workload with its tensors in memory and the output that it must give.
 
 use half::f16;
 
@@ -27,7 +27,7 @@ pub enum Positions {
     U8(Buffer<u8>),
 }
 
-/// Evaluates an expression with the buffer of values, whatever its type.
+/// Evaluates an expression with the buffer of values, of whichever type.
 #[macro_export]
 macro_rules! with_values {
     ($values:expr, $buffer:ident => $body:expr) => {
@@ -39,7 +39,7 @@ macro_rules! with_values {
     };
 }
 
-/// Evaluates an expression with the buffer of indices, whatever its type.
+/// Evaluates an expression with the buffer of indices, of whichever type.
 #[macro_export]
 macro_rules! with_positions {
     ($positions:expr, $buffer:ident => $body:expr) => {
@@ -83,7 +83,7 @@ pub struct Case {
     pub workload: Workload,
     /// Data.
     pub data: Values,
-    /// Indices; without elements for BatchToSpace.
+    /// Indices; empty for BatchToSpace.
     pub indices: Positions,
     /// The shape of the output.
     pub output_shape: Vec<usize>,
@@ -102,7 +102,7 @@ impl Case {
         }
     }
 
-    /// Whether the operator has indices: all have but BatchToSpace.
+    /// Whether the operator has indices. All but BatchToSpace do.
     #[must_use]
     pub fn has_indices(&self) -> bool {
         !self.workload.index_shape.is_empty()

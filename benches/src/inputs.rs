@@ -1,4 +1,4 @@
-//! The seeded inputs of a workload: the same on every machine and for every peer.
+//! The inputs of a workload. They are random but seeded, so they are the same on every machine and for every peer.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ impl Value for f32 {
 }
 
 impl Value for f16 {
-    /// A number between 0 and 1, whatever the low bits.
+    /// A number between 0 and 1, for any bits.
     fn from_bits(bits: u64) -> Self {
         f16::from_bits(bits as u16 & 0x3bff)
     }
@@ -50,7 +50,7 @@ pub trait Position: Pod {
     /// The index of a position.
     fn new(position: usize) -> Self;
 
-    /// As a position.
+    /// The position.
     fn position(self) -> usize;
 }
 
@@ -67,9 +67,9 @@ macro_rules! positions {
         }
     )*};
 }
-positions!(i64 i32 u8);
+positions!(i64 i32 u32 u8);
 
-/// Data and indices of a workload; the types must be those it names for its name to be true.
+/// Data and indices of a workload. The caller chooses the types; the workload's name holds for those that it lists.
 #[must_use]
 pub fn inputs<T: Value, I: Position>(workload: &Workload) -> (Buffer<T>, Buffer<I>) {
     let mut random = Random::new(1);
@@ -103,7 +103,7 @@ fn places(distribution: Distribution, random: &mut Random, reach: usize, count: 
             places.sort_unstable();
             places
         }
-        // A power of `reach` with a uniform exponent has the density 1/x.
+        // A power of `reach` with a uniform exponent has density 1/x.
         Distribution::Zipf => {
             let place = |fraction: f64| ((reach as f64 + 1.0).powf(fraction) - 1.0) as usize;
             (0..count).map(|_| place(random.fraction()).min(reach - 1)).collect()
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(drawn(Sorted), uniform);
         assert!(shares(&drawn(Permutation)).iter().all(|&share| share == COUNT / REACH));
         assert!(drawn(Constant).iter().all(|&place| place == REACH / 2));
-        // ln(2) / ln(1001) of all are the first, ln(3/2) / ln(1001) the second: 502 and 293 of 5,000.
+        // ln(2) / ln(1001) of all are the first place, ln(3/2) / ln(1001) the second: 502 and 293 of 5,000.
         let zipf = shares(&drawn(Zipf));
         assert!((400..600).contains(&zipf[0]) && (230..360).contains(&zipf[1]), "{} {}", zipf[0], zipf[1]);
     }

@@ -1,4 +1,5 @@
-//! Benchmarks of gather-core: fixed workloads, the plain loop that one would write, and what runs both.
+//! Benchmarks of gather-core: fixed workloads, the plain loop that one would write, other crates and engines, and what
+//! times and compares them.
 
 pub mod buffer;
 pub mod case;
@@ -6,9 +7,11 @@ pub mod inputs;
 pub mod instructions;
 pub mod naive;
 pub mod peers;
+pub mod pin;
 pub mod probe;
 pub mod random;
 pub mod report;
+pub mod short;
 pub mod space;
 pub mod versions;
 pub mod workloads;

@@ -1,5 +1,5 @@
-//! The plain loops that one would write in safe Rust, on row-major tensors. They are the peer that every machine has, and
-//! what every output is checked against.
+//! The plain loops that one would write in safe Rust, on row-major tensors. They are a peer that runs on every
+//! machine, and every output is checked against theirs.
 
 use crate::inputs::Position;
 use crate::workloads::{Kind, Workload};

@@ -1,4 +1,4 @@
-//! Foreign code that may end the process first does so in a process of its own.
+//! Foreign code may end the process that runs it. It is tried in a process of its own first.
 
 use std::env;
 use std::process::{Command, exit};
@@ -7,15 +7,15 @@ use crate::case::Case;
 use crate::peers::{NotRun, Peer, peer, prepare_checked, with_threads};
 use crate::workloads::{WORKLOADS, Workload};
 
-/// Holds what a probing process shall run.
+/// The variable that says what a probing process is to run.
 const QUESTION: &str = "GATHER_BENCH_PROBE";
-/// Calls after the first one.
+/// Calls after the one whose output is checked.
 const CALLS: usize = 3;
 
 /// Runs a workload in a new process of this program, whose `main` must begin with [`answer`].
 ///
 /// # Errors
-/// How that process ended, unless it came to its end: then the peer can be asked here.
+/// How that process ended, unless it ended well. Where it did, the peer can be run in this process.
 pub fn probe(peer: &dyn Peer, workload: &Workload, threads: usize) -> Result<(), NotRun> {
     let program = env::current_exe().map_err(NotRun::failed)?;
     let question = format!("{}\n{}\n{threads}", peer.name(), workload.name);
@@ -26,7 +26,7 @@ pub fn probe(peer: &dyn Peer, workload: &Workload, threads: usize) -> Result<(),
     }
 }
 
-/// In a process that [`probe`] has started, answers it and ends the process; does nothing in others.
+/// In a process that [`probe`] has started, runs the peer and ends the process. In others it does nothing.
 pub fn answer() {
     let Ok(question) = env::var(QUESTION) else { return };
     let mut words = question.lines();
@@ -36,7 +36,7 @@ pub fn answer() {
     let threads = words.next().and_then(|threads| threads.parse().ok());
     let (Some(peer), Some(workload), Some(threads)) = (peer, workload, threads) else { exit(2) };
     with_threads(threads, || {
-        // Whatever it says but dying, it will say to the process that asks.
+        // Errors are left to the process that asks: it runs the same call again and gets them.
         if let Ok(mut call) = prepare_checked(&*peer, &Case::new(workload), threads) {
             (0..CALLS).for_each(|_| call.run());
         }

@@ -1,4 +1,4 @@
-//! Seeded numbers: the same on every machine.
+//! Random numbers from a seed: the same on every machine.
 
 /// A generator (splitmix64).
 pub struct Random(u64);
@@ -23,7 +23,7 @@ impl Random {
         (self.bits() % n as u64) as usize
     }
 
-    /// A number of at least 0 and less than 1.
+    /// A number from 0 to 1, without 1.
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }

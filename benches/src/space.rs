@@ -1,4 +1,4 @@
-//! BatchToSpace in the steps of its definition, for libraries that have no such operator but can reshape and transpose.
+//! BatchToSpace in the steps of its definition, for libraries that lack the operator but can reshape and transpose.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use crate::workloads::{Kind, Workload};
 /// Shapes and axes of the steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Step 1: data reshaped so that every block has a dimension of its own, in front of the batch.
+    /// Step 1: data reshaped so that every block has a dimension of its own, before the batch.
     pub split: Vec<usize>,
-    /// Step 2: the transpose that puts every block behind the dimension which it refines.
+    /// Step 2: the transpose that puts every block after the dimension that it refines.
     pub order: Vec<usize>,
-    /// Step 3: blocks merged into their dimensions, nothing cropped yet. Here the data must be copied.
+    /// Step 3: blocks merged into their dimensions, with nothing cropped yet. Here the data must be copied.
     pub merged: Vec<usize>,
-    /// Step 4: what is left of each dimension. Where that is not all, a second copy.
+    /// Step 4: the part of each dimension that is kept. Unless that is all of it, a second copy.
     pub kept: Vec<Range<usize>>,
 }
 
 impl Steps {
-    /// The steps of a workload; none if its operator is another one.
+    /// The steps of a workload; `None` if its operator is another one.
     #[must_use]
     pub fn new(workload: &Workload) -> Option<Self> {
         let Kind::BatchToSpace { block, begin, end } = workload.kind else { return None };

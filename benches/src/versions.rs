@@ -1,11 +1,11 @@
-//! Versions of the crates that we are built with, as the lock file has them.
+//! Versions of the crates that we are built with, out of the lock file.
 
 const LOCK: &str = include_str!("../../Cargo.lock");
 
-/// The version of a crate that the lock file names once.
+/// The version of a crate that the lock file lists once.
 ///
 /// # Panics
-/// When it does not.
+/// When it lists the crate twice, or not at all.
 #[must_use]
 pub fn of(name: &str) -> &'static str {
     let entry = format!("\nname = \"{name}\"\nversion = \"");

@@ -1,4 +1,4 @@
-//! The fixed workloads: the same data types, shapes and seeds everywhere.
+//! The fixed workloads: data types, shapes and seeds are the same everywhere.
 
 /// What a workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +24,15 @@ pub enum Kind {
     BatchToSpace {
         /// Blocks.
         block: [i64; 4],
-        /// Cropped from the begin.
+        /// Cropped at the start.
         begin: [i64; 4],
-        /// Cropped from the end.
+        /// Cropped at the end.
         end: [i64; 4],
     },
 }
 
 impl Kind {
-    /// What a library must have for it, beside a plain Gather.
+    /// What a library that has a plain Gather may lack for it.
     #[must_use]
     pub fn lack(&self) -> &'static str {
         match self {
@@ -67,19 +67,19 @@ pub enum Indices {
     U8,
 }
 
-/// How indices are spread over what they reach.
+/// How indices are distributed over the places that they can name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distribution {
-    /// All equally often, in no order.
+    /// Each place as likely as any other, in no order.
     #[default]
     Uniform,
-    /// The same, ascending in row-major order.
+    /// The same, in ascending row-major order.
     Sorted,
-    /// The n-th as often as 1/n, as words in a text are.
+    /// The n-th place in proportion to 1/n, like the words of a text.
     Zipf,
-    /// One and the same.
+    /// Always the same place.
     Constant,
-    /// Each once, in no order, and then again.
+    /// Every place once in no order, and then again in the same order.
     Permutation,
 }
 
@@ -115,11 +115,11 @@ pub struct Workload {
     pub indices: Indices,
     /// The shape of indices; empty for BatchToSpace.
     pub index_shape: &'static [usize],
-    /// How indices are spread.
+    /// How indices are distributed.
     pub distribution: Distribution,
 }
 
-/// A workload on `f32` with uniform `i64` indices, as most are.
+/// A workload on `f32` with uniform `i64` indices, like most.
 const fn uniform(name: &'static str, kind: Kind, shape: &'static [usize], index_shape: &'static [usize]) -> Workload {
     let (data, indices, distribution) = (Data::F32, Indices::I64, Distribution::Uniform);
     Workload { name, kind, data, shape, indices, index_shape, distribution }
@@ -160,7 +160,7 @@ impl Workload {
         Workload { data, ..self }
     }
 
-    /// What it is, part by part: `operator/width/index/rank-axis/size/distribution`.
+    /// The parts of the workload as one name: `operator/width/index/rank-axis/size/distribution`.
     #[must_use]
     pub fn id(&self) -> String {
         let Workload { shape, index_shape, .. } = *self;
@@ -207,7 +207,7 @@ impl Workload {
         }
     }
 
-    /// The dimensions that the components of one index reach into: one, K for GatherNd, none for BatchToSpace.
+    /// The dimensions that the components of one index name places in: one, K for GatherNd, none for BatchToSpace.
     #[must_use]
     pub fn reach(&self) -> &'static [usize] {
         match self.kind {

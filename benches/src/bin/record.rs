@@ -1,8 +1,7 @@
-//! Times the workloads by interleaved runs in one process and prints a table of medians: `record [FILTER] [--seconds S]`.
+//! Times the workloads in one process, in turn, and prints a table of medians: `record [FILTER] [--seconds S]`.
 //!
-//! Every output is checked against the plain loop before it is timed. Times are milliseconds; `copy` is a warm copy of the
-//! output's bytes, `moves` moves the rows with nothing else to do (no limit for panels and tables, which do not read each
-//! from where it lies).
+//! Every output is checked against the plain loop before it is timed. Times are milliseconds. `copy` is a warm copy
+//! of the output's bytes. `moves` moves the rows and does nothing else. Both are references, not limits.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -27,7 +26,7 @@ fn main() -> ExitCode {
     println!("|---|---|---|---|---|---|---|---|---|");
     for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
         let case = Case::new(workload);
-        // From inside a pool, as a program of many calls would be: a call from outside also waits for a thread to wake up.
+        // From inside a pool, like a program of many calls: a call from outside also waits for a thread to wake up.
         let timed = || -> Result<_, NotRun> { Ok(time(&mut prepare(&case)?, Duration::from_secs_f64(seconds))) };
         match with_threads(2, timed) {
             Ok([single, double, fresh, looped, copy, moves]) => println!(
@@ -45,7 +44,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is timed: planned with one thread, with two, fresh, the loop, the copy, the moves (of BatchToSpace the copy again).
+/// What is timed: planned with one thread, planned with two, fresh, the loop, the copy, the moves. BatchToSpace has
+/// no moves, so the copy stands in for them.
 fn prepare(case: &Case) -> Result<[Ready<'_>; 6], NotRun> {
     let call = |name, threads| prepare_checked(&*peer(name).expect("a peer that is always there"), case, threads);
     Ok([
@@ -71,7 +71,7 @@ fn options() -> Result<(String, f64), lexopt::Error> {
     Ok((filter, seconds))
 }
 
-/// Medians in milliseconds, the calls in turn, round by round.
+/// Medians in milliseconds. The calls take turns, round by round.
 fn time(calls: &mut [Ready<'_>; 6], budget: Duration) -> [f64; 6] {
     let mut times: [Vec<f64>; 6] = Default::default();
     let start = Instant::now();
@@ -90,11 +90,11 @@ fn time(calls: &mut [Ready<'_>; 6], budget: Duration) -> [f64; 6] {
     })
 }
 
-/// Calls before the clock starts: they find the caches as the variant before left them.
+/// Calls before the clock starts. They find the caches as another variant has left them.
 const SETTLING: u32 = 3;
 
-/// The mean of as many calls as fit in a millisecond, at least one, after some that settle the caches. The clock is looked at
-/// after ever more calls of a short one, since a look takes as long as such a call.
+/// The mean of as many calls as fit in a millisecond, at least one, after some that settle the caches. Reading the
+/// clock takes as long as a short call, so it is read after more and more calls.
 fn clock(mut call: impl FnMut()) -> f64 {
     const ENOUGH: Duration = Duration::from_millis(1);
     (0..SETTLING).for_each(|_| call());

@@ -1,20 +1,24 @@
-//! Committed counts, and what is said when they differ.
+//! Committed counts, and the report when they differ.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use super::limits::Limits;
+
 /// How many more instructions than its baseline a call may take, in percent.
 pub const TOLERANCE: f64 = 3.0;
 
 const HEAD: &str = "\
-# Instructions of one planned call on a small fixed input, counted by callgrind: name, then count.
-# They depend on the compiler, not on the processor: another rustc may give other counts.
-# Written by `GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions`; read the diff before you commit it.
+# Instructions of one call on a small fixed input, counted by callgrind: name, then count.
+# Calls are planned ahead unless their names say otherwise.
+# Counts depend on the compiler, not on the processor: another rustc may give other counts.
+# Written by `GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions`.
+# Read the diff before you commit it.
 ";
 const TOOLCHAIN: &str = "# toolchain: ";
 
-/// Counts by kernel, and the toolchain they hold for.
+/// Counts by call, and the toolchain that they hold for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baselines {
     /// The compiler and the architecture.
@@ -48,36 +52,46 @@ impl FromStr for Baselines {
     }
 }
 
-/// Counts beside their baselines.
+/// Counts beside their baselines and limits.
 pub struct Verdict {
     rows: Vec<Row>,
     toolchains: [String; 2],
+    /// Whether limits count.
+    enforced: bool,
 }
 
 struct Row {
     name: String,
     baseline: Option<u64>,
     count: Option<u64>,
+    limit: Option<u64>,
 }
 
 impl Row {
-    /// By how many percent the count has grown; `None` where one side is missing.
+    /// The growth of the count in percent; `None` if one side is missing.
     fn growth(&self) -> Option<f64> {
         let (baseline, count) = (self.baseline? as f64, self.count? as f64);
         Some((count / baseline - 1.0) * 100.0)
     }
 
-    fn remark(&self) -> &'static str {
-        match (self.baseline, self.growth()) {
+    /// The limit, where the count is over it.
+    fn over(&self) -> Option<u64> {
+        self.limit.filter(|&limit| self.count.is_some_and(|count| count > limit))
+    }
+
+    fn remark(&self) -> String {
+        let change = match (self.baseline, self.growth()) {
             (None, _) => "new: bless it",
             (_, None) => "gone: bless it",
             (_, Some(growth)) if growth > TOLERANCE => "MORE",
             (_, Some(growth)) if growth < -TOLERANCE => "fewer: bless it, to keep the gain",
             _ => "",
-        }
+        };
+        let limit = self.over().map(|limit| format!("over the limit of {limit}"));
+        [change.to_owned(), limit.unwrap_or_default()].join("  ").trim().to_owned()
     }
 
-    /// A kernel without a baseline, or a baseline without a kernel, is not let through: nothing would guard it.
+    /// A kernel without a baseline fails, and so does a baseline without a kernel: nothing would guard it.
     fn passes(&self) -> bool {
         self.growth().is_some_and(|growth| growth <= TOLERANCE)
     }
@@ -86,9 +100,9 @@ impl Row {
 impl Verdict {
     /// Compares.
     #[must_use]
-    pub fn of(baselines: &Baselines, counted: &Baselines) -> Self {
+    pub fn of(baselines: &Baselines, counted: &Baselines, limits: &Limits<'_>) -> Self {
         let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
-        let row = |name: &str| Row { name: name.to_owned(), baseline: None, count: None };
+        let row = |name: &str| Row { name: name.to_owned(), baseline: None, count: None, limit: limits.of(name) };
         for (name, &count) in &baselines.counts {
             rows.entry(name).or_insert_with(|| row(name)).baseline = Some(count);
         }
@@ -96,20 +110,26 @@ impl Verdict {
             rows.entry(name).or_insert_with(|| row(name)).count = Some(count);
         }
         let toolchains = [baselines.toolchain.clone(), counted.toolchain.clone()];
-        Verdict { rows: rows.into_values().collect(), toolchains }
+        Verdict { rows: rows.into_values().collect(), toolchains, enforced: limits.enforced }
     }
 
-    /// Whether no count has grown beyond the tolerance, and every kernel has its baseline.
+    /// Whether no count has grown beyond the tolerance, every kernel has its baseline, and no limit that counts is
+    /// passed.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.rows.iter().all(Row::passes)
+        self.rows.iter().all(Row::passes) && (!self.enforced || self.over() == 0)
+    }
+
+    /// How many counts are over their limits.
+    fn over(&self) -> usize {
+        self.rows.iter().filter(|row| row.over().is_some()).count()
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
-        writeln!(f, "{:<48} {:>10} {:>10} {:>9}", "instructions of a planned call", "baseline", "now", "change")?;
+        writeln!(f, "{:<48} {:>10} {:>10} {:>9}", "instructions of a call", "baseline", "now", "change")?;
         for row in &self.rows {
             let growth = row.growth().map_or("-".to_owned(), |growth| format!("{growth:+.2} %"));
             let line = format!(
@@ -121,22 +141,28 @@ impl fmt::Display for Verdict {
             );
             writeln!(f, "{}", line.trim_end())?;
         }
+        if self.over() > 0 {
+            let why = if self.enforced { "this fails the gate" } else { "no limit fails the gate yet" };
+            writeln!(f, "over their limits: {} calls; {why}", self.over())?;
+        }
         let failed = self.rows.iter().filter(|row| !row.passes()).count();
         if failed == 0 {
-            return write!(f, "{} kernels within {TOLERANCE} percent of their baselines", self.rows.len());
+            return write!(f, "{} calls within {TOLERANCE} percent of their baselines", self.rows.len());
         }
         let [before, now] = &self.toolchains;
-        writeln!(f, "{failed} of {} kernels outside {TOLERANCE} percent of their baselines", self.rows.len())?;
+        writeln!(f, "{failed} of {} calls outside {TOLERANCE} percent of their baselines", self.rows.len())?;
         if before != now {
             writeln!(f, "the baselines were made by {before}, this is {now}: other compilers give other counts")?;
         }
-        write!(f, "if that is meant: GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions")
+        write!(f, "to accept these counts: GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NONE: Limits<'static> = Limits { most: &[], enforced: true };
 
     fn counts(toolchain: &str, list: &[(&str, u64)]) -> Baselines {
         let counts = list.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
@@ -161,11 +187,11 @@ mod tests {
     #[test]
     fn growth_beyond_the_tolerance_fails_and_names_the_kernel() {
         let before = counts("a", &[("one", 1000), ("two", 1000)]);
-        assert!(Verdict::of(&before, &counts("a", &[("one", 1029), ("two", 500)])).passes());
-        let verdict = Verdict::of(&before, &counts("a", &[("one", 1031), ("two", 1000)]));
+        assert!(Verdict::of(&before, &counts("a", &[("one", 1029), ("two", 500)]), &NONE).passes());
+        let verdict = Verdict::of(&before, &counts("a", &[("one", 1031), ("two", 1000)]), &NONE);
         assert!(!verdict.passes());
         let text = verdict.to_string();
-        assert!(text.contains("+3.10 %  MORE") && text.contains("1 of 2 kernels"), "{text}");
+        assert!(text.contains("+3.10 %  MORE") && text.contains("1 of 2 calls"), "{text}");
         assert!(!text.contains("other compilers"), "{text}");
     }
 
@@ -173,13 +199,28 @@ mod tests {
     fn a_missing_side_fails() {
         let one = counts("a", &[("one", 1000)]);
         let both = counts("a", &[("one", 1000), ("two", 1000)]);
-        assert!(!Verdict::of(&one, &both).passes());
-        assert!(!Verdict::of(&both, &one).passes());
+        assert!(!Verdict::of(&one, &both, &NONE).passes());
+        assert!(!Verdict::of(&both, &one, &NONE).passes());
     }
 
     #[test]
     fn another_compiler_is_named() {
-        let text = Verdict::of(&counts("rustc 1", &[("one", 10)]), &counts("rustc 2", &[("one", 20)])).to_string();
+        let [before, now] = [counts("rustc 1", &[("one", 10)]), counts("rustc 2", &[("one", 20)])];
+        let text = Verdict::of(&before, &now, &NONE).to_string();
         assert!(text.contains("made by rustc 1, this is rustc 2"), "{text}");
+    }
+
+    #[test]
+    fn a_count_over_its_limit_is_told_and_fails_where_limits_count() {
+        let same = counts("a", &[("one", 250), ("two", 251)]);
+        for enforced in [false, true] {
+            let limits = Limits { most: &[("one", 249), ("two", 251)], enforced };
+            let verdict = Verdict::of(&same, &same, &limits);
+            assert_eq!(verdict.passes(), !enforced, "{enforced}");
+            let text = verdict.to_string();
+            assert!(text.contains("over the limit of 249") && text.contains("over their limits: 1"), "{text}");
+        }
+        let limits = Limits { most: &[("one", 250), ("three", 1)], enforced: true };
+        assert!(Verdict::of(&same, &same, &limits).passes());
     }
 }

@@ -1,4 +1,4 @@
-//! Runs this program under valgrind and reads what callgrind counted.
+//! Runs this program under valgrind and reads what callgrind has counted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 /// The argument that makes the program run the counted calls.
 pub const CALLS: &str = "--calls";
 
-/// Why nothing can be counted here, if so.
+/// Why nothing can be counted here; `None` if it can.
 #[must_use]
 pub fn missing() -> Option<String> {
     match Command::new("valgrind").arg("--version").output() {
@@ -25,7 +25,7 @@ pub fn count() -> Result<BTreeMap<String, u64>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let profile = std::env::temp_dir().join(format!("gather-instructions-{}", std::process::id()));
     let counts = run(&program, &profile);
-    // What is left over says nothing that the error does not.
+    // A file that cannot be removed does no harm.
     let _ = std::fs::remove_file(&profile);
     counts
 }
@@ -47,7 +47,7 @@ fn run(program: &Path, profile: &Path) -> Result<BTreeMap<String, u64>, String> 
     pair(&names, &profile)
 }
 
-/// Pairs the names that the program printed, in the order of its calls, with the totals of the profile's parts.
+/// Pairs the names that the program printed, in the order of its calls, with the totals of the parts of the profile.
 fn pair(names: &str, profile: &str) -> Result<BTreeMap<String, u64>, String> {
     let totals = totals(profile)?;
     let names: Vec<&str> = names.lines().collect();
@@ -57,7 +57,7 @@ fn pair(names: &str, profile: &str) -> Result<BTreeMap<String, u64>, String> {
     Ok(names.into_iter().map(str::to_owned).zip(totals).collect())
 }
 
-/// The totals of a profile's parts; the last part, from the last call to the end of the program, has none.
+/// The totals of a profile's parts. The last part, from the last call to the end of the program, counts nothing.
 fn totals(profile: &str) -> Result<Vec<u64>, String> {
     let lines = profile.lines().filter_map(|line| line.strip_prefix("totals: "));
     let mut totals = Vec::new();

@@ -1,11 +1,11 @@
-//! The calls that are counted: each operator, unit, index word, policy and strategy once or twice, at every level.
+//! The calls that are counted: each operator, width, index type, policy and method once or twice, at every level.
 
 use std::fmt;
 use std::hint::black_box;
 
 use gather_core::{
-    BatchToSpace, CopyPlan, Element, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Par, Plan,
-    Strategy, ViewMut,
+    BatchToSpace, Element, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, OutOfBounds, Par, Plan,
+    RearrangePlan, ViewMut,
 };
 
 use crate::buffer::Buffer;
@@ -16,17 +16,18 @@ use crate::workloads::{Data, Distribution, Indices, Kind, Workload};
 /// A planned call whose instructions are counted.
 pub struct Kernel {
     workload: Workload,
-    /// Bytes of an element; they stand in place of the workload's type of data.
+    /// Bytes of an element. They take the place of the workload's data type.
     bytes: usize,
     policy: OutOfBounds,
-    strategy: Strategy,
+    /// The method that is asked for; without one the plan chooses.
+    method: Option<Method>,
 }
 
 const fn gather(name: &'static str, bytes: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Kernel {
     let kind = Kind::Gather { axis: shape.len() - 1, batch_dims: 0 };
     let (data, indices, distribution) = (Data::U8, Indices::I64, Distribution::Uniform);
     let workload = Workload { name, kind, data, shape, indices, index_shape, distribution };
-    Kernel { workload, bytes, policy: OutOfBounds::Error, strategy: Strategy::Direct }
+    Kernel { workload, bytes, policy: OutOfBounds::Error, method: None }
 }
 
 const fn space(name: &'static str, bytes: usize, shape: &'static [usize], block: [i64; 4]) -> Kernel {
@@ -48,8 +49,8 @@ impl Kernel {
         Kernel { policy, ..self }
     }
 
-    const fn strategy(self, strategy: Strategy) -> Self {
-        Kernel { strategy, ..self }
+    const fn method(self, method: Method) -> Self {
+        Kernel { method: Some(method), ..self }
     }
 }
 
@@ -69,8 +70,8 @@ pub const KERNELS: [Kernel; 23] = [
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Zero),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Clamp),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Wrap),
-    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8).strategy(Strategy::Table),
-    gather("gather/table", 4, &[16], &[4096]).index(Indices::I32).strategy(Strategy::Table),
+    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8).method(Method::Table),
+    gather("gather/table", 4, &[16], &[4096]).index(Indices::I32).method(Method::Table),
     gather("gather/rows_of_3", 4, &[200, 3], &[1024]).kind(ROWS),
     gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS),
     gather("gather/few_rows_of_16", 4, &[32, 16], &[8]).kind(ROWS),
@@ -78,7 +79,7 @@ pub const KERNELS: [Kernel; 23] = [
     gather("gather/last_axis", 4, &[32, 256], &[128]),
     gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1),
     gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0),
-    gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0).strategy(Strategy::Panels),
+    gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0).method(Method::Panels),
     gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND),
     gather("gather_nd/k3_rows_of_6", 8, &[8, 8, 8, 6], &[512, 3]).kind(ND).index(Indices::I32),
     space("batch_to_space/2x2_zipped", 4, &[4, 4, 8, 32], [1, 1, 2, 2]),
@@ -87,15 +88,21 @@ pub const KERNELS: [Kernel; 23] = [
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kernel { workload: Workload { name, kind, indices, .. }, bytes, policy, strategy } = self;
+        let Kernel { workload: Workload { name, kind, indices, .. }, bytes, policy, method } = self;
         match kind {
             Kind::BatchToSpace { .. } => write!(f, "{name}/{bytes}B"),
             _ => {
                 let [index, policy] = [format!("{indices:?}"), format!("{policy:?}")].map(|word| word.to_lowercase());
-                write!(f, "{name}/{bytes}B/{index}/{policy}/{strategy}")
+                write!(f, "{name}/{bytes}B/{index}/{policy}")?;
+                method.map_or(Ok(()), |method| write!(f, "/{method}"))
             }
         }
     }
+}
+
+/// The levels of this machine.
+pub(super) fn levels() -> impl Iterator<Item = Level> {
+    Level::ALL.iter().copied().filter(|level| level.is_available())
 }
 
 /// Makes every call, kernel by kernel and level by level: prints its name, and runs it in [`gather_counted_call`].
@@ -104,9 +111,9 @@ impl fmt::Display for Kernel {
 /// When a call fails or its output is wrong.
 pub fn run() {
     for kernel in &KERNELS {
-        for level in Level::ALL.into_iter().filter(|&level| level.is_available()) {
-            // Tables are what the level AVX2 has registers and shuffles for.
-            if kernel.strategy != Strategy::Table || level == Level::Avx2 {
+        for level in levels() {
+            // Only the level AVX2 has the registers and shuffles for tables.
+            if kernel.method != Some(Method::Table) || level == Level::Avx2 {
                 println!("{kernel}/{level}");
                 kernel.run(level);
             }
@@ -114,17 +121,17 @@ pub fn run() {
     }
 }
 
-/// Where callgrind counts: it knows functions by their symbols.
+/// Runs the call that is counted. Callgrind knows this function by its symbol.
 // SAFETY: no other symbol has this name.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn gather_counted_call(call: &mut dyn FnMut()) {
     call();
-    // Without anything after it the call would be a jump, and this function gone from the stack.
+    // With nothing after it the call would become a jump, and this function would not be on the stack.
     black_box(());
 }
 
-/// One in this many indices is out of range, where the policy takes that.
+/// One in so many indices is out of range, if the policy allows that.
 const WILD: usize = 16;
 
 impl Kernel {
@@ -159,7 +166,7 @@ impl Kernel {
             AnyPlan::Index(plan) => plan.run_into(&data.view(), &indices.view(), out).expect("a legal call"),
             AnyPlan::Copy(plan) => plan.run_into(&data.view(), out).expect("a legal call"),
         };
-        // The first call finds out what machine this is, and may ask for memory.
+        // The first call finds out about the machine, and may ask for memory.
         call(&mut out.view_mut());
         out.as_mut_slice().fill(T::ZERO);
         let mut view = out.view_mut();
@@ -173,7 +180,7 @@ impl Kernel {
         indices.iter_mut().skip(step - 1).step_by(step)
     }
 
-    /// The output of the plain loop, which gets indices that name what the policy makes of those out of range.
+    /// The output of the plain loop. Indices out of range are replaced by what the policy makes of them.
     fn expected<T: Value, I: Position>(&self, data: &Buffer<T>, indices: &Buffer<I>) -> Buffer<T> {
         let mut inside = indices.as_slice().to_vec();
         if self.policy == OutOfBounds::Clamp {
@@ -182,19 +189,20 @@ impl Kernel {
         let mut out = Buffer::zeroed(&self.workload.output_shape());
         naive::run(&self.workload, data.as_slice(), &inside, out.as_mut_slice());
         if self.policy == OutOfBounds::Zero {
-            // Policies other than `Error` are asked of elements only, each of which has its index.
+            // Policies other than `Error` run on single elements only, each of which has its own index.
             self.wild(out.as_mut_slice()).for_each(|element| *element = T::zeroed());
         }
         out
     }
 
     fn plan<T: Element, I: Index>(&self, level: Level) -> AnyPlan<T, I> {
-        let Kernel { workload: Workload { kind, shape, index_shape, .. }, policy, strategy, .. } = *self;
+        let Kernel { workload: Workload { kind, shape, index_shape, .. }, policy, method, .. } = *self;
         let data = Layout::contiguous(shape).expect("a small shape");
         let indices = Layout::contiguous(index_shape).expect("a small shape");
         macro_rules! planned {
             ($op:expr) => {{
-                let op = $op.out_of_bounds(policy).strategy(strategy).level(level).par(Par::Seq);
+                let op = $op.out_of_bounds(policy).level(level).par(Par::Seq);
+                let op = if let Some(method) = method { op.method(method) } else { op };
                 AnyPlan::Index(Box::new(op.plan(&data, &indices).expect("a legal call")))
             }};
         }
@@ -212,5 +220,5 @@ impl Kernel {
 
 enum AnyPlan<T, I> {
     Index(Box<Plan<T, I>>),
-    Copy(Box<CopyPlan<T>>),
+    Copy(Box<RearrangePlan<T>>),
 }

@@ -1,7 +1,7 @@
 //! The crate `arrow-select`: `take` on a column of numbers, or of lists of one size where data has rows.
 //!
-//! Not equal: allocates its output; a column has one axis, so that there is Gather along axis 0 only, without batch_dims;
-//! a bad index panics. One thread.
+//! Not equal: allocates its output; a column has one axis, so there is only Gather along axis 0, without batch_dims; a
+//! bad index panics. One thread.
 
 use std::sync::Arc;
 
@@ -13,9 +13,10 @@ use arrow_select::take::take;
 use bytemuck::Pod;
 use half::f16;
 
-use super::{NotRun, Peer, Ready, into_fresh, one_thread, only_axis_0};
+use super::{NotRun, Peer, Ready, into_fresh, only_axis_0};
 use crate::buffer::Buffer;
 use crate::case::Case;
+use crate::workloads::Workload;
 use crate::{versions, with_positions, with_values};
 
 /// The crate.
@@ -34,8 +35,11 @@ impl Peer for Arrow {
         "allocates its output; axis 0 only, of a column of numbers or lists; a bad index panics; one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         only_axis_0(&case.workload.kind)?;
         let indices = with_positions!(&case.indices, indices => column(indices));
         with_values!(&case.data, data => {

@@ -1,9 +1,9 @@
-//! The crate `burn-flex`, burn's backend for processors: `select` for Gather, `gather` for GatherElements, `gather_nd`;
-//! reshape, permute and narrow for BatchToSpace. Data of `u8` are its integers, others its floats.
+//! The crate `burn-flex`, burn's backend for processors: `select` for Gather, `gather` for GatherElements,
+//! `gather_nd`; reshape, permute and narrow for BatchToSpace. Data of `u8` are its integers, others its floats.
 //!
-//! Not equal: allocates its output; called below burn's own tensors, by which a call costs less; indices that are not `i64`
-//! are converted at every call, within the timing; a bad index panics. It has no batch_dims. Threads are of the pool that we
-//! call from.
+//! Not equal: allocates its output; called below burn's own tensors, which makes a call cheaper; indices that are not
+//! `i64` are converted at every call, within the timing; a bad index panics. It has no batch_dims. Its threads are
+//! those of the pool that we call from.
 
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_backend::{Element, Shape, TensorData};

@@ -25,18 +25,18 @@ pub(super) fn on_state<'a, S: 'a>(
     Box::new(OnState { state, run, output })
 }
 
-/// A call that writes into memory which it is given: the same, already touched, every time.
+/// A call that writes into given memory: the same every time, and touched before.
 pub(super) fn into_warm<'a, T: Pod>(shape: &[usize], run: impl FnMut(&mut Buffer<T>) + 'a) -> Box<dyn Call + 'a> {
     on_state(Buffer::zeroed(shape), run, |out| Ok(out.as_bytes().to_vec()))
 }
 
-/// A call that makes its output anew, with what reads the bytes of that; freeing the last one is within the timing.
+/// A call that makes a new output, and what reads the bytes of that output. Freeing the output before is timed too.
 pub(super) fn into_fresh<'a, O: 'a>(
     mut run: impl FnMut() -> O + 'a,
     bytes: impl Fn(&O) -> Result<Vec<u8>, String> + 'a,
 ) -> Box<dyn Call + 'a> {
     let run = move |out: &mut Option<O>| {
-        // Freed first, so that never more than one output is there.
+        // Freed first, so that there is never more than one output.
         *out = None;
         *out = Some(run());
     };

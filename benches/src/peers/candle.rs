@@ -1,18 +1,18 @@
 //! The crate `candle-core`: `index_select` for Gather, `gather` for GatherElements; reshape, permute and narrow for
 //! BatchToSpace.
 //!
-//! Not equal: allocates its output; indices of `i32` become `u32` outside the timing, others are read at their own width;
-//! the largest index of its type stands for a row of zeros, so that 255 of `u8` gives a wrong answer. It has no
-//! batch_dims and no GatherNd. One thread.
+//! Not equal: allocates its output; indices of `i32` become `u32` outside the timing, others are read at their own
+//! width; the largest number of an index type stands for a row of zeros, so the `u8` index 255 gives a wrong answer.
+//! It has no batch_dims and no GatherNd. One thread.
 
 use candle_core::{Device, Result as Candle, Tensor, WithDType};
 
-use super::{NotRun, Peer, Ready, into_fresh, lacks, one_thread};
+use super::{NotRun, Peer, Ready, into_fresh, lacks};
 use crate::buffer::Buffer;
 use crate::case::{Case, Positions};
 use crate::inputs::Value;
 use crate::space::Steps;
-use crate::workloads::Kind;
+use crate::workloads::{Kind, Workload};
 use crate::{versions, with_values};
 
 /// The crate.
@@ -31,8 +31,11 @@ impl Peer for CandleCore {
         "allocates its output; i32 indices converted to u32 outside the timing; one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         with_values!(&case.data, data => prepare(case, data))
     }
 }

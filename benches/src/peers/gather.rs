@@ -1,15 +1,16 @@
-//! gather-core, three times: a plan that is run again and again, a call from scratch into warm memory, and a call from
-//! scratch into fresh memory, which is freed within the timing.
+//! gather-core, in three ways: a plan that is run again and again; an unplanned call into warm memory; an unplanned
+//! call into fresh memory, which is freed within the timing.
 //!
-//! Not equal: nothing that favours it. Indices are read at their own width and checked; a bad one would be an error. With
-//! more than one thread a call decides whether it is worth the threads of the pool.
+//! Not equal: nothing that favours it. Indices are read at their own width and checked; a bad one would be an error.
+//! With more than one thread each call decides whether it is worth the threads of the pool.
 
 use gather_core::{
-    BatchToSpace, CopyPlan, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, Tensor, View,
-    ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, RearrangePlan, Tensor,
+    View, ViewMut,
 };
 
 use super::{NotRun, Peer, Ready, into_fresh, into_warm};
+use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::workloads::{Kind, Workload};
 use crate::{with_positions, with_values};
@@ -21,9 +22,9 @@ const LEGAL: &str = "a legal workload";
 pub(super) enum Ours {
     /// Planned ahead, into warm memory.
     Planned,
-    /// From scratch, into warm memory.
+    /// Unplanned, into warm memory.
     Unplanned,
-    /// From scratch, into fresh memory.
+    /// Unplanned, into fresh memory.
     Fresh,
 }
 
@@ -55,7 +56,8 @@ impl Peer for Ours {
             Ok(match self {
                 Ours::Planned => {
                     let plan = op.plan(&case.workload).map_err(NotRun::failed)?;
-                    into_warm(&case.output_shape, move |out| plan.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
+                    let run = move |out: &mut Buffer<_>| plan.run_into(&operands, &mut out.view_mut()).expect(LEGAL);
+                    into_warm(&case.output_shape, run)
                 }
                 Ours::Unplanned => {
                     into_warm(&case.output_shape, move |out| op.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
@@ -131,7 +133,7 @@ impl Operator {
 
 enum AnyPlan<T, I> {
     Index(Box<Plan<T, I>>),
-    Copy(Box<CopyPlan<T>>),
+    Copy(Box<RearrangePlan<T>>),
 }
 
 impl<T: Element, I: Index> AnyPlan<T, I> {

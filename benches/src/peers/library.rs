@@ -1,4 +1,4 @@
-//! Where the libraries of native engines are: variables, which `benches/native/setup.sh` prints.
+//! Environment variables with the paths of native engines' libraries. `benches/native/setup.sh` prints them.
 
 use std::env;
 use std::path::PathBuf;

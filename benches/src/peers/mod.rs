@@ -1,8 +1,8 @@
-//! What gather-core is compared with: one file for each peer, which opens with what is not equal about the comparison.
+//! What gather-core is compared with. Each peer has a file, which opens with what is not equal about the comparison.
 //!
-//! A peer prepares a call of a [`Case`]; [`prepare_checked`] runs it once and holds its output against the plain loop's, bit
-//! for bit, before anybody times it. Peers that cannot run say why, and none is left out of [`peers`]: those whose feature
-//! is off, or whose library is not there, say what to set.
+//! A peer prepares a call of a [`Case`]. Before anybody times it, [`prepare_checked`] runs it once and compares its
+//! output with the plain loop's, bit for bit. A peer that cannot run says why. [`peers`] leaves none out: one whose
+//! feature is off, or whose library is missing, says what to set.
 
 #[cfg(not(all(
     feature = "burn",
@@ -49,7 +49,7 @@ pub use call::Call;
 use call::{into_fresh, into_warm, on_state};
 
 use crate::case::Case;
-use crate::workloads::Kind;
+use crate::workloads::{Kind, Workload};
 
 /// Something that runs gathers.
 pub trait Peer: Sync {
@@ -67,12 +67,17 @@ pub trait Peer: Sync {
         None
     }
 
-    /// Whether it is foreign code, which can end the process.
+    /// Whether it is foreign code, which may end the process.
     fn native(&self) -> bool {
         false
     }
 
-    /// Sets a case up for `threads` threads: whatever a program would do once and not at every call.
+    /// Whether it runs a workload on one thread, whatever it is told.
+    fn one_thread(&self, _: &Workload) -> bool {
+        false
+    }
+
+    /// Sets a case up for `threads` threads. This is what a program would do once and not at every call.
     ///
     /// # Errors
     /// Why the peer does not run the case.
@@ -107,20 +112,21 @@ impl fmt::Display for NotRun {
 }
 
 impl NotRun {
+    /// Why a peer of one thread is not asked to take more.
+    #[must_use]
+    pub fn one_thread() -> Self {
+        NotRun::Unsupported("runs on one thread".into())
+    }
+
     /// An error of the peer.
     pub fn failed(error: impl fmt::Display) -> Self {
         NotRun::Failed(error.to_string())
     }
 }
 
-/// For what a peer has no operator or attribute.
+/// The reason of a peer that lacks an operator or an attribute.
 fn lacks(what: &str) -> NotRun {
     NotRun::Unsupported(format!("no {what}"))
-}
-
-/// For peers that run on one thread whatever they are told.
-fn one_thread(threads: usize) -> Result<(), NotRun> {
-    if threads == 1 { Ok(()) } else { Err(NotRun::Unsupported("runs on one thread".into())) }
 }
 
 /// For peers whose arrays have one axis: nothing but a plain Gather along it.
@@ -132,7 +138,7 @@ fn only_axis_0(kind: &Kind) -> Result<(), NotRun> {
     }
 }
 
-/// A peer behind a feature of its own name.
+/// A peer behind a feature of the same name.
 macro_rules! optional {
     ($feature:literal, $peer:expr) => {{
         #[cfg(feature = $feature)]
@@ -172,8 +178,8 @@ pub fn peer(name: &str) -> Option<Box<dyn Peer>> {
     peers().into_iter().find(|peer| peer.name() == name)
 }
 
-/// Runs `work` on a thread of a rayon pool of `threads` threads, which peers that use rayon take theirs from. Calls from
-/// inside a pool, as a program of many calls makes them, do not wait for a thread to wake up.
+/// Runs `work` inside a rayon pool of `threads` threads. Peers that use rayon take their threads from it. Calls from
+/// inside a pool, like those of a program of many calls, do not wait for a thread to wake up.
 ///
 /// # Panics
 /// When threads cannot be started.
@@ -185,10 +191,13 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 /// Prepares a case, runs it once, and checks the output.
 ///
 /// # Errors
-/// Why the peer does not run the case; panics, errors and wrong outputs are among the reasons.
+/// Why the peer does not run the case. Panics, errors and wrong outputs are reasons.
 pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
     if let Some(what) = peer.missing() {
         return Err(NotRun::NotSet(what));
+    }
+    if threads > 1 && peer.one_thread(&case.workload) {
+        return Err(NotRun::one_thread());
     }
     let attempt = || {
         let mut call = peer.prepare(case, threads)?;

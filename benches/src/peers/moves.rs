@@ -1,12 +1,12 @@
-//! Moves alone: the rows that a gather moves, from where they lie to where they go, with nothing else to do.
+//! Moves alone: the rows that a gather moves, and nothing else.
 //!
-//! Not equal: which row goes where is known beforehand, in 4 bytes a row, and neither checked nor resolved; each case runs the
-//! fastest of a few plain ways, tried beforehand; one thread, into warm memory. Like the copy it is no peer but a limit: of what
-//! a kernel can reach that reads each row from where it lies. BatchToSpace reads in order, so that its limit is the copy.
+//! Not equal: which row goes where is known beforehand, in 4 bytes a row, and is neither checked nor computed. Each
+//! case runs the fastest of a few plain ways, which are tried beforehand. One thread, into warm memory. Like the copy
+//! it is a reference and no peer. BatchToSpace reads in order, so the copy is its reference.
 
 use std::time::Instant;
 
-use super::{NotRun, Peer, Ready, into_warm, lacks, one_thread};
+use super::{NotRun, Peer, Ready, into_warm, lacks};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::workloads::{Kind, Workload};
@@ -25,11 +25,14 @@ impl Peer for Moves {
     }
 
     fn unequal(&self) -> &'static str {
-        "no gather: rows known beforehand, unchecked, are moved in the fastest of a few ways; one thread; into warm memory"
+        "no gather: rows known beforehand, unchecked, moved in the fastest of a few ways; one thread; into warm memory"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         let job = Job::new(case)?;
         let mut out = Buffer::zeroed(&[case.expected.len()]);
         let data: &[u8] = with_values!(&case.data, data => data.as_bytes());
@@ -53,16 +56,16 @@ struct Job {
 impl Job {
     fn new(case: &Case) -> Result<Self, NotRun> {
         let Workload { kind, shape, index_shape, .. } = case.workload;
-        // The dimensions that lead to a row.
+        // The dimensions before a row.
         let lead = match kind {
             Kind::Gather { axis, .. } => axis + 1,
             Kind::GatherElements { .. } => shape.len(),
             Kind::GatherNd { batch_dims } => batch_dims + index_shape[index_shape.len() - 1],
-            Kind::BatchToSpace { .. } => return Err(lacks("BatchToSpace: its limit is the copy")),
+            Kind::BatchToSpace { .. } => return Err(lacks("BatchToSpace: its reference is the copy")),
         };
         let (outer, inner) = shape.split_at(lead);
         let row = inner.iter().product::<usize>() * case.data.width();
-        // The plain loop on a tensor that holds the rows' numbers.
+        // The plain loop on a tensor of row numbers gives the number of each row of the output.
         let numbers: Vec<u32> = (0..outer.iter().product::<usize>() as u32).collect();
         let mut rows = vec![0; case.expected.len() / row];
         let of_rows = Workload { shape: outer, ..case.workload };
@@ -94,7 +97,8 @@ fn elements<const BYTES: usize>(job: &Job, data: &[u8], out: &mut [u8]) {
     let (data, _) = data.as_chunks::<BYTES>();
     let (out, _) = out.as_chunks_mut::<BYTES>();
     for (out, &row) in out.iter_mut().zip(&job.rows) {
-        // SAFETY: the plain loop has looked every row's number up in a tensor of as many numbers as data has rows.
+        // SAFETY: the plain loop took each number out of a tensor that has one for each row of data, so it is below
+        // their count.
         *out = *unsafe { data.get_unchecked(row as usize) };
     }
 }
@@ -106,7 +110,7 @@ fn copied(job: &Job, data: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Line by line, and with each a line of the row eight further on is asked for.
+/// Line by line. With each line, one of the row eight further on is prefetched.
 fn by_lines(job: &Job, data: &[u8], out: &mut [u8]) {
     let (data, _) = data.as_chunks::<LINE>();
     let (out, _) = out.as_chunks_mut::<LINE>();
@@ -123,7 +127,7 @@ fn by_lines(job: &Job, data: &[u8], out: &mut [u8]) {
 #[cfg(target_arch = "x86_64")]
 fn fetch(line: &[u8; LINE]) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: a prefetch does not access memory in the language's sense.
+    // SAFETY: a prefetch is a hint and accesses no memory.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
 }
 
@@ -140,7 +144,7 @@ fn can_gather() -> bool {
 /// Eight elements of 4 bytes at a time, by gather instructions.
 #[cfg(target_arch = "x86_64")]
 fn gathered(job: &Job, data: &[u8], out: &mut [u8]) {
-    // SAFETY: a way is run only where it takes rows, and this one where the machine has AVX2.
+    // SAFETY: a way runs only where its `takes` allows it, and this one's asks for AVX2.
     unsafe { gathered_avx2(job, data, out) };
 }
 
@@ -156,11 +160,11 @@ fn gathered_avx2(job: &Job, data: &[u8], out: &mut [u8]) {
     let (eights, rest) = job.rows.as_chunks::<8>();
     let (vectors, _) = out.as_chunks_mut::<32>();
     for (rows, out) in eights.iter().zip(vectors) {
-        // SAFETY: eight numbers.
+        // SAFETY: `rows` has eight numbers of 4 bytes.
         let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
-        // SAFETY: rows of data, see `elements`; their numbers are below 2^31.
+        // SAFETY: each number is that of a row of data, see `elements`, and below 2^31.
         let found = unsafe { _mm256_i32gather_epi32::<4>(data.as_ptr().cast(), rows) };
-        // SAFETY: 32 bytes.
+        // SAFETY: `out` has 32 bytes.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), found) };
     }
     let done = eights.len() * 32;

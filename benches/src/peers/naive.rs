@@ -1,12 +1,13 @@
 //! The plain loop in safe Rust, and a copy of the output's bytes.
 //!
-//! Not equal: one thread only; both write into warm memory; an index that is out of range panics or, within data, reads
-//! another row. The copy does no gathering at all: it is the limit that memory sets.
+//! Not equal: one thread only; both write into warm memory. An index out of range panics, or reads another row where
+//! that is still within data. The copy does not gather at all: it is a reference.
 
-use super::{NotRun, Peer, Ready, into_warm, one_thread};
+use super::{NotRun, Peer, Ready, into_warm};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::naive;
+use crate::workloads::Workload;
 use crate::{with_positions, with_values};
 
 /// The plain loop.
@@ -25,8 +26,11 @@ impl Peer for Loop {
         "one thread; into warm memory; a bad index panics or reads another row"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         with_values!(&case.data, data => with_positions!(&case.indices, indices => {
             let run = |out: &mut Buffer<_>| {
                 naive::run(&case.workload, data.as_slice(), indices.as_slice(), out.as_mut_slice());
@@ -52,8 +56,11 @@ impl Peer for Copy {
         "no gather: the output's bytes from one warm buffer to another, one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         let mut from = Buffer::zeroed(&[case.expected.len()]);
         from.as_mut_slice().copy_from_slice(&case.expected);
         let run = move |to: &mut Buffer<u8>| to.as_mut_slice().copy_from_slice(from.as_slice());

@@ -5,12 +5,12 @@
 
 use ndarray::{ArrayD, ArrayViewD, Axis, Slice};
 
-use super::{NotRun, Peer, Ready, into_fresh, lacks, one_thread};
+use super::{NotRun, Peer, Ready, into_fresh, lacks};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::inputs::Value;
 use crate::space::Steps;
-use crate::workloads::Kind;
+use crate::workloads::{Kind, Workload};
 use crate::{versions, with_values};
 
 /// The crate.
@@ -29,8 +29,11 @@ impl Peer for NdArray {
         "allocates its output; indices converted to usize outside the timing; a bad index panics; one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         with_values!(&case.data, data => prepare(case, data))
     }
 }

@@ -1,8 +1,8 @@
-//! ONNX Runtime: a session of one node, its inputs and its output bound ahead.
+//! ONNX Runtime: a session of one node, with inputs and output bound ahead.
 //!
-//! Not equal: shapes are known ahead and the output's memory is warm; indices that the operator does not take pass through a Cast
-//! in the graph, within the timing: those of `u8`, and for GatherND of `i32` too. Gather has no batch_dims, and there is no BatchToSpace. Threads are those of the session, of
-//! which the caller is one.
+//! Not equal: shapes are known ahead and the output's memory is warm. Indices of a type that the operator lacks pass
+//! through a Cast in the graph, within the timing: `u8`, and for GatherND also `i32`. Gather has no batch_dims, and
+//! there is no BatchToSpace. The threads are those of the session; the caller is one of them.
 
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -22,9 +22,9 @@ use crate::case::Case;
 use crate::workloads::{Indices, Kind};
 use crate::{with_positions, with_values};
 
-/// Where the library is.
+/// The variable with the path of the library.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
-/// The numbers of `i32` and `i64` among ONNX's types.
+/// The codes of `i32` and `i64` among ONNX's types.
 const INT32: i64 = 6;
 const INT64: i64 = 7;
 
@@ -36,7 +36,7 @@ impl Peer for OnnxRuntime {
         "onnxruntime"
     }
 
-    /// Of the library, whose file is named after it.
+    /// The library's version, which is part of its file name.
     fn version(&self) -> String {
         let path = library::path(VARIABLE).unwrap_or_default();
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -110,7 +110,7 @@ fn bind<'a, T: Cell, I: Cell>(
 trait Cell: Pod + PrimitiveTensorElementType + Debug {}
 impl<T: Pod + PrimitiveTensorElementType + Debug> Cell for T {}
 
-/// A tensor in memory of the runtime's own.
+/// A tensor in memory that the runtime has allocated.
 fn tensor<T: Cell>(buffer: &Buffer<T>) -> ort::Result<Tensor<T>> {
     let shape: Vec<i64> = buffer.shape().iter().map(|&dim| dim as i64).collect();
     let mut tensor = Tensor::new(&Allocator::default(), shape)?;

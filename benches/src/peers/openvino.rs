@@ -1,7 +1,7 @@
 //! OpenVINO: Gather-8, GatherElements-6, GatherND-8 and BatchToSpace-2, compiled for the CPU, tensors set ahead.
 //!
-//! Not equal: shapes are known ahead and the output's memory is warm; what the plugin lacks for a type it converts, within the
-//! timing. Threads are a property of the plugin.
+//! Not equal: shapes are known ahead and the output's memory is warm. A type that the plugin lacks is converted by it,
+//! within the timing. Threads are a property of the plugin.
 
 use openvino::{Core, DeviceType, ElementType, InferRequest, InferenceError, RwPropertyKey, Shape, Tensor};
 
@@ -10,7 +10,7 @@ use super::{NotRun, Peer, Ready, lacks, library, on_state};
 use crate::case::{Case, Positions, Values};
 use crate::workloads::{Indices, Kind};
 
-/// Where the library of the C interface is.
+/// The variable with the path of the C library.
 const VARIABLE: &str = "GATHER_OPENVINO";
 
 /// The engine.
@@ -47,7 +47,7 @@ impl Peer for OpenVino {
         load()?;
         let mut core = Core::new().map_err(NotRun::failed)?;
         let request = request(&mut core, case, threads).map_err(NotRun::failed)?;
-        // The core goes last.
+        // The core is dropped last.
         let run = |(request, _): &mut (InferRequest, Core)| request.infer().expect("a legal workload");
         Ok(on_state((request, core), run, |(request, _)| output(request).map_err(|error| error.to_string())))
     }
@@ -60,7 +60,7 @@ fn load() -> Result<(), NotRun> {
 fn request(core: &mut Core, case: &Case, threads: usize) -> Result<InferRequest, InferenceError> {
     let settings = [
         (RwPropertyKey::InferenceNumThreads, &*threads.to_string()),
-        // Otherwise `f32` would become `bf16` where the processor has that.
+        // Otherwise `f32` becomes `bf16` where the processor has it.
         (RwPropertyKey::HintInferencePrecision, "f32"),
     ];
     core.set_properties(&DeviceType::CPU, settings)?;

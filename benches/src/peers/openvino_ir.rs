@@ -1,4 +1,4 @@
-//! OpenVINO's form of a graph: XML, and the constants' bytes beside it.
+//! A graph in OpenVINO's format: XML, and the bytes of the constants.
 
 /// A tensor between two layers.
 #[derive(Clone, Debug)]
@@ -6,7 +6,7 @@ pub(super) struct Port {
     /// The type's name in attributes.
     pub(super) element: &'static str,
     shape: Vec<usize>,
-    /// The layer whose output it is, and the number of that.
+    /// The layer whose output it is, and the number of the output.
     from: (usize, usize),
 }
 
@@ -55,7 +55,7 @@ impl Ir {
         self.layer("Const", "opset1", &data, &[], port)
     }
 
-    /// A node, by the name of its operator, its set and one attribute.
+    /// A node: the name of its operator, the operator set, and one attribute.
     pub(super) fn operator(
         &mut self,
         (name, set): (&str, &str),
@@ -67,13 +67,14 @@ impl Ir {
         self.layer(name, set, &data, inputs, output)
     }
 
-    /// The XML and the bytes of the constants, with `output` as the graph's.
+    /// The XML and the bytes of the constants, with `output` as the graph's output.
     pub(super) fn finish(mut self, output: &Port) -> (String, Vec<u8>) {
         self.open("Result", "opset1", "", std::slice::from_ref(output));
         self.layers += "</layer>";
         let Ir { layers, edges, constants, .. } = self;
         let xml = format!(
-            "<?xml version=\"1.0\"?><net name=\"one\" version=\"11\"><layers>{layers}</layers><edges>{edges}</edges></net>"
+            "<?xml version=\"1.0\"?><net name=\"one\" version=\"11\"><layers>{layers}</layers>\
+             <edges>{edges}</edges></net>"
         );
         (xml, constants)
     }
@@ -84,7 +85,7 @@ impl Ir {
         output
     }
 
-    /// Everything of a layer but its output, and the edges to its inputs.
+    /// All of a layer except its output, and the edges to its inputs.
     fn open(&mut self, kind: &str, set: &str, data: &str, inputs: &[Port]) -> usize {
         let id = self.count;
         self.count += 1;

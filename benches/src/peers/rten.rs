@@ -1,20 +1,21 @@
-//! The crate `rten`: its functions for Gather, GatherElements and GatherNd; reshape, permute and slice of `rten-tensor` for
-//! BatchToSpace.
+//! The crate `rten`: its functions for Gather, GatherElements and GatherNd; reshape, permute and slice of
+//! `rten-tensor` for BatchToSpace.
 //!
-//! Not equal: the output's memory comes from a pool, warm, as within a model; indices are `i32`, which a model converts when
-//! it is loaded and we outside the timing; a model has no `f16`, but the functions take any element. Gather has no
-//! batch_dims. Only GatherElements along the last axis has more than one thread, of the pool that we call from.
+//! Not equal: the output's memory comes from a pool and is warm, as within a model; indices are `i32`, converted
+//! outside the timing, as a model does when it is loaded; a model has no `f16`, but the functions take any element.
+//! Gather has no batch_dims. Only GatherElements along the last axis takes more than one thread, from the pool that we
+//! call from.
 
 use rten::{BufferPool, ops};
 use rten_tensor::prelude::*;
 use rten_tensor::{SliceItem, SliceRange, Tensor, TensorView};
 
-use super::{NotRun, Peer, Ready, lacks, on_state, one_thread};
+use super::{NotRun, Peer, Ready, lacks, on_state};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::inputs::Value;
 use crate::space::Steps;
-use crate::workloads::Kind;
+use crate::workloads::{Kind, Workload};
 use crate::{versions, with_values};
 
 /// The crate.
@@ -33,11 +34,11 @@ impl Peer for Rten {
         "into pooled memory; indices converted to i32 outside the timing; threads along the last axis only"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        match case.workload.kind {
-            Kind::GatherElements { axis } if axis + 1 == case.workload.shape.len() => {}
-            _ => one_thread(threads)?,
-        }
+    fn one_thread(&self, workload: &Workload) -> bool {
+        !matches!(workload.kind, Kind::GatherElements { axis } if axis + 1 == workload.shape.len())
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         with_values!(&case.data, data => prepare(case, data))
     }
 }

@@ -1,15 +1,15 @@
-//! TensorFlow, by eager calls through its C interface: GatherV2, GatherNd and BatchToSpaceND.
+//! TensorFlow, by eager calls of its C interface: GatherV2, GatherNd and BatchToSpaceND.
 //!
-//! Not equal: allocates its output; every call makes its operation anew, as eager Python does, but without Python; indices of
-//! `u8` pass through a Cast to `i32`, within the timing. It has no GatherElements, and GatherNd only without batch_dims.
-//! Threads are those within an operation; the context gets as many as are asked for.
+//! Not equal: allocates its output; every call makes a new operation, like eager Python, but without Python; `u8`
+//! indices pass through a Cast to `i32`, within the timing. It has no GatherElements, and GatherNd only without
+//! batch_dims. The number of threads is that within an operation.
 
 use super::tensorflow_c::{Api, Attribute, Context, DataType, Handle};
 use super::{NotRun, Peer, Ready, lacks, library, on_state};
 use crate::case::{Case, Positions, Values};
 use crate::workloads::{Indices, Kind};
 
-/// Where the library is that has the C interface.
+/// The variable with the path of the library that has the C interface.
 const VARIABLE: &str = "GATHER_TENSORFLOW";
 
 /// The engine.
@@ -53,7 +53,7 @@ impl Peer for TensorFlow {
     }
 }
 
-/// What calls need; the context goes last.
+/// What calls need. The context is dropped last.
 struct Eager {
     out: Option<Handle>,
     inputs: Vec<Handle>,
@@ -64,7 +64,7 @@ fn api() -> Result<&'static Api, NotRun> {
     Api::loaded(&library::path(VARIABLE)?).map_err(NotRun::Failed)
 }
 
-/// Data, and behind it what its operator takes.
+/// Data, followed by the operator's other inputs.
 fn inputs(context: &Context, case: &Case) -> Result<Vec<Handle>, String> {
     let (element, bytes) = match &case.data {
         Values::F32(data) => (DataType::F32, data.as_bytes()),

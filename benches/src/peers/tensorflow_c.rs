@@ -1,8 +1,9 @@
 //! The part of TensorFlow's C interface that eager calls need (`c_api.h`, `eager/c_api.h`), loaded at run time.
 //!
-//! Contract. T1: a pointer in a [`Handle`], [`Context`], [`Op`] or [`Tensor`] came from the function that makes such, is not
-//! null, and is freed once, in `drop`. T2: whatever a function gets is alive during the call, and no function here keeps what
-//! it gets but by counting references of its own. T3: strings end in a zero, lengths are those of the slices they come with.
+//! Contract. T1: the pointer in a [`Handle`], [`Context`], [`Op`] or [`Tensor`] came from the function that makes such
+//! an object, is not null, and is freed once, in `drop`. T2: all arguments of a function are alive during the call; a
+//! function that keeps one takes a reference count of its own. T3: strings end in a zero; lengths are those of the
+//! slices they belong to.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
-/// Anything of the library's, behind a pointer.
+/// A pointer to an object of the library.
 type Raw = *mut c_void;
 
 macro_rules! api {
@@ -25,7 +26,7 @@ macro_rules! api {
 
         impl Api {
             fn load(path: &Path) -> Result<Self, libloading::Error> {
-                // SAFETY: what runs at loading is TensorFlow's, as the user says who names the file.
+                // SAFETY: loading runs the initialisers of the file, which the user has named as TensorFlow's library.
                 let library = unsafe { Library::new(path) }?;
                 Ok(Api {
                     $($name: {
@@ -79,7 +80,7 @@ impl Api {
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
-    /// Calls what reports by a status.
+    /// Calls a function that reports by a status.
     fn checked<R>(&self, call: impl FnOnce(Raw) -> R) -> Result<R, String> {
         // SAFETY: it takes nothing.
         let status = unsafe { (self.TF_NewStatus)() };
@@ -99,7 +100,7 @@ impl Api {
         outcome
     }
 
-    /// As [`Api::checked`], for what makes something.
+    /// Like [`Api::checked`], for a function that returns a new object.
     fn made(&self, call: impl FnOnce(Raw) -> Raw) -> Result<NonNull<c_void>, String> {
         self.checked(call).and_then(|made| NonNull::new(made).ok_or_else(|| "null without an error".into()))
     }
@@ -253,7 +254,8 @@ impl Handle {
         if len == 0 {
             return Ok(Vec::new());
         }
-        // SAFETY: a tensor's data are that many bytes, which live as long as the tensor; nothing writes to them meanwhile.
+        // SAFETY: a tensor's data are that many bytes, which live as long as the tensor; nothing writes to them
+        // meanwhile.
         Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec())
     }
 }

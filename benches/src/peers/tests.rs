@@ -13,8 +13,8 @@ const fn small(name: &'static str, kind: Kind, shape: &'static [usize], index_sh
     }
 }
 
-/// Every operator, with and without batch_dims, crops, and a first or last axis; no position is the largest of its type, which
-/// candle keeps for itself.
+/// Every operator, with and without batch_dims, crops, and a first or last axis. No index is the largest number of its
+/// type, which means something else to candle.
 const SMALL: [Workload; 10] = [
     small("numbers", Kind::Gather { axis: 0, batch_dims: 0 }, &[37], &[50]),
     small("rows", Kind::Gather { axis: 0, batch_dims: 0 }, &[7, 2, 3], &[2, 5]),
@@ -41,7 +41,7 @@ fn cases() -> impl Iterator<Item = Case> {
     workloads.map(|workload| Case::new(&workload))
 }
 
-/// Where one thread is asked for, gather-core, the loop and the copy run everything, and nobody gives a wrong answer.
+/// With one thread gather-core, the loop and the copy run everything, and nobody gives a wrong answer.
 #[test]
 fn peers_agree_with_the_loop() {
     let mut compared = 0;
@@ -58,7 +58,7 @@ fn peers_agree_with_the_loop() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    // Of the crates that are always there, which nothing but their adapters could take from us.
+    // The crates that are always there must have been compared: only a fault in an adapter could leave them out.
     assert!(compared >= ALWAYS_COMPARED, "{compared}");
 }
 

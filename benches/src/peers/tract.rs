@@ -1,17 +1,18 @@
 //! The crate `tract-core`: its operators Gather, GatherElements and GatherNd, evaluated by themselves.
 //!
-//! Not equal: allocates its output; no graph around the operator, by which a call costs less; indices are `i64`, those of
-//! GatherNd `i32`, converted outside the timing, which a graph does within it for GatherNd. Gather has no batch_dims; of
-//! BatchToSpace it has the parts, but no view of data that it could transpose without copying all first. One thread.
+//! Not equal: allocates its output; no graph around the operator, which makes a call cheaper; indices are converted
+//! outside the timing, to `i32` for GatherNd and to `i64` for the others, where a graph would convert those of
+//! GatherNd at every call. Gather has no batch_dims. It has the parts of BatchToSpace, but cannot transpose data
+//! without copying it first. One thread.
 
 use tract_core::internal::{Datum, EvalContext, EvalOp, IntoTValue, TValue, Tensor, TractResult, tvec};
 use tract_core::ops::array::{Gather, GatherElements, GatherNd};
 
-use super::{NotRun, Peer, Ready, into_fresh, lacks, one_thread};
+use super::{NotRun, Peer, Ready, into_fresh, lacks};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::inputs::Value;
-use crate::workloads::Kind;
+use crate::workloads::{Kind, Workload};
 use crate::{versions, with_values};
 
 /// The crate.
@@ -30,8 +31,11 @@ impl Peer for Tract {
         "allocates its output; no graph around the operator; indices converted outside the timing; one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         let data = with_values!(&case.data, data => tensor(data)).map_err(NotRun::failed)?;
         let wide = || Tensor::from_shape(case.indices.shape(), &case.indices.map(|position| position as i64));
         let narrow = || Tensor::from_shape(case.indices.shape(), &case.indices.map(|position| position as i32));

@@ -1,8 +1,8 @@
-//! The crate `vortex-array`: `take` of a column of numbers, or of lists of one size where data has rows, executed into plain
-//! columns.
+//! The crate `vortex-array`: `take` of a column of numbers, or of lists of one size where data has rows, executed into
+//! plain columns.
 //!
-//! Not equal: allocates its output; a column has one axis, so that there is Gather along axis 0 only, without batch_dims;
-//! indices are unsigned, of the same width, converted outside the timing; `take` builds an expression first, within the
+//! Not equal: allocates its output; a column has one axis, so there is only Gather along axis 0, without batch_dims;
+//! indices are made unsigned, of the same width, outside the timing; `take` builds an expression first, within the
 //! timing. One thread.
 
 use vortex_array::arrays::fixed_size_list::FixedSizeListArraySlotsExt;
@@ -13,10 +13,11 @@ use vortex_array::{ArrayRef, ExecutionCtx, IntoArray, VortexSessionExecute, arra
 use vortex_buffer::Buffer as Column;
 use vortex_error::VortexResult;
 
-use super::{NotRun, Peer, Ready, into_fresh, one_thread, only_axis_0};
+use super::{NotRun, Peer, Ready, into_fresh, only_axis_0};
 use crate::buffer::Buffer;
 use crate::case::{Case, Positions};
 use crate::inputs::Value;
+use crate::workloads::Workload;
 use crate::{versions, with_values};
 
 /// The crate.
@@ -32,11 +33,14 @@ impl Peer for Vortex {
     }
 
     fn unequal(&self) -> &'static str {
-        "allocates its output; axis 0 only; indices made unsigned outside the timing; an expression is built; one thread"
+        "allocates its output; axis 0 only; indices made unsigned outside the timing; builds an expression; one thread"
     }
 
-    fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
-        one_thread(threads)?;
+    fn one_thread(&self, _: &Workload) -> bool {
+        true
+    }
+
+    fn prepare<'a>(&self, case: &'a Case, _: usize) -> Result<Ready<'a>, NotRun> {
         only_axis_0(&case.workload.kind)?;
         let indices = match &case.indices {
             Positions::I64(_) => column(case.indices.map(|position| position as u64)),

@@ -1,4 +1,5 @@
-//! A peer in a process of its own, seen from the side that asks: started when it is needed, again after it died.
+//! A peer in a process of its own, seen from the side that asks. The process is started when it is needed, and again
+//! when it has died.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -8,11 +9,12 @@ use std::time::Duration;
 
 use super::model::Status;
 use super::protocol::{Answer, Request};
+use crate::peers::NotRun;
 
 /// The argument that makes the program a worker; the peer's name follows.
 pub const WORKER: &str = "--worker";
 
-/// How long an answer may take. The longest that is asked for is to make inputs, run the plain loop and the peer.
+/// How long an answer may take. The longest request is to make the inputs and to run the plain loop and the peer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A peer.
@@ -32,6 +34,18 @@ struct Process {
     answers: Receiver<Answer>,
     /// Gives the last line of standard error.
     complaints: JoinHandle<String>,
+}
+
+impl From<NotRun> for Lost {
+    fn from(reason: NotRun) -> Self {
+        let (status, detail) = match reason {
+            NotRun::Unsupported(detail) => (Status::Unsupported, detail),
+            NotRun::NotSet(detail) => (Status::NotSet, detail),
+            NotRun::Failed(detail) => (Status::Failed, detail),
+            NotRun::Wrong(detail) => (Status::Wrong, detail),
+        };
+        Lost { status, detail }
+    }
 }
 
 /// Why there is no answer.
@@ -64,7 +78,7 @@ impl Engine {
             }
         }
         if let Some(process) = &mut self.process {
-            // A process that has died does not read: waiting for its answer finds out.
+            // Whether the process has died shows when its answer is waited for.
             let _ = writeln!(process.requests, "{}", request.line());
         }
         let answer = self.answer()?;
@@ -75,10 +89,10 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Has the process let go of its tensors, if it is there.
+    /// Makes the process let go of its tensors, where there is one.
     pub fn rest(&mut self) {
         if self.process.is_some() {
-            // If it dies of that, the next request starts another.
+            // Where it dies of that, the next request starts another.
             let _ = self.ask(&Request::Drop);
         }
     }
@@ -99,7 +113,7 @@ impl Engine {
         let (sender, answers) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(out).lines().map_while(Result::ok);
-            // The receiver is gone when nobody waits for answers any more.
+            // The receiver is gone once nobody waits for answers any more.
             lines.filter_map(|line| Answer::parse(&line)).try_for_each(|answer| sender.send(answer))
         });
         Ok(Process { child, requests, answers, complaints: std::thread::spawn(|| last_line(errors)) })
@@ -119,11 +133,11 @@ impl Engine {
         })
     }
 
-    /// Ends the process, whatever it does; returns how it ended and its last words.
+    /// Ends the process, whatever it is doing. Returns how it ended and its last words.
     fn end(&mut self) -> String {
         let Some(Process { mut child, requests, complaints, .. }) = self.process.take() else { return String::new() };
         drop(requests);
-        // It fails where the process has ended, and changes nothing where it is about to.
+        // Fails where the process has ended, which is as well.
         let _ = child.kill();
         let how = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
         let words = complaints.join().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Numbers as tables and charts have them.
 
-/// Three significant digits, without a tail of zeros behind the point that says nothing.
+/// Three significant digits; whole numbers keep all of theirs.
 #[must_use]
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -57,9 +57,26 @@ pub fn threads(threads: usize) -> String {
     if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
 }
 
+/// Names with commas between them, and `and` before the last.
+#[must_use]
+pub fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match &names[..] {
+        [] => "nothing".into(),
+        [one] => (*one).into(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_listed() {
+        assert_eq!([listed(&["a"]), listed(&["a", "b"]), listed(&["a", "b", "c"])], ["a", "a and b", "a, b and c"]);
+        assert_eq!(listed(&[] as &[&str]), "nothing");
+    }
 
     #[test]
     fn times_have_three_digits_and_a_unit() {

@@ -17,9 +17,9 @@ pub struct Machine {
     pub cores: usize,
     /// Instruction sets that matter here.
     pub flags: Vec<String>,
-    /// The level that gather-core takes.
+    /// The level that gather-core runs at.
     pub level: String,
-    /// The caches, the smallest first; empty where the system does not tell.
+    /// The caches, smallest first; empty where the system does not tell.
     pub caches: Vec<Cache>,
     /// Bytes of memory.
     pub memory: u64,
@@ -27,7 +27,7 @@ pub struct Machine {
     pub os: String,
     /// The system's setting for huge pages, where it has one.
     pub huge_pages: Option<String>,
-    /// The load when the run began, over one minute.
+    /// The load average over one minute, before the run.
     pub load: f64,
 }
 
@@ -44,7 +44,7 @@ impl Machine {
     /// This one.
     ///
     /// # Errors
-    /// A text: the system does not tell about itself.
+    /// A text: the system does not describe itself.
     pub fn here() -> Result<Self, String> {
         let failed = |error: sysinfo::Error| format!("the machine: {error}");
         let parts = RefreshKind::nothing()
@@ -61,9 +61,17 @@ impl Machine {
             memory: system.total_memory(),
             os: os.into_iter().flatten().collect::<Vec<_>>().join(", "),
             huge_pages: read(Path::new("/sys/kernel/mm/transparent_hugepage/enabled")).and_then(|text| chosen(&text)),
-            load: System::load_average().map_err(failed)?.one,
+            load: load()?,
         })
     }
+}
+
+/// The load average over one minute.
+///
+/// # Errors
+/// A text: the system has none.
+pub fn load() -> Result<f64, String> {
+    System::load_average().map(|load| load.one).map_err(|error| format!("the load of the machine: {error}"))
 }
 
 /// Processors that this program may use.
@@ -78,7 +86,7 @@ pub fn rustc() -> String {
     env!("GATHER_RUSTC").into()
 }
 
-/// The commit of the sources, with `-dirty` where files differ from it.
+/// The commit of the sources, followed by `-dirty` if files differ from it.
 #[must_use]
 pub fn commit() -> String {
     let git = Command::new("git")
@@ -104,7 +112,7 @@ fn flags() -> Vec<String> {
     vec![std::env::consts::ARCH.to_owned()]
 }
 
-/// The caches for data, from the folder where Linux describes them.
+/// The data caches, from the folder in which Linux describes them.
 fn caches(folder: &Path) -> Vec<Cache> {
     let cache = |at: usize| {
         let entry = |name| read(&folder.join(format!("index{at}")).join(name));

@@ -2,37 +2,42 @@
 
 use std::fmt::Write;
 
-use super::facts::facts;
+use super::facts::{facts, headline};
+use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
 use super::tables::{Cell, Table, tables};
 
-/// The report without charts: the machine, the method, the tables.
+/// The report without charts: the headline, the machine, the tables, the method.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
-    let mut text = String::from("# gather-core and its peers\n\n");
+    let mut text = format!("# gather-core and its peers\n\n{}", head(report));
     // Writing to a string does not fail.
     for (name, value) in facts(report) {
         let _ = writeln!(text, "- {name}: {value}");
+    }
+    for table in tables(report) {
+        let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(&table));
     }
     text.push_str("\n## Method\n\n");
     for (about, paragraph) in METHOD {
         let _ = writeln!(text, "- **{about}** {paragraph}");
     }
-    for table in tables(report) {
-        let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(&table));
-    }
     text
 }
 
-/// The tables of the fixed workloads only, which is what a terminal shows.
+/// The headline and the tables of the fixed workloads only, which is what a terminal shows.
 #[must_use]
 pub fn results(report: &Report) -> String {
-    tables(report)
-        .iter()
-        .take(report.run.threads.len())
-        .map(|table| format!("## {}\n\n{}\n", table.title, self::table(table)))
-        .collect()
+    let tables = tables(report);
+    let first = tables.iter().take(report.run.threads.len());
+    first.fold(head(report), |text, table| text + &format!("## {}\n\n{}\n", table.title, self::table(table)))
+}
+
+/// Warnings and the headline.
+fn head(report: &Report) -> String {
+    let warnings = warnings(report).into_iter().map(|warning| format!("> **Warning.** {warning}\n\n"));
+    warnings.chain(headline(report).map(|text| text + "\n\n")).collect()
 }
 
 fn table(table: &Table) -> String {
@@ -51,7 +56,7 @@ fn cell(cell: &Cell) -> String {
     if cell.strong { format!("**{text}**") } else { text }
 }
 
-/// A text that ends neither its cell nor its line.
+/// A text that cannot end its cell or its line.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -82,9 +87,18 @@ mod tests {
     #[test]
     fn the_report_names_machine_method_and_failures() {
         let text = markdown(&report());
-        for part in ["# gather-core", "- machine: Test CPU", "**Interleaved.**", "| broken | crashed | signal 11 |"] {
+        for part in ["# gather-core", "- machine: Test CPU", "**In turn.**", "| broken | crashed | signal 11 |"] {
             assert!(text.contains(part), "{part}");
         }
-        assert_eq!(results(&report()).matches("Milliseconds").count(), 2);
+        assert_eq!(results(&report()).matches("## Times, ").count(), 2);
+        assert!(results(&report()).starts_with("gather-core is "));
+        assert!(!text.contains("Warning"));
+    }
+
+    #[test]
+    fn a_loaded_machine_is_told_first() {
+        let mut report = report();
+        report.run.loads = vec![9.0];
+        assert!(results(&report).starts_with("> **Warning.** The machine was loaded."));
     }
 }

@@ -1,29 +1,32 @@
-//! Runs the workloads: every peer in its process, in turn, round by round.
+//! Runs the workloads: every peer takes its turns, in a process of its own for each number of threads.
 //!
 //! ```text
-//! for each workload, for each number of threads:
-//!     until the time that the workload is due is over, but at least LEAST_ROUNDS times unless that takes far longer:
-//!         for each peer:   prepare and check it (the first time), then time it for a short while
+//! for each workload:
+//!     until the workload's share of the time is over, but at least LEAST_ROUNDS times unless that takes far longer:
+//!         for each peer, for each number of threads:
+//!             prepare and check it (the first time), then time it for a short while
 //! ```
 //!
-//! A busy moment of the machine so hits the peers alike, and not the one that was measured then. Peers whose tensors do not
-//! fit beside the others' let go of them after every turn and make them again for the next.
+//! So a busy moment of the machine hits all peers and all numbers of threads alike. Where the tensors of all processes
+//! do not fit in memory together, some processes let go of theirs after every turn and make them again for the next.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::engine::{Engine, Lost};
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, UNPLANNED, WorkloadInfo, is_limit};
+use super::format;
+use super::machine::load;
+use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, UNPLANNED, WorkloadInfo, is_reference};
 use super::options::Effort;
 use super::protocol::{Answer, Request};
 use super::workloads::{self, info};
-use crate::peers::{self, Peer};
+use crate::peers::{self, NotRun, Peer};
 use crate::workloads::Workload;
 
-/// Rounds that there should be at least: in fewer nothing is interleaved.
+/// Fewest rounds: in one alone nothing takes turns.
 const LEAST_ROUNDS: usize = 2;
-/// Bytes that all processes may hold together.
+/// Bytes that all processes may hold at the same time.
 const MEMORY: usize = 4 << 30;
 /// Peers whose lines are drawn over the size of rows and tables.
 const SWEPT: [&str; 4] = [OURS, LOOP, "ndarray", "arrow"];
@@ -36,6 +39,8 @@ pub struct Measurements {
     pub workloads: Vec<WorkloadInfo>,
     /// What came out.
     pub results: Vec<Measured>,
+    /// The load average after each workload, where the system tells it.
+    pub loads: Vec<f64>,
 }
 
 /// Measures the workloads whose names contain `filter`.
@@ -48,16 +53,16 @@ pub fn measure(filter: &str, threads: &[usize], effort: Effort) -> Measurements 
     }
     session.progress.finish_and_clear();
     let workloads = chosen.iter().map(|(section, workload)| info(*section, workload)).collect();
-    Measurements { peers: session.infos(), workloads, results: session.results }
+    Measurements { peers: session.infos(), workloads, results: session.results, loads: session.loads }
 }
 
 /// Whether a peer takes part in a section.
 fn takes_part(peer: &str, section: Section, threads: usize) -> bool {
     match section {
-        Section::Workloads => peer != UNPLANNED && (threads == 1 || !(is_limit(peer) || peer == LOOP)),
+        Section::Workloads => peer != UNPLANNED && (threads == 1 || !(is_reference(peer) || peer == LOOP)),
         Section::RowBytes => threads == 1 && (SWEPT.contains(&peer) || peer == COPY),
         Section::TableBytes => threads == 1 && SWEPT.contains(&peer),
-        Section::Latency => threads == 1 && !is_limit(peer),
+        Section::Latency => threads == 1 && !is_reference(peer),
     }
 }
 
@@ -65,42 +70,47 @@ struct Session<'a> {
     threads: &'a [usize],
     effort: Effort,
     peers: Vec<Box<dyn Peer>>,
+    /// One for each number of threads of each peer, peer by peer.
     engines: Vec<Engine>,
     pace: Pace,
     progress: ProgressBar,
     results: Vec<Measured>,
+    loads: Vec<f64>,
 }
 
 impl<'a> Session<'a> {
     fn new(threads: &'a [usize], effort: Effort, chosen: &[(Section, Workload)]) -> Self {
         let peers = peers::peers();
-        let engines: Vec<_> = peers.iter().map(|peer| Engine::new(peer.name())).collect();
-        let groups = chosen.iter().flat_map(|&(section, _)| threads.iter().map(move |&threads| (section, threads)));
-        let takes_part = |section, threads| engines.iter().any(|engine| takes_part(engine.peer, section, threads));
-        let groups = groups.filter(|&(section, threads)| takes_part(section, threads)).count();
-        let pace = Pace { deadline: Instant::now() + effort.total, left: groups };
-        Session { threads, effort, peers, engines, pace, progress: bar(groups), results: Vec::new() }
+        let engines = peers.iter().flat_map(|peer| threads.iter().map(|_| Engine::new(peer.name()))).collect();
+        let pace = Pace { deadline: Instant::now() + effort.total, left: chosen.len() };
+        let progress = bar(chosen.len());
+        Session { threads, effort, peers, engines, pace, progress, results: Vec::new(), loads: Vec::new() }
     }
 
-    /// One workload, one number of threads after the other.
+    /// Measures a workload: all peers and all numbers of threads in turn.
     fn run(&mut self, section: Section, workload: &Workload) {
-        for &threads in self.threads {
-            let mut room = MEMORY;
-            let mut turns = Vec::new();
-            for (at, engine) in self.engines.iter().enumerate() {
-                if takes_part(engine.peer, section, threads) {
-                    let needs = workloads::memory(workload);
-                    turns.push(Turn::new(at, threads, room >= needs));
-                    room = room.saturating_sub(needs);
+        let needs = workloads::memory(workload);
+        let (mut room, mut turns) = (MEMORY, Vec::new());
+        for (at, peer) in self.peers.iter().enumerate() {
+            for (which, &threads) in self.threads.iter().enumerate() {
+                if !takes_part(peer.name(), section, threads) {
+                    continue;
                 }
-            }
-            if !turns.is_empty() {
-                self.rounds(workload, turns);
+                if threads > 1 && peer.one_thread(workload) {
+                    let Lost { status, detail } = NotRun::one_thread().into();
+                    let outcome = Outcome::Not { status, detail };
+                    self.results.push(measured(workload, peer.name(), threads, outcome));
+                    continue;
+                }
+                turns.push(Turn::new(at * self.threads.len() + which, threads, room >= needs));
+                room = room.saturating_sub(needs);
             }
         }
+        self.rounds(workload, turns);
         for engine in &mut self.engines {
             engine.rest();
         }
+        self.loads.extend(load());
     }
 
     fn rounds(&mut self, workload: &Workload, mut turns: Vec<Turn>) {
@@ -108,38 +118,39 @@ impl<'a> Session<'a> {
         for round in 0..self.effort.rounds {
             for turn in &mut turns {
                 let engine = &mut self.engines[turn.engine];
-                let threads = if turn.threads == 1 { "1 thread".into() } else { format!("{} threads", turn.threads) };
+                let threads = format::threads(turn.threads);
                 self.progress.set_message(format!("{}, {}, {threads}", workload.name, engine.peer));
                 turn.take(engine, workload, self.effort);
             }
-            // Far behind, one round has to do: the number of samples shows it.
+            // A workload that takes far longer gets one round: the number of samples shows it.
             let due = if round + 1 < LEAST_ROUNDS { 3 * share } else { share };
             if begin.elapsed() >= due {
                 break;
             }
         }
-        let results = turns.into_iter().map(|turn| Measured {
-            workload: workload.name.into(),
-            peer: self.engines[turn.engine].peer.into(),
-            threads: turn.threads,
-            outcome: turn.outcome(),
-        });
-        self.results.extend(results);
+        for turn in turns {
+            let (peer, threads) = (self.engines[turn.engine].peer, turn.threads);
+            self.results.push(measured(workload, peer, threads, turn.outcome()));
+        }
         self.progress.inc(1);
     }
 
     fn infos(&self) -> Vec<PeerInfo> {
-        let both = self.peers.iter().zip(&self.engines);
-        let info = both.map(|(peer, engine)| PeerInfo {
+        let engines = self.engines.chunks(self.threads.len());
+        let info = self.peers.iter().zip(engines).map(|(peer, engines)| PeerInfo {
             name: peer.name().into(),
-            version: engine.version.clone().unwrap_or_else(|| "unknown".into()),
+            version: engines.iter().find_map(|engine| engine.version.clone()).unwrap_or_else(|| "unknown".into()),
             unequal: peer.unequal().into(),
         });
         info.collect()
     }
 }
 
-/// One peer's part in the rounds of a workload.
+fn measured(workload: &Workload, peer: &str, threads: usize, outcome: Outcome) -> Measured {
+    Measured { workload: workload.name.into(), peer: peer.into(), threads, outcome }
+}
+
+/// The part of one process in the rounds of a workload.
 struct Turn {
     engine: usize,
     threads: usize,
@@ -169,7 +180,7 @@ impl Turn {
         }
     }
 
-    /// Whether it was answered as hoped; after the first time that it was not, it is never asked again.
+    /// Asks, and says whether the answer was what was hoped for. After the first other answer it asks nothing more.
     fn ask(&mut self, engine: &mut Engine, request: &Request) -> bool {
         if self.lost.is_some() {
             return false;
@@ -191,14 +202,14 @@ impl Turn {
     }
 }
 
-/// Shares the time that is left among the groups that are left.
+/// Shares the time that is left among the workloads that are left.
 struct Pace {
     deadline: Instant,
     left: usize,
 }
 
 impl Pace {
-    /// The share of the next group.
+    /// The share of the next workload.
     fn share(&mut self) -> Duration {
         let share = self.deadline.saturating_duration_since(Instant::now()) / self.left.max(1) as u32;
         self.left = self.left.saturating_sub(1);
@@ -207,8 +218,8 @@ impl Pace {
 }
 
 /// Drawn on a terminal only.
-fn bar(groups: usize) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(groups as u64), ProgressDrawTarget::stderr());
+fn bar(workloads: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(workloads as u64), ProgressDrawTarget::stderr());
     let style =
         ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left · {msg}").expect("a template that is right");
     bar.set_style(style);
@@ -221,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_is_shared_among_the_groups_left() {
+    fn the_time_left_is_shared_among_the_workloads_left() {
         let mut pace = Pace { deadline: Instant::now() + Duration::from_secs(100), left: 4 };
         let near = |share: Duration, seconds: f64| (share.as_secs_f64() - seconds).abs() < 1.0;
         assert!(near(pace.share(), 25.0));
@@ -235,7 +246,7 @@ mod tests {
         for peer in peers::peers() {
             let part = |section, threads| takes_part(peer.name(), section, threads);
             assert_eq!(part(Section::Workloads, 1), peer.name() != UNPLANNED, "{}", peer.name());
-            assert_eq!(part(Section::Latency, 1), !is_limit(peer.name()), "{}", peer.name());
+            assert_eq!(part(Section::Latency, 1), !is_reference(peer.name()), "{}", peer.name());
             assert!(!part(Section::RowBytes, 2));
         }
         assert!(SWEPT.iter().all(|name| peers::peer(name).is_some()), "a swept peer has another name");

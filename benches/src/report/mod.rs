@@ -5,12 +5,13 @@
 //!         -> tables, charts, facts, method -> page, markdown, files
 //! ```
 //!
-//! What is measured is plain data (`model`), which is saved and can be read again: pages and charts know nothing else.
+//! What is measured is plain data (`model`), which is saved and can be read again. Pages and charts know nothing else.
 
 pub mod charts;
 pub mod engine;
 pub mod facts;
 pub mod format;
+pub mod load;
 pub mod machine;
 pub mod markdown;
 pub mod measure;
@@ -36,7 +37,7 @@ use machine::{Machine, commit, cores, rustc};
 use model::{Report, Run};
 use options::{Options, USAGE};
 
-/// What to say when the program is called in a way that it does not know, and what to call it with.
+/// Why there is no report.
 pub struct Failure {
     /// The text.
     pub text: String,
@@ -50,7 +51,7 @@ impl From<String> for Failure {
     }
 }
 
-/// Does what the arguments behind the program's name ask for; returns the text to print.
+/// Does what the arguments after the program's name ask for; returns the text to print.
 ///
 /// # Errors
 /// The command line is wrong, nothing was measured, or files cannot be read or written.
@@ -79,6 +80,7 @@ fn measured(options: &Options) -> Result<Report, String> {
     let (begin, date) = (Instant::now(), SystemTime::now());
     let machine = Machine::here()?;
     let measurements = measure::measure(&options.filter, &options.threads, options.effort);
+    let measure::Measurements { peers, workloads, results, loads } = measurements;
     let run = Run {
         date: humantime::format_rfc3339_seconds(date).to_string(),
         commit: commit(),
@@ -87,8 +89,8 @@ fn measured(options: &Options) -> Result<Report, String> {
         threads: options.threads.clone(),
         filter: options.filter.clone(),
         seconds: begin.elapsed().as_secs_f64(),
+        loads,
     };
-    let measure::Measurements { peers, workloads, results } = measurements;
     Ok(Report { machine, run, peers, workloads, results })
 }
 

@@ -1,19 +1,20 @@
-//! What a run has measured: saved as `measurements.json`, read again by `--read`, and all that pages and charts know.
+//! What a run has measured. It is saved as `measurements.json`, read again by `--read`, and all that pages and charts
+//! are made from.
 
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 use super::stats::{Summary, geometric_mean};
 
-/// The peer that is compared with all others: planned calls into warm memory.
+/// What is compared with all peers: planned calls into warm memory.
 pub const OURS: &str = "gather-core";
-/// The same from scratch, into warm memory.
+/// Unplanned calls into warm memory.
 pub const UNPLANNED: &str = "gather-core-unplanned";
-/// The same from scratch, into fresh memory.
+/// Unplanned calls into fresh memory.
 pub const FRESH: &str = "gather-core-fresh";
-/// The limit that the memory sets; no peer, since it gathers nothing.
+/// A copy of the output's bytes: a reference and no peer, since it gathers nothing.
 pub const COPY: &str = "copy";
-/// The limit for kernels that read each row from where it lies; no peer either, since it knows the rows beforehand.
+/// The moves of the rows alone: a reference and no peer, since it knows the rows beforehand.
 pub const MOVES: &str = "moves";
 /// The plain loop.
 pub const LOOP: &str = "loop";
@@ -21,9 +22,9 @@ pub const LOOP: &str = "loop";
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// When, of what, and how.
+    /// The run.
     pub run: Run,
     /// The peers, in the order of columns.
     pub peers: Vec<PeerInfo>,
@@ -38,7 +39,7 @@ pub struct Report {
 pub struct Run {
     /// When it began, in UTC.
     pub date: String,
-    /// The commit, and whether files differed from it.
+    /// The commit, with `-dirty` if files differed from it.
     pub commit: String,
     /// The compiler.
     pub rustc: String,
@@ -46,10 +47,13 @@ pub struct Run {
     pub mode: String,
     /// Numbers of threads.
     pub threads: Vec<usize>,
-    /// What the names of its workloads contain.
+    /// The text that the names of its workloads contain.
     pub filter: String,
     /// How long it took.
     pub seconds: f64,
+    /// The system's load average over one minute, after each workload.
+    #[serde(default)]
+    pub loads: Vec<f64>,
 }
 
 /// A peer.
@@ -67,13 +71,13 @@ impl PeerInfo {
     /// Whether gather-core is compared with it.
     #[must_use]
     pub fn is_rival(&self) -> bool {
-        !is_limit(&self.name) && !self.name.starts_with(OURS)
+        !is_reference(&self.name) && !self.name.starts_with(OURS)
     }
 }
 
-/// Whether an engine is a limit and not a peer.
+/// Whether an engine is a reference and not a peer: it does less than a gather.
 #[must_use]
-pub fn is_limit(engine: &str) -> bool {
+pub fn is_reference(engine: &str) -> bool {
     [COPY, MOVES].contains(&engine)
 }
 
@@ -91,7 +95,7 @@ pub enum Section {
     Latency,
 }
 
-/// A workload, as far as pages and charts need it.
+/// What pages and charts need of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadInfo {
     /// `operator/what`.
@@ -104,7 +108,7 @@ pub struct WorkloadInfo {
     pub data_bytes: usize,
     /// Bytes of the output.
     pub output_bytes: usize,
-    /// Places that are gathered to: indices, or tuples of them.
+    /// Elements or rows that are gathered: one for each index, or tuple of indices.
     pub lanes: usize,
 }
 
@@ -125,7 +129,7 @@ pub struct Measured {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Its output was right; nanoseconds of a call, one entry a sample, in the order of time.
+    /// Its output was right. Nanoseconds a call, one entry a sample, in the order of time.
     Timed(Vec<f64>),
     /// It has no time.
     Not {
@@ -205,7 +209,7 @@ impl Report {
         self.summary(workload, peer, threads).map(|summary| summary.median)
     }
 
-    /// The median with at most so many threads: peers that take one only have that.
+    /// The median with at most so many threads. A peer that runs on one thread has only that time.
     #[must_use]
     pub fn nanos_within(&self, workload: &str, peer: &str, threads: usize) -> Option<f64> {
         self.nanos(workload, peer, threads).or_else(|| self.nanos(workload, peer, 1))
@@ -216,6 +220,14 @@ impl Report {
         self.peers.iter().filter(|peer| peer.is_rival())
     }
 
+    /// Those of them with a time on one of the fixed workloads, and those without.
+    #[must_use]
+    pub fn timed_rivals(&self) -> (Vec<&str>, Vec<&str>) {
+        let timed =
+            |peer: &&str| self.section(Section::Workloads).any(|work| self.nanos(&work.name, peer, 1).is_some());
+        self.rivals().map(|peer| &*peer.name).partition(timed)
+    }
+
     /// The fastest of them on a workload, with at most so many threads.
     #[must_use]
     pub fn best(&self, workload: &str, threads: usize) -> Option<Best<'_>> {
@@ -224,7 +236,7 @@ impl Report {
         times.min_by(|a, b| a.nanos.total_cmp(&b.nanos))
     }
 
-    /// How many times as fast as the best peer one of gather-core's ways is.
+    /// How many times as fast as the best peer one of gather-core's ways to call it is.
     #[must_use]
     pub fn ratio(&self, workload: &str, ours: &str, threads: usize) -> Option<f64> {
         Some(self.best(workload, threads)?.nanos / self.nanos(workload, ours, threads)?)
@@ -246,6 +258,7 @@ mod tests {
     #[test]
     fn the_best_peer_is_neither_ours_nor_the_copy_nor_a_wrong_one() {
         let report = report();
+        assert_eq!(report.timed_rivals(), (vec![LOOP], vec!["broken"]));
         let best = report.best("gather/a", 1).expect("a peer was timed");
         assert_eq!((best.peer, best.nanos), (LOOP, 2000.0));
         assert_eq!(report.ratio("gather/a", OURS, 1), Some(2.0));

@@ -9,10 +9,10 @@ use lexopt::{Arg, ValueExt};
 pub const USAGE: &str = "\
 usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FILE.json] [--record DIR]
   --quick        fewer and shorter rounds: under 3 minutes
-  --threads N    threads to measure with, may be given several times (default: 1, and 2 where there are as many cores)
+  --threads N    threads to measure with; may be given several times (default: 1, and 2 if there are two cores)
   --filter TEXT  only workloads whose names contain it
   --out DIR      where to write index.html, report.md, measurements.json and the charts (default: target/report)
-  --read FILE    do not measure: write the report of a saved measurements.json again
+  --read FILE    measure nothing; write the report of a saved measurements.json again
   --record DIR   also write comparison.svg and comparison.md there, to be committed";
 
 /// How much time to spend.
@@ -20,20 +20,20 @@ usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FIL
 pub struct Effort {
     /// Its name.
     pub name: &'static str,
-    /// For all workloads together, about.
+    /// The time for all workloads together, roughly.
     pub total: Duration,
-    /// Rounds of a workload at most.
+    /// Most rounds of a workload.
     pub rounds: usize,
-    /// Milliseconds of one peer in one round.
+    /// Milliseconds for one peer in one round.
     pub slice: u64,
-    /// Samples of one peer in one round at least.
+    /// Fewest samples of one peer in one round.
     pub least: usize,
 }
 
 impl Effort {
-    /// Under 3 minutes.
+    /// For a first look.
     pub const QUICK: Effort = Effort { name: "quick", total: Duration::from_secs(110), rounds: 4, slice: 30, least: 1 };
-    /// As long as it takes for figures to quote.
+    /// For figures to quote.
     pub const FULL: Effort = Effort { name: "full", total: Duration::from_secs(900), rounds: 9, slice: 150, least: 2 };
 }
 
@@ -55,7 +55,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the arguments behind the program's name; `None` where help is asked for.
+    /// Reads the arguments after the program's name; `None` if they ask for help.
     ///
     /// # Errors
     /// An argument that is unknown or has no value that fits.
@@ -86,7 +86,7 @@ impl Options {
         if options.threads.is_empty() {
             options.threads.push(cores.min(2));
         }
-        // What takes one thread only is compared with whatever has more.
+        // Peers of one thread are compared with any number of threads.
         options.threads.push(1);
         options.threads.sort_unstable();
         options.threads.dedup();

@@ -1,9 +1,10 @@
-//! The report as a page that needs nothing beside it.
+//! The report as one page, which needs no other file.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::{Chart, svg};
-use super::facts::facts;
+use super::facts::{facts, headline};
+use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
 use super::tables::{Table, tables};
@@ -31,14 +32,16 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
             }
             body {
                 h1 { "gather-core and its peers" }
+                @for warning in warnings(report) { p.warning role="alert" { strong { "Warning. " } (warning) } }
+                @if let Some(text) = headline(report) { p.headline { (text) } }
                 dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
+                @for chart in charts { (figure(chart)) }
+                @for each in first { section { h2 { (each.title) } (table(each)) } }
+                @for each in rest { details { summary { h2 { (each.title) } } (table(each)) } }
                 section {
                     h2 { "Method" }
                     @for (about, paragraph) in METHOD { p { strong { (about) } " " (quoted(paragraph)) } }
                 }
-                @for chart in charts { (figure(chart)) }
-                @for each in first { section { h2 { (each.title) } (table(each)) } }
-                @for each in rest { details { summary { h2 { (each.title) } } (table(each)) } }
             }
         }
     };
@@ -95,7 +98,7 @@ mod tests {
     use crate::report::samples::report;
 
     #[test]
-    fn the_page_needs_nothing_beside_it() {
+    fn the_page_needs_no_other_file() {
         let report = report();
         let page = page(&report, &charts(&report));
         for outside in ["http://", "https://", "src=", "href=", "@import", "url("] {
@@ -112,6 +115,16 @@ mod tests {
         assert_eq!(page.matches("<svg").count(), 2 * charts.len());
         assert_eq!(page.matches("<table>").count(), tables(&report).len());
         assert!(page.contains(">crashed<") && page.contains(">wrong<"));
+    }
+
+    #[test]
+    fn charts_come_before_the_method_and_warnings_before_all() {
+        let mut report = report();
+        report.run.loads = vec![9.0];
+        let page = page(&report, &charts(&report));
+        let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+        let places = ["class=\"warning\"", "class=\"headline\"", "<svg", "<table>", ">Method<"].map(at);
+        assert!(places.is_sorted(), "{places:?}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What a worker is asked and answers: one line of JSON each.
+//! Requests to a worker and its answers: one line of JSON each.
 //!
-//! An engine may print to standard output as it likes: a line counts as an answer only behind a mark.
+//! An engine may print what it likes to standard output. Only a line that begins with a mark is an answer.
 
 use serde::{Deserialize, Serialize};
 
+use super::engine::Lost;
 use super::model::Status;
 use crate::peers::NotRun;
 
@@ -14,7 +15,7 @@ const MARK: &str = "@gather ";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Prepare a workload in place of what was prepared, run it once and check the output.
+    /// Prepare a workload in the place of the one before, run it once and check the output.
     Prepare {
         /// Its name.
         workload: String,
@@ -25,10 +26,10 @@ pub enum Request {
     Time {
         /// For how long.
         millis: u64,
-        /// How many samples there must be, however long that takes.
+        /// Fewest samples, however long they take.
         least: usize,
     },
-    /// Let go of it and of its tensors.
+    /// Free what was prepared, and its tensors.
     Drop,
 }
 
@@ -36,7 +37,7 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Said once, unasked, when it has started.
+    /// Said once without a request, when the worker has started.
     Hello {
         /// The peer's version.
         version: String,
@@ -52,18 +53,13 @@ pub enum Answer {
         /// Why.
         detail: String,
     },
-    /// The workload is let go of.
+    /// The workload is freed.
     Dropped,
 }
 
 impl From<NotRun> for Answer {
     fn from(reason: NotRun) -> Self {
-        let (status, detail) = match reason {
-            NotRun::Unsupported(detail) => (Status::Unsupported, detail),
-            NotRun::NotSet(detail) => (Status::NotSet, detail),
-            NotRun::Failed(detail) => (Status::Failed, detail),
-            NotRun::Wrong(detail) => (Status::Wrong, detail),
-        };
+        let Lost { status, detail } = reason.into();
         Answer::Not { status, detail }
     }
 }
@@ -91,7 +87,7 @@ impl Answer {
         format!("{MARK}{}", serde_json::to_string(self).expect("plain data"))
     }
 
-    /// What a line answers; `None` for anything else that an engine prints.
+    /// What a line answers; `None` if it is something else that an engine prints.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
         serde_json::from_str(line.strip_prefix(MARK)?).ok()

@@ -1,4 +1,4 @@
-//! A report made by hand, for tests.
+//! A made-up report, for tests.
 
 use super::machine::{Cache, Machine};
 use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Report, Run, Section, Status, WorkloadInfo};
@@ -47,6 +47,7 @@ pub(super) fn report() -> Report {
             threads: vec![1, 2],
             filter: String::new(),
             seconds: 1.0,
+            loads: vec![1.0],
         },
         peers: [OURS, "gather-core-fresh", COPY, LOOP, "broken"].map(peer).to_vec(),
         workloads: vec![

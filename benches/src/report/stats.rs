@@ -1,4 +1,4 @@
-//! What is said about a set of times.
+//! What tables say about a set of times.
 
 /// The middle and the spread of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -7,20 +7,20 @@ pub struct Summary {
     pub n: usize,
     /// The least.
     pub min: f64,
-    /// A quarter lies below.
+    /// The first quartile: a quarter lies below.
     pub q1: f64,
     /// Half lies below.
     pub median: f64,
-    /// Three quarters lie below.
+    /// The third quartile: three quarters lie below.
     pub q3: f64,
     /// The greatest.
     pub max: f64,
-    /// How many lie more than 1.5 times the distance of the quartiles outside of them (Tukey's fences).
+    /// How many lie outside of the quartiles by more than 1.5 times the distance between them (Tukey's fences).
     pub outliers: usize,
 }
 
 impl Summary {
-    /// Of times in any order; `None` when there are none.
+    /// Summarises times in any order; `None` if there are none.
     #[must_use]
     pub fn of(times: &[f64]) -> Option<Self> {
         let mut sorted = times.to_vec();
@@ -32,14 +32,14 @@ impl Summary {
         Some(Summary { n: sorted.len(), min, q1, median, q3, max, outliers })
     }
 
-    /// The distance of the quartiles in percent of the median.
+    /// The distance between the quartiles, in percent of the median.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.q3 - self.q1) / self.median * 100.0
     }
 }
 
-/// The value below which a part of the sorted values lies, between two of them in proportion.
+/// The value below which a part of the sorted values lies, interpolated between its neighbours.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let at = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);

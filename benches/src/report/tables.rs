@@ -1,7 +1,7 @@
-//! The tables, as the page and the markdown both have them.
+//! The tables of the page and of the markdown.
 
 use super::format::{self, three_digits, times};
-use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_limit};
+use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_reference};
 
 /// A table.
 pub struct Table {
@@ -20,7 +20,7 @@ pub struct Table {
 pub struct Cell {
     /// What it says.
     pub text: String,
-    /// What it says when it is pointed at.
+    /// What it says when one points at it.
     pub more: String,
     /// Whether it stands out.
     pub strong: bool,
@@ -34,10 +34,6 @@ impl Cell {
     fn more(self, more: impl Into<String>) -> Self {
         Cell { more: more.into(), ..self }
     }
-}
-
-fn millis(nanos: f64) -> String {
-    three_digits(nanos / 1e6)
 }
 
 /// Every table of a report.
@@ -61,8 +57,8 @@ pub fn tables(report: &Report) -> Vec<Table> {
 
 /// The fixed workloads: medians, and the ratios to the best peer.
 fn workloads(report: &Report, threads: usize) -> Table {
-    let limits = report.peers.iter().filter(|peer| threads == 1 && is_limit(&peer.name));
-    let others = limits.chain(report.rivals()).map(|peer| &*peer.name);
+    let references = report.peers.iter().filter(|peer| threads == 1 && is_reference(&peer.name));
+    let others = references.chain(report.rivals()).map(|peer| &*peer.name);
     let columns: Vec<&str> = [OURS, FRESH].into_iter().chain(others).collect();
     let row = |workload: &WorkloadInfo| {
         let best = report.best(&workload.name, threads);
@@ -85,19 +81,19 @@ fn workloads(report: &Report, threads: usize) -> Table {
         rows.push([Cell::new("geometric mean"), mean(OURS), mean(FRESH)].into_iter().chain(rest).collect());
     }
     let head = ["workload", "ratio", "ratio, fresh"].into_iter().chain(columns).map(str::to_owned);
-    let alone = if threads > 1 { " ¹ is the time with one thread, of a peer that takes no more." } else { "" };
+    let alone = if threads > 1 { " ¹ marks the time with one thread of a peer that takes no more." } else { "" };
     Table {
-        title: format!("Milliseconds, {}", format::threads(threads)),
+        title: format!("Times, {}", format::threads(threads)),
         remark: format!(
-            "Medians. The ratio is the best peer's time (in bold) to that of gather-core: above 1 gather-core is faster. \
-             `ratio, fresh` is the same for {FRESH}, which allocates its output as most peers do.{alone}"
+            "Medians. The ratio is the best peer's time (in bold) over that of gather-core: above 1 gather-core is \
+             faster. `ratio, fresh` is the same for {FRESH}, which allocates its output as most peers do.{alone}"
         ),
         head: head.collect(),
         rows,
     }
 }
 
-/// A time in milliseconds, or why there is none.
+/// A time, or why there is none.
 fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
     if let Some(summary) = report.summary(workload, peer, threads) {
         let more = format!(
@@ -107,10 +103,10 @@ fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
             summary.n,
             summary.outliers
         );
-        return Cell::new(millis(summary.median)).more(more);
+        return Cell::new(format::time(summary.median)).more(more);
     }
     match (report.nanos(workload, peer, 1), report.outcome(workload, peer, threads)) {
-        (Some(nanos), _) => Cell::new(format!("{}¹", millis(nanos))),
+        (Some(nanos), _) => Cell::new(format!("{}¹", format::time(nanos))),
         (None, Some(Outcome::Not { status, detail })) => Cell::new(status.word()).more(detail),
         (None, _) => Cell::new("-"),
     }
@@ -121,8 +117,8 @@ fn spread(report: &Report, threads: usize) -> Table {
     let row = |workload: &WorkloadInfo, peer: &str| {
         let used = report.summary(&workload.name, peer, threads).map_or(1, |_| threads);
         let summary = report.summary(&workload.name, peer, used)?;
-        let times =
-            [summary.min, summary.q1, summary.median, summary.q3, summary.max].map(|nanos| Cell::new(millis(nanos)));
+        let times = [summary.min, summary.q1, summary.median, summary.q3, summary.max]
+            .map(|nanos| Cell::new(format::time(nanos)));
         let counts =
             [format!("{:.0} %", summary.spread()), summary.n.to_string(), summary.outliers.to_string()].map(Cell::new);
         Some([Cell::new(&workload.name), Cell::new(peer)].into_iter().chain(times).chain(counts).collect())
@@ -138,9 +134,9 @@ fn spread(report: &Report, threads: usize) -> Table {
     let head =
         ["workload", "engine", "least", "quartile", "median", "quartile", "most", "spread", "samples", "outliers"];
     Table {
-        title: format!("Spread and outliers in milliseconds, {}", format::threads(threads)),
-        remark: "gather-core and the best peer. The spread is the distance of the quartiles in percent of the median; \
-                 outliers lie more than 1.5 times that distance outside of them, and are kept."
+        title: format!("Spread and outliers, {}", format::threads(threads)),
+        remark: "gather-core and the best peer. The spread is the distance between the quartiles in percent of the \
+             median. Outliers lie more than 1.5 times that distance outside of the quartiles; they are kept."
             .into(),
         head: head.map(str::to_owned).to_vec(),
         rows: rows.collect(),
@@ -164,9 +160,9 @@ fn by_peer(report: &Report, section: Section, title: &str, unit: f64) -> Table {
     Table { title: title.into(), remark: "Medians, one thread.".into(), head: head.collect(), rows }
 }
 
-/// What has no time, and why.
+/// Which engines have no time, and why.
 fn not_timed(report: &Report) -> Table {
-    // A reason with the workloads and numbers of threads it holds for, in the order in which they came.
+    // Each reason with the workloads and numbers of threads that it holds for, in the order of the results.
     let mut reasons: Vec<(&str, Status, &str, Vec<String>)> = Vec::new();
     for result in &report.results {
         let Outcome::Not { status, detail } = &result.outcome else { continue };
@@ -188,7 +184,7 @@ fn not_timed(report: &Report) -> Table {
         vec![Cell::new(*peer), Cell::new(status.word()), Cell::new(*detail), several(places)]
     };
     Table {
-        title: "What has no time, and why".into(),
+        title: "Engines without a time, and why".into(),
         remark: String::new(),
         head: ["engine", "", "why", "where"].map(str::to_owned).to_vec(),
         rows: reasons.iter().map(row).collect(),
@@ -201,7 +197,8 @@ fn peers(report: &Report) -> Table {
     Table {
         title: "Engines, and what is not equal".into(),
         remark: format!(
-            "`{LOOP}` is the plain safe Rust loop that one would write; what says `no gather` is a limit, no peer."
+            "`{LOOP}` is the plain loop in safe Rust that one would write. An engine that says `no gather` is a \
+             reference and no peer."
         ),
         head: ["engine", "version", "not equal"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
@@ -221,7 +218,7 @@ fn what(report: &Report) -> Table {
     };
     Table {
         title: "Workloads".into(),
-        remark: "Indices are uniform over what they reach, seeded, the same for every engine.".into(),
+        remark: "Indices are random, each place as likely as any other, and the same for every engine.".into(),
         head: ["workload", "what", "data", "output"].map(str::to_owned).to_vec(),
         rows: report.section(Section::Workloads).map(row).collect(),
     }
@@ -243,7 +240,7 @@ mod tests {
         let table = workloads(&report(), 1);
         let head = ["workload", "ratio", "ratio, fresh", "gather-core", "gather-core-fresh", "copy", "loop", "broken"];
         assert_eq!(table.head, head);
-        let words = ["gather/a", "2.00×", "-", "0.00100", "-", "0.000500", "0.00200", "wrong"];
+        let words = ["gather/a", "2.00×", "-", "1.00 µs", "-", "500 ns", "2.00 µs", "wrong"];
         assert_eq!(row(&table, "gather/a"), words);
         assert_eq!(row(&table, "gather/b")[7], "crashed");
         assert_eq!(row(&table, "geometric mean")[1], "1.00×");
@@ -253,7 +250,7 @@ mod tests {
     #[test]
     fn peers_of_one_thread_are_marked_as_such() {
         let table = workloads(&report(), 2);
-        assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "0.000500", "-", "0.00200¹", "wrong"]);
+        assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "500 ns", "-", "2.00 µs¹", "wrong"]);
         assert!(!table.head.contains(&COPY.to_owned()) && table.remark.contains('¹'));
     }
 
@@ -273,7 +270,7 @@ mod tests {
         assert_eq!(engines, [OURS, LOOP, OURS, LOOP]);
         assert_eq!(
             row(&table, "gather/a")[2..],
-            ["0.000900", "0.000950", "0.00100", "0.00105", "0.00110", "10 %", "3", "0"]
+            ["900 ns", "950 ns", "1.00 µs", "1.05 µs", "1.10 µs", "10 %", "3", "0"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The process of one peer: it takes workloads, checks and times them, and dies alone.
+//! The process of one peer. It takes workloads, checks and times them. If it dies, the others live on.
 
 use std::io::{BufRead, BufReader, Lines, Stdin, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::peers::{self, Call, NotRun, Peer};
 /// Serves one peer until standard input ends.
 ///
 /// # Errors
-/// A text: there is no such peer or workload, or the other side does not keep to the protocol.
+/// A text: there is no such peer or workload, or a request breaks the protocol.
 pub fn serve(peer: &str) -> Result<(), String> {
     let peer = peers::peer(peer).ok_or_else(|| format!("no peer {peer}"))?;
     let version = catch_unwind(AssertUnwindSafe(|| peer.version())).unwrap_or_else(|_| "unknown".into());
@@ -50,17 +50,17 @@ fn say(answer: &Answer) -> Result<(), String> {
     writeln!(out, "{}", answer.line()).and_then(|()| out.flush()).map_err(|error| error.to_string())
 }
 
-/// The tensors of a workload: those at hand, or others in their place.
+/// The tensors of a workload. They take the place of another workload's.
 fn take<'a>(case: &'a mut Option<Case>, workload: &str) -> Result<&'a Case, String> {
     if case.as_ref().is_none_or(|case| case.workload.name != workload) {
-        // The old ones go before the new ones come.
+        // The old tensors are freed before the new ones are made.
         *case = None;
     }
     let workload = workloads::find(workload).ok_or_else(|| format!("no workload {workload}"))?;
     Ok(case.get_or_insert_with(|| Case::new(&workload)))
 }
 
-/// Holds a call for as long as it is only timed; returns the request that ends that.
+/// Keeps a call as long as requests time it; returns the first other request.
 fn hold(peer: &dyn Peer, case: &Case, threads: usize, requests: &mut Requests) -> Result<Option<Request>, String> {
     let mut call = match peers::prepare_checked(peer, case, threads) {
         Ok(call) => call,
@@ -80,14 +80,14 @@ fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
     times.map_or_else(|_| NotRun::Failed("a panic while it was timed".into()).into(), Answer::Times)
 }
 
-/// Of the budget, the part for which calls are made before the clock counts: other processes have had the caches.
+/// One part in so many of the budget goes to calls that do not count: other processes have had the caches.
 const SETTLING: u32 = 8;
-/// Samples in a budget, half as many at least and twice as many at most, unless a single call takes longer.
+/// Samples in a budget: at least half as many and at most twice as many, unless a single call takes longer.
 const SAMPLES: u32 = 20;
-/// A sample is at least so long: the clock is read twice for each.
+/// The shortest sample. The clock is read twice for each.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// Times calls for about as long as the budget; nanoseconds of a call, each sample the mean of calls in a row.
+/// Times calls for about as long as the budget. Returns nanoseconds a call; each sample is the mean of calls in a row.
 fn time(mut call: impl FnMut(), budget: Duration, least: usize) -> Vec<f64> {
     let (start, sample) = (Instant::now(), (budget / SAMPLES).max(SHORTEST));
     let (mut calls, mut settled, mut took) = (1u32, false, Duration::ZERO);
@@ -100,7 +100,7 @@ fn time(mut call: impl FnMut(), budget: Duration, least: usize) -> Vec<f64> {
             calls = calls.saturating_mul(2);
         } else if settled {
             let nanos = took.as_secs_f64() * 1e9 / f64::from(calls);
-            // Tenths of a nanosecond: more digits say nothing and make long files.
+            // Tenths of a nanosecond: more digits mean nothing and make long files.
             times.push((nanos * 10.0).round() / 10.0);
         }
         settled = start.elapsed() >= budget / SETTLING;

@@ -1,16 +1,16 @@
-//! The workloads of a report: the fixed ones, and those that change one thing at a time.
+//! The workloads of a report: the fixed ones, and series that change one quantity at a time.
 
 use super::model::{Section, WorkloadInfo};
 use crate::workloads::{Data, Distribution, Indices, Kind, WORKLOADS, Workload};
 
 /// Bytes of a row.
 const ROW_BYTES: [usize; 13] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
-/// Bytes of the table whose rows are gathered: it fits in the second-level cache of today's machines.
+/// Bytes of the table whose rows are gathered: it fits in a second-level cache.
 const ROWS_TABLE: usize = 256 << 10;
 /// Bytes of rows that are gathered.
 const ROWS_OUTPUT: usize = 4 << 20;
 
-/// Bytes of a table of `f32`, from the first-level cache to memory.
+/// Bytes of a table of `f32`, from what a first-level cache holds to what no cache holds.
 const TABLE_BYTES: [usize; 9] =
     [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20];
 /// Elements that are gathered from it.
@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Option<Workload> {
     all().into_iter().map(|(_, workload)| workload).find(|workload| workload.name == name)
 }
 
-/// Workloads have the lifetime of the program, as their kind is made for constants: a few hundred bytes a list.
+/// A workload of a name and shapes that live as long as the program. A list of them leaks a few hundred bytes.
 fn gather(name: String, data: Data, shape: Vec<usize>, index_shape: Vec<usize>) -> Workload {
     Workload {
         name: name.leak(),
@@ -61,7 +61,7 @@ fn latency() -> [Workload; 3] {
     [rows, Workload { kind: Kind::GatherElements { axis: 1 }, ..elements }, Workload { kind, ..space }]
 }
 
-/// A workload, as far as pages and charts need it.
+/// What pages and charts need of a workload.
 #[must_use]
 pub fn info(section: Section, workload: &Workload) -> WorkloadInfo {
     let element = element_bytes(workload);
@@ -81,8 +81,8 @@ pub fn info(section: Section, workload: &Workload) -> WorkloadInfo {
     }
 }
 
-/// Bytes that a peer may hold for a workload: inputs and output, twice, since some keep copies of their own, and the
-/// output that is expected.
+/// Bytes that a peer may hold for a workload: inputs and output, both twice, since some peers keep copies; and the
+/// expected output.
 #[must_use]
 pub fn memory(workload: &Workload) -> usize {
     let output = workload.output_shape().iter().product::<usize>() * element_bytes(workload);

@@ -1,17 +1,18 @@
 //! What each chart shows, out of a report.
 
+use super::engines::{self, dot, ring, small_dot};
 use super::lines::{Axis, Lines, Series};
 use super::rows::{Mark, Row, Rows};
 use super::{Chart, Figure};
 use crate::report::format::{self, times};
 use crate::report::model::{COPY, MOVES, OURS, PeerInfo, Report, Section, WorkloadInfo};
 
-/// The names in `operator/what`.
+/// The two parts of `operator/what`.
 fn split(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or(("", name))
 }
 
-/// Rows for the workloads of a section that have one, in groups by operator.
+/// The rows of a section's workloads, in groups by operator; workloads without a row are left out.
 fn groups(
     report: &Report,
     section: Section,
@@ -29,6 +30,12 @@ fn groups(
     (!groups.is_empty()).then_some(groups)
 }
 
+/// Entries of a legend for those peers that have a time on one of the fixed workloads.
+fn peer_legend(report: &Report) -> impl Iterator<Item = (Mark, String)> {
+    let (timed, _) = report.timed_rivals();
+    timed.into_iter().map(|peer| (small_dot(0.5, peer, String::new()), peer.into()))
+}
+
 /// How many times as fast as the best peer.
 pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
     let row = |workload: &WorkloadInfo| {
@@ -38,38 +45,34 @@ pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
         let other = |peer: &PeerInfo| {
             let nanos = report.nanos_within(name, &peer.name, threads)?;
             let says = format!("{}: {}, {} of the best", peer.name, format::time(nanos), times(best.nanos / nanos));
-            Some(Mark::Dot(best.nanos / nanos, "other", says))
+            Some(small_dot(best.nanos / nanos, &peer.name, says))
         };
         let says = format!("{OURS}: {}, {} the best peer", format::time(ours.median), times(ratio));
-        let class = if ratio >= 1.0 { "ours" } else { "behind" };
-        let bar = Mark::Bar(1.0, ratio, class);
+        let bar = Mark::Bar(1.0, ratio, engines::class(OURS));
         let span = Mark::Span(best.nanos / ours.q3, best.nanos / ours.q1);
         let marks = [bar, span].into_iter().chain(report.rivals().filter_map(other));
         Some(Row {
             label: split(name).1.into(),
             note: format!("{} {}", times(ratio), best.peer),
-            marks: marks.chain([Mark::Dot(ratio, class, says)]).collect(),
+            marks: marks.chain([dot(ratio, OURS, says)]).collect(),
         })
     };
     let mean = report.mean_ratio(OURS, threads)?;
+    let ours = [(dot(0.5, OURS, String::new()), OURS.into()), (Mark::Span(0.0, 1.0), "its middle half".into())];
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
         axis: "times as fast as the best peer (log scale)",
         tick: times_tick,
         base: Some(1.0),
-        legend: vec![
-            (Mark::Dot(0.5, "ours", String::new()), "gather-core ahead".into()),
-            (Mark::Dot(0.5, "behind", String::new()), "gather-core behind".into()),
-            (Mark::Span(0.0, 1.0), "its middle half".into()),
-            (Mark::Dot(0.5, "other", String::new()), "peers".into()),
-        ],
+        legend: ours.into_iter().chain(peer_legend(report)).collect(),
     };
     Some(Chart {
         name: format!("ratio-{threads}"),
         title: format!("gather-core against the best peer, {}", format::threads(threads)),
         caption: format!(
-            "For each workload the best peer stands at 1, named at the right with how many times as fast gather-core is \
-             (planned call, median of both). The geometric mean is {}. Grey dots are all peers; point at one to see which.",
+            "The best peer of each workload stands at 1. Its name is at the right, with how many times as fast \
+             gather-core is (planned call, median of both). Right of the line gather-core is faster. The geometric \
+             mean is {}. Point at a dot for its time.",
             times(mean)
         ),
         figure: Figure::Rows(figure),
@@ -80,56 +83,50 @@ fn times_tick(value: f64) -> String {
     format!("{}×", format::plain(value))
 }
 
-/// Bytes of the output by the second, beside a plain copy of them.
+/// Bytes of output a second, beside a plain copy of them.
 pub(super) fn throughput(report: &Report) -> Option<Chart> {
     let most = report.run.threads.last().copied().filter(|&threads| threads > 1);
     let row = |workload: &WorkloadInfo| {
         let name = &workload.name;
         let rate = |nanos: f64| workload.output_bytes as f64 / nanos;
-        let mark = |peer: &str, nanos: f64, class| {
-            Mark::Dot(rate(nanos), class, format!("{peer}: {} GB/s", format::three_digits(rate(nanos))))
-        };
+        let says = |what: &str, nanos| format!("{what}: {} GB/s", format::three_digits(rate(nanos)));
         let ours = report.nanos(name, OURS, 1)?;
         let copy = report.nanos(name, COPY, 1)?;
-        let best = report.best(name, 1).map(|best| mark(best.peer, best.nanos, "rival"));
+        let best = report.best(name, 1).map(|best| small_dot(rate(best.nanos), best.peer, says(best.peer, best.nanos)));
         let more = most.and_then(|threads| {
-            let says = format!("{OURS}, {}", format::threads(threads));
-            Some(mark(&says, report.nanos(name, OURS, threads)?, "more"))
+            let nanos = report.nanos(name, OURS, threads)?;
+            Some(ring(rate(nanos), OURS, says(&format!("{OURS}, {}", format::threads(threads)), nanos)))
         });
-        let span = Mark::Bar(rate(ours).min(rate(copy)), rate(ours).max(rate(copy)), "gap");
-        let moves = report.nanos(name, MOVES, 1).map(|nanos| Mark::Tick(rate(nanos), "limit-2"));
-        let marks =
-            [Some(span), Some(Mark::Tick(rate(copy), "limit")), moves, best, more, Some(mark(OURS, ours, "ours"))];
+        let tick = |engine, nanos| Mark::Tick(rate(nanos), engines::class(engine));
+        let moves = report.nanos(name, MOVES, 1).map(|nanos| tick(MOVES, nanos));
+        let marks = [Some(tick(COPY, copy)), moves, best, more, Some(dot(rate(ours), OURS, says(OURS, ours)))];
         Some(Row {
             label: split(name).1.into(),
             note: format!("{:.0} % of a copy", copy / ours * 100.0),
             marks: marks.into_iter().flatten().collect(),
         })
     };
-    let mut legend = vec![
-        (Mark::Dot(0.5, "ours", String::new()), "gather-core, 1 thread".into()),
-        (Mark::Dot(0.5, "rival", String::new()), "the best peer, 1 thread".into()),
-        (Mark::Tick(0.5, "limit"), "a copy of the output's bytes".into()),
-        (Mark::Tick(0.5, "limit-2"), "the moves alone".into()),
+    let ours = [(dot(0.5, OURS, String::new()), format!("{OURS}, 1 thread"))];
+    let more = most.map(|threads| (ring(0.5, OURS, String::new()), format!("{OURS}, {}", format::threads(threads))));
+    let references = [
+        (Mark::Tick(0.5, engines::class(COPY)), "reference: a copy of the output's bytes".into()),
+        (Mark::Tick(0.5, engines::class(MOVES)), "reference: the moves alone".into()),
     ];
-    if let Some(threads) = most {
-        legend.insert(1, (Mark::Dot(0.5, "more", String::new()), format!("gather-core, {}", format::threads(threads))));
-    }
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
         axis: "GB of output a second (log scale)",
         tick: format::plain,
         base: None,
-        legend,
+        legend: ours.into_iter().chain(more).chain(references).chain(peer_legend(report)).collect(),
     };
     Some(Chart {
         name: "throughput".into(),
-        title: "Throughput against the copy limit".into(),
-        caption:
-            "A copy of the output's bytes between warm buffers is what the memory allows a call that reads nothing \
-                  else; a gather reads its indices too, and its data in an order that no cache foresees. The moves alone, of \
-                  rows that are known beforehand, are what is left of a gather when that order is kept."
-                .into(),
+        title: "Throughput beside a copy".into(),
+        caption: "A small dot is the best peer with one thread. A copy moves the output's bytes between warm buffers. \
+                  A gather also reads its indices, and its data in an order that no cache foresees. The moves alone \
+                  are those of rows that are known beforehand. Both are references, not limits: a gather out of a \
+                  small table reads fewer bytes than a copy, and one that prefetches further ahead passes the moves."
+            .into(),
         figure: Figure::Rows(figure),
     })
 }
@@ -143,22 +140,25 @@ pub(super) fn scaling(report: &Report) -> Option<Chart> {
         };
         let rivals = report.rivals().filter_map(|peer| {
             let gain = gain(&peer.name, most)?;
-            Some(Mark::Dot(gain, "other", format!("{}: {}", peer.name, times(gain))))
+            Some(small_dot(gain, &peer.name, format!("{}: {}", peer.name, times(gain))))
         });
         let ours = report.run.threads.iter().filter(|&&threads| threads > 1).filter_map(|&threads| {
             let gain = gain(OURS, threads)?;
-            let class = if threads == most { "ours" } else { "more" };
-            Some(Mark::Dot(gain, class, format!("{}: {}", format::threads(threads), times(gain))))
+            let mark = if threads == most { dot } else { ring };
+            Some(mark(gain, OURS, format!("{}: {}", format::threads(threads), times(gain))))
         });
         let last = gain(OURS, most)?;
-        let marks = [Mark::Bar(1.0, last, "gap")].into_iter().chain(rivals).chain(ours);
+        let marks = [Mark::Bar(1.0, last, engines::class(OURS))].into_iter().chain(rivals).chain(ours);
         Some(Row { label: split(&workload.name).1.into(), note: times(last), marks: marks.collect() })
     };
-    let mut legend = vec![(Mark::Dot(0.5, "ours", String::new()), format!("gather-core, {}", format::threads(most)))];
+    let mut legend = vec![(dot(0.5, OURS, String::new()), format!("{OURS}, {}", format::threads(most)))];
     if report.run.threads.len() > 2 {
-        legend.push((Mark::Dot(0.5, "more", String::new()), "gather-core, fewer threads".into()));
+        legend.push((ring(0.5, OURS, String::new()), format!("{OURS}, fewer threads")));
     }
-    legend.push((Mark::Dot(0.5, "other", String::new()), format!("peers that take {}", format::threads(most))));
+    let takes_most =
+        |peer: &PeerInfo| report.workloads.iter().any(|w| report.nanos(&w.name, &peer.name, most).is_some());
+    let rivals = report.rivals().filter(|peer| takes_most(peer));
+    legend.extend(rivals.map(|peer| (small_dot(0.5, &peer.name, String::new()), peer.name.clone())));
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
         axis: "times as fast as with one thread (log scale)",
@@ -169,12 +169,14 @@ pub(super) fn scaling(report: &Report) -> Option<Chart> {
     Some(Chart {
         name: "threads".into(),
         title: format!("What {most} threads gain"),
-        caption: "Each against itself with one thread. Calls of less than a megabyte stay on one thread.".into(),
+        caption:
+            "Each engine against itself with one thread. gather-core keeps calls of less than a megabyte on one thread."
+                .into(),
         figure: Figure::Rows(figure),
     })
 }
 
-/// Lines over a section whose workloads differ in one quantity, which a line needs two of.
+/// Lines over a section whose workloads differ in one quantity. A line has at least two points.
 fn lines(
     report: &Report,
     section: Section,
@@ -205,15 +207,14 @@ pub(super) fn row_bytes(report: &Report) -> Option<Chart> {
     (!series.is_empty()).then(|| Chart {
         name: "row-bytes".into(),
         title: "Throughput by the size of a row, 1 thread".into(),
-        caption:
-            "4 MiB of rows out of 256 KiB, i64 indices. With rows of one byte eight times as many bytes of indices \
-                  are read as of output."
-                .into(),
+        caption: "4 MiB of rows out of 256 KiB, i64 indices. Where a row has one byte, eight times as many bytes of \
+             indices are read as output is written."
+            .into(),
         figure: Figure::Lines(Lines { x, y, series, marked: Vec::new() }),
     })
 }
 
-/// Time of an element over the bytes of the table.
+/// Time an element over the bytes of the table.
 pub(super) fn table_bytes(report: &Report) -> Option<Chart> {
     let each = |workload: &WorkloadInfo, nanos| nanos / workload.lanes as f64;
     let series = lines(report, Section::TableBytes, |workload| workload.data_bytes, each);
@@ -224,18 +225,18 @@ pub(super) fn table_bytes(report: &Report) -> Option<Chart> {
     (!series.is_empty()).then(|| Chart {
         name: "table-bytes".into(),
         title: "Time of an element by the size of the table, 1 thread".into(),
-        caption: "2^20 elements of f32 at random places, i64 indices. Dotted lines are the sizes of the caches.".into(),
+        caption: "2^20 elements of f32 at random places, i64 indices. Dotted lines mark the sizes of the caches."
+            .into(),
         figure: Figure::Lines(Lines { x, y, series, marked }),
     })
 }
 
-/// Nanoseconds of calls on a few bytes.
+/// Nanoseconds a call on a few bytes.
 pub(super) fn latency(report: &Report) -> Option<Chart> {
     let row = |workload: &WorkloadInfo, peer: &PeerInfo| {
         let summary = report.summary(&workload.name, &peer.name, 1)?;
-        let class = if peer.is_rival() { "other" } else { "ours" };
         let says = format!("{}: {}", peer.name, format::time(summary.median));
-        let marks = vec![Mark::Span(summary.q1, summary.q3), Mark::Dot(summary.median, class, says)];
+        let marks = vec![Mark::Span(summary.q1, summary.q3), dot(summary.median, &peer.name, says)];
         Some(Row { label: peer.name.clone(), note: format::time(summary.median), marks })
     };
     let group = |workload: &WorkloadInfo| {
@@ -247,8 +248,8 @@ pub(super) fn latency(report: &Report) -> Option<Chart> {
         name: "latency".into(),
         title: "Latency of small calls, 1 thread".into(),
         caption:
-            "gather-core is planned once and called, unplanned (shapes checked at every call), or fresh (a new output \
-                  too). Peers as they are called."
+            "gather-core with a plan made ahead; unplanned, with shapes checked at every call; and fresh, into a new \
+             output as well. Peers as their users call them."
                 .into(),
         figure: Figure::Rows(Rows {
             groups,

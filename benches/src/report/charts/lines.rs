@@ -1,7 +1,9 @@
-//! Charts of lines over one quantity that changes, both axes logarithmic; each line has its name at its end.
+//! Charts of lines, one an engine, over one quantity that changes. Both axes are logarithmic; a line has its name at
+//! its end.
 
 use maud::{Markup, html};
 
+use super::engines;
 use super::scale::{Log, range, spread};
 use super::svg::{Drawing, LETTER, LINE, dot, line, path, text};
 
@@ -27,7 +29,7 @@ pub struct Axis {
 
 /// A line.
 pub struct Series {
-    /// Its name.
+    /// The engine's name.
     pub name: String,
     /// Its points, by x.
     pub points: Vec<(f64, f64)>,
@@ -37,9 +39,6 @@ pub struct Series {
 const BOLD: f64 = LETTER + 1.0;
 /// The width of the piece of line before a name.
 const SAMPLE: f64 = 16.0;
-
-/// How many lines the style sheet tells apart.
-const STYLES: usize = 5;
 
 impl Lines {
     /// The chart, laid out for a width.
@@ -89,14 +88,14 @@ impl Lines {
     }
 
     fn line(&self, at: usize, series: &Series, x: &Log, y: &Log) -> Markup {
-        let style = at % STYLES;
+        let class = engines::class(&series.name);
         let places: Vec<_> = series.points.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
         let says =
             |point: &(f64, f64)| format!("{}: {} at {}", series.name, (self.y.tick)(point.1), (self.x.tick)(point.0));
         html! {
-            (path(&places, &format!("line-{style}")))
+            (path(&places, &class))
             @for (place, point) in places.iter().zip(&series.points) {
-                (dot(*place, if at == 0 { 4.0 } else { 3.0 }, &format!("dot-{style}"), &says(point)))
+                (dot(*place, if at == 0 { 4.0 } else { 3.0 }, &class, &says(point)))
             }
         }
     }
@@ -107,7 +106,7 @@ impl Lines {
         let places = spread(&ends, LINE - 1.0, (top, bottom));
         html! {
             @for (at, (series, place)) in self.series.iter().zip(places).enumerate() {
-                (path(&[(right + 8.0, place), (right + 6.0 + SAMPLE, place)], &format!("line-{}", at % STYLES)))
+                (path(&[(right + 8.0, place), (right + 6.0 + SAMPLE, place)], &engines::class(&series.name)))
                 (text((right + 10.0 + SAMPLE, place + 4.5), if at == 0 { "strong" } else { "" }, "start", &series.name))
             }
         }

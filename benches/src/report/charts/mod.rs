@@ -1,5 +1,7 @@
-//! The charts: what is drawn (here and in `figures`), of what kind (`rows`, `lines`), out of which marks (`svg`, `scale`).
+//! The charts: what is drawn (here and in `figures`), of what kind (`rows`, `lines`), in which colours (`engines`),
+//! out of which marks (`svg`, `scale`).
 
+mod engines;
 mod figures;
 pub mod lines;
 pub mod rows;

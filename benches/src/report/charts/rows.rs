@@ -1,6 +1,7 @@
 //! Charts with a row for each workload: bars and dots over one logarithmic axis.
 //!
-//! Where it is wide a row has its label on the left and its note on the right; on a telephone both stand above the marks.
+//! Where there is room a row has its label on the left and its note on the right. On a telephone both stand above the
+//! marks.
 
 use maud::{Markup, html};
 
@@ -35,13 +36,22 @@ pub struct Row {
 #[derive(Clone)]
 pub enum Mark {
     /// From one value to another.
-    Bar(f64, f64, &'static str),
+    Bar(f64, f64, String),
     /// A thin line from one value to another.
     Span(f64, f64),
     /// A dot, and what it says when it is pointed at.
-    Dot(f64, &'static str, String),
+    Dot(f64, Dot, String),
     /// A line across the row.
-    Tick(f64, &'static str),
+    Tick(f64, String),
+}
+
+/// How a dot looks.
+#[derive(Clone)]
+pub struct Dot {
+    /// Its class.
+    pub class: String,
+    /// Its radius.
+    pub radius: f64,
 }
 
 impl Mark {
@@ -57,9 +67,7 @@ impl Mark {
         match self {
             Mark::Bar(from, to, class) => rect((axis(*from), y - 5.0), (axis(*to), y + 5.0), class),
             Mark::Span(from, to) => line((axis(*from), y), (axis(*to), y), "span"),
-            Mark::Dot(value, class, says) => {
-                dot((axis(*value), y), if *class == "other" { 3.5 } else { 5.0 }, class, says)
-            }
+            Mark::Dot(value, Dot { class, radius }, says) => dot((axis(*value), y), *radius, class, says),
             Mark::Tick(value, class) => line((axis(*value), y - 8.0), (axis(*value), y + 8.0), class),
         }
     }
@@ -115,7 +123,7 @@ impl Rows {
         Log::new((low / 1.15, high * 1.15), layout.plot)
     }
 
-    /// What the marks mean, and where that ends.
+    /// What the marks mean, and how far down that reaches.
     fn legend(&self, width: f64) -> (Markup, f64) {
         let (mut x, mut y) = (8.0, LINE);
         let places: Vec<_> = self
@@ -148,7 +156,9 @@ impl Rows {
         html! {
             @for tick in axis.ticks(44.0) {
                 (line((axis.at(tick), top), (axis.at(tick), bottom), "grid"))
-                @for y in [top - 6.0, bottom + LINE] { (text((axis.at(tick), y), "soft", "middle", &(self.tick)(tick))) }
+                @for y in [top - 6.0, bottom + LINE] {
+                    (text((axis.at(tick), y), "soft", "middle", &(self.tick)(tick)))
+                }
             }
             @if let Some(base) = self.base {
                 (line((axis.at(base), top), (axis.at(base), bottom), "axis"))
@@ -194,14 +204,17 @@ mod tests {
         let row = |label: &str, ratio| Row {
             label: label.into(),
             note: format::times(ratio),
-            marks: vec![Mark::Bar(1.0, ratio, "ours"), Mark::Dot(0.5, "other", "loop".into())],
+            marks: vec![
+                Mark::Bar(1.0, ratio, "ours".into()),
+                Mark::Dot(0.5, Dot { class: "other".into(), radius: 5.0 }, "loop".into()),
+            ],
         };
         Rows {
             groups: vec![("gather".into(), vec![row("take", 2.0), row("rows", 4.0)])],
             axis: "times as fast",
             tick: format::plain,
             base: Some(1.0),
-            legend: vec![(Mark::Bar(0.0, 1.0, "ours"), "gather-core".into()); 3],
+            legend: vec![(Mark::Bar(0.0, 1.0, "ours".into()), "gather-core".into()); 3],
         }
     }
 

@@ -1,4 +1,4 @@
-//! Axes: from values to places, and where the ticks are.
+//! Axes: from values to places, and the places of ticks.
 
 /// A logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,13 +10,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// The values from `low` to `high` on the places from `from` to `to`.
+    /// An axis that puts the values from `low` to `high` on the places from `from` to `to`.
     #[must_use]
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         Log { low, high, from, to }
     }
 
-    /// The place of a value; one outside of the axis is at its end.
+    /// The place of a value. A value outside of the axis is put at its end.
     #[must_use]
     pub fn at(&self, value: f64) -> f64 {
         let part = (value.clamp(self.low, self.high) / self.low).ln() / (self.high / self.low).ln();
@@ -43,7 +43,7 @@ impl Log {
     /// The multiples of powers of a base that lie on the axis.
     fn multiples(&self, base: f64, steps: &[f64]) -> Vec<f64> {
         let exponent = |value: f64| value.log(base).floor() as i32;
-        // Powers are not exact below 1: what is off by a rounding error lies on the axis.
+        // Powers below 1 are not exact: a value that is off by a rounding error still lies on the axis.
         let on_axis = |value: &f64| *value >= self.low * (1.0 - 1e-9) && *value <= self.high * (1.0 + 1e-9);
         let powers = exponent(self.low)..=exponent(self.high) + 1;
         let ticks = powers.flat_map(|power| steps.iter().map(move |step| step * base.powi(power)));
@@ -59,7 +59,7 @@ pub fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Moves places apart until neighbours have a gap between them, downwards first, within the limits.
+/// Moves places apart until there is a gap between neighbours, within the limits.
 #[must_use]
 pub fn spread(places: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..places.len()).collect();

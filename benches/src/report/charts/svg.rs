@@ -1,8 +1,9 @@
 //! The marks that charts are made of.
 //!
-//! Charts are written as markup with classes, by the same crate that writes the page, and coloured by one style sheet:
-//! `plotters` and its like write colours and sizes into every mark, so that a drawing neither follows the reader's light
-//! or dark scheme nor keeps its letters readable on a telephone. Here each chart is laid out for the width it is shown at.
+//! Charts are markup with classes, written by the same crate that writes the page and coloured by one style sheet.
+//! `plotters` and crates like it write colours and sizes into every mark. Such a drawing does not follow the reader's
+//! light or dark scheme, and its letters become too small on a telephone. Here each chart is laid out for the width it
+//! is shown at.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -25,7 +26,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// As part of a page that has the style sheet; `label` says what it shows to those who do not see it.
+    /// The chart as part of a page that has the style sheet. `label` is for those who cannot see it.
     #[must_use]
     pub fn inline(&self, label: &str) -> Markup {
         let frame = format!("0 0 {} {}", self.width, place(self.height));
@@ -36,7 +37,7 @@ impl Drawing {
         }
     }
 
-    /// As a file of its own, with a background, a title above and a remark below.
+    /// The chart as a file, with a background, a title above and a remark below.
     #[must_use]
     pub fn file(&self, title: &str, remark: &str) -> String {
         let (above, below) = (34.0, 28.0);
@@ -56,7 +57,7 @@ impl Drawing {
     }
 }
 
-/// A number of a place: tenths are finer than eyes.
+/// A coordinate, rounded to tenths: no eye sees more.
 fn place(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

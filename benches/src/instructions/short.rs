@@ -1,0 +1,147 @@
+//! Short calls: what is counted is the call itself more than the moves.
+
+use gather_core::{BatchToSpace, Gather, GatherElements, Index, Layout, Level, Par, Plan, View, ViewMut};
+
+use super::kernels::{gather_counted_call, levels};
+use crate::inputs::Position;
+use crate::naive;
+use crate::random::Random;
+
+/// Why no call can fail.
+const LEGAL: &str = "a legal call";
+
+/// A table of rows of 64 bytes.
+const TABLE: [usize; 2] = [256, 16];
+/// Data and indices of GatherElements.
+const SQUARE: [usize; 2] = [8, 8];
+/// Data of BatchToSpace, in blocks of 2 by 2.
+const IMAGES: [usize; 4] = [4, 8, 8, 1];
+const BLOCK: [i64; 4] = [1, 2, 2, 1];
+
+/// Makes every call, level by level, and then those that have no level: prints its name, and runs it in
+/// [`gather_counted_call`].
+///
+/// # Panics
+/// When a call fails or its output is wrong.
+pub fn run() {
+    for level in levels() {
+        for count in [1, 8, 64] {
+            Rows::<u32>::new(count).planned(level);
+        }
+        Rows::<i64>::new(8).planned(level);
+        Rows::<u32>::new(8).unplanned(level);
+        Rows::<u32>::new(8).planned_with_views(level);
+        elements(level);
+        blocks(level);
+    }
+    let rows = Rows::<u32>::new(8);
+    let mut rank = 0;
+    counted("view_new", || rank = View::new(&rows.table, &TABLE).expect(LEGAL).rank());
+    assert_eq!(rank, TABLE.len());
+}
+
+/// Calls once, so that whatever is found out once is known, and then counts.
+fn counted(name: &str, mut call: impl FnMut()) {
+    println!("short/{name}");
+    call();
+    gather_counted_call(&mut call);
+}
+
+fn layout(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).expect(LEGAL)
+}
+
+fn numbers(shape: &[usize]) -> Vec<f32> {
+    (0..shape.iter().product()).map(|at: usize| at as f32).collect()
+}
+
+fn ids<I: Position>(count: usize, below: usize) -> Vec<I> {
+    let mut random = Random::new(1);
+    (0..count).map(|_| I::new(random.below(below))).collect()
+}
+
+/// Rows of a table.
+struct Rows<I> {
+    table: Vec<f32>,
+    ids: Vec<I>,
+    out: Vec<f32>,
+}
+
+impl<I: Index + Position> Rows<I> {
+    fn new(count: usize) -> Self {
+        Rows { table: numbers(&TABLE), ids: ids(count, TABLE[0]), out: vec![f32::NAN; count * TABLE[1]] }
+    }
+
+    fn name(&self, how: &str, level: Level) -> String {
+        format!("gather_{}x64B{how}/{}/{level}", self.ids.len(), std::any::type_name::<I>())
+    }
+
+    fn plan(&self, level: Level) -> Plan<f32, I> {
+        op(level).plan(&layout(&TABLE), &layout(&[self.ids.len()])).expect(LEGAL)
+    }
+
+    fn planned(mut self, level: Level) {
+        let (name, plan) = (self.name("", level), self.plan(level));
+        self.with_views(|data, ids, out| counted(&name, || plan.run_into(data, ids, out).expect(LEGAL)));
+    }
+
+    fn unplanned(mut self, level: Level) {
+        let (name, op) = (self.name("_unplanned", level), op(level));
+        self.with_views(|data, ids, out| counted(&name, || op.run_into(data, ids, out).expect(LEGAL)));
+    }
+
+    /// The views are made within the count.
+    fn planned_with_views(mut self, level: Level) {
+        let (name, plan) = (self.name("_with_views", level), self.plan(level));
+        counted(&name, || self.call(|data, ids, out| plan.run_into(data, ids, out).expect(LEGAL)));
+        self.check();
+    }
+
+    fn with_views(&mut self, calls: impl FnOnce(&View<'_, f32>, &View<'_, I>, &mut ViewMut<'_, f32>)) {
+        self.call(calls);
+        self.check();
+    }
+
+    fn call(&mut self, call: impl FnOnce(&View<'_, f32>, &View<'_, I>, &mut ViewMut<'_, f32>)) {
+        let Rows { table, ids, out } = self;
+        let (data, indices) = (View::new(table, &TABLE).expect(LEGAL), View::new(ids, &[ids.len()]).expect(LEGAL));
+        let mut out = ViewMut::new(out, &[ids.len(), TABLE[1]]).expect(LEGAL);
+        call(&data, &indices, &mut out);
+    }
+
+    fn check(&self) {
+        let mut expected = vec![0.0; self.out.len()];
+        naive::gather(&self.table, &TABLE, &self.ids, &[self.ids.len()], 0, 0, &mut expected);
+        assert_eq!(self.out, expected, "wrong rows");
+    }
+}
+
+fn op(level: Level) -> Gather {
+    Gather::new(0).par(Par::Seq).level(level)
+}
+
+fn elements(level: Level) {
+    let (values, picks) = (numbers(&SQUARE), ids::<u32>(SQUARE.iter().product(), SQUARE[1]));
+    let op = GatherElements::new(1).par(Par::Seq).level(level);
+    let plan = op.plan::<f32, u32>(&layout(&SQUARE), &layout(&SQUARE)).expect(LEGAL);
+    let (data, indices) = (View::new(&values, &SQUARE).expect(LEGAL), View::new(&picks, &SQUARE).expect(LEGAL));
+    let mut memory = vec![f32::NAN; values.len()];
+    let mut out = ViewMut::new(&mut memory, &SQUARE).expect(LEGAL);
+    counted(&format!("gather_elements_64/u32/{level}"), || plan.run_into(&data, &indices, &mut out).expect(LEGAL));
+    let mut expected = vec![0.0; values.len()];
+    naive::gather_elements(&values, &SQUARE, &picks, 1, &mut expected);
+    assert_eq!(memory, expected, "wrong elements");
+}
+
+fn blocks(level: Level) {
+    let values = numbers(&IMAGES);
+    let op = BatchToSpace::new(&BLOCK, &[0; 4], &[0; 4]).par(Par::Seq).level(level);
+    let plan = op.plan::<f32>(&layout(&IMAGES)).expect(LEGAL);
+    let data = View::new(&values, &IMAGES).expect(LEGAL);
+    let mut memory = vec![f32::NAN; values.len()];
+    let mut out = ViewMut::new(&mut memory, plan.output_shape()).expect(LEGAL);
+    counted(&format!("batch_to_space_256/{level}"), || plan.run_into(&data, &mut out).expect(LEGAL));
+    let mut expected = vec![0.0; values.len()];
+    naive::batch_to_space(&values, &IMAGES, BLOCK, [0; 4], [0; 4], &mut expected);
+    assert_eq!(memory, expected, "wrong blocks");
+}
