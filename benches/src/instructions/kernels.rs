@@ -70,7 +70,7 @@ pub const KERNELS: [Kernel; 23] = [
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Zero),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Clamp),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Wrap),
-    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8).method(Method::Table),
+    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8),
     gather("gather/table", 4, &[16], &[4096]).index(Indices::I32).method(Method::Table),
     gather("gather/rows_of_3", 4, &[200, 3], &[1024]).kind(ROWS),
     gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS),

@@ -3,8 +3,8 @@
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
 //! eight indices are resolved in a register, and data is gathered by that register: the processor overlaps the next
-//! indices with the last elements. Where some of the eight are out of range they are moved one by one; but for
-//! `OutOfBounds::Zero`, where the gather instruction masks them off and keeps the fill.
+//! indices with the last elements. An index out of range ends the loop; under `OutOfBounds::Zero` the gather instruction
+//! masks it off and keeps the fill, and under `OutOfBounds::Wrap` it is divided.
 //!
 //! One call runs a whole plane. With a call for each inner loop, the processor would run out of loads at the end of
 //! each.
@@ -27,7 +27,7 @@ use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::prefetch::{NextSlice, prefetch};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::avx2::{Bounds, EIGHT, any_negative, in_order, is_split, load};
+use crate::kernels::resolve::avx2::{Bounds, EIGHT, both_negative, in_order, is_split, load, negative_lanes};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -41,13 +41,8 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
     let inner = Inner::<BYTES>::new(args);
     for _ in 0..outer.n {
-        out_of_range |= if args.spec.packed {
-            // SAFETY: the caller's promise; the plan found the rows packed.
-            unsafe { inner.run::<I, true>(args, at) }
-        } else {
-            // SAFETY: as above; offsets in bytes fit in 32 bits.
-            unsafe { inner.run::<I, false>(args, at) }
-        };
+        // SAFETY: the caller's promise.
+        out_of_range |= unsafe { inner.run::<I>(args, at) };
         if out_of_range && args.spec.policy.out_of_bounds == OutOfBounds::Error {
             break;
         }
@@ -61,8 +56,8 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: Bounds,
-    /// Whether rows out of range are moved one by one.
-    singly: bool,
+    /// Negative in lanes that must be in range: in none where the fill takes their place.
+    required: __m256i,
     fill: [u8; BYTES],
     filled: __m256i,
     stride: __m256i,
@@ -85,7 +80,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         Inner {
             component,
             bounds: Bounds::of(&job),
-            singly: !matches!(BYTES, 4 | 8) || !zero,
+            required: _mm256_set1_epi32(if matches!(BYTES, 4 | 8) && zero { 0 } else { -1 }),
             filled: spread(fill),
             fill,
             stride: _mm256_set1_epi32(args.stride as i32),
@@ -94,19 +89,66 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor; returns whether an index was out of range (and is not wrapped).
+    /// Runs the inner loop at a cursor; returns whether an index was out of range, if that is an error. It then stops
+    /// there.
+    ///
+    /// # Safety
+    /// As for [`gather`].
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
+        let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
+        let steps = n / EIGHT;
+        let mut step = 0;
+        while step < steps {
+            step = match (args.spec.packed, prefetches) {
+                // SAFETY: the caller's promise; the plan found the rows packed.
+                (true, false) => unsafe { self.steps::<I, true, false>(args, at, step) },
+                // SAFETY: as above.
+                (true, true) => unsafe { self.steps::<I, true, true>(args, at, step) },
+                // SAFETY: the caller's promise; K9: offsets in bytes fit in 32 bits.
+                (false, false) => unsafe { self.steps::<I, false, false>(args, at, step) },
+                // SAFETY: as above.
+                (false, true) => unsafe { self.steps::<I, false, true>(args, at, step) },
+            };
+            if step == steps {
+                break;
+            }
+            if args.spec.policy.out_of_bounds == OutOfBounds::Wrap {
+                // SAFETY: the caller's promise, for the rows from this step on.
+                unsafe { self.wrapped_steps::<I>(args, at, step) };
+                break;
+            }
+            // SAFETY: the caller's promise, for eight of the rows.
+            if unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT) } {
+                return true;
+            }
+            step += 1;
+        }
+        let done = steps * EIGHT;
+        // SAFETY: the caller's promise, for the rows from `done` on.
+        done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done) }
+    }
+
+    /// Moves rows from step `first` on, eight a step, up to the first step that requires an index out of range;
+    /// returns that one, or the number of steps.
     ///
     /// # Safety
     /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn run<I: Index, const PACKED: bool>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
-        let (mut offset, mut out_of_range) = (self.offset, false);
+    unsafe fn steps<I: Index, const PACKED: bool, const PREFETCH: bool>(
+        &self,
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        first: usize,
+    ) -> usize {
         let index = at.index.wrapping_offset(self.component.index).cast::<I>();
-        let (n, next, distance) = (args.inner().n, next_slice(args, at, 0), args.spec.prefetch_distance);
-        let steps = n / EIGHT;
-        for step in 0..steps {
-            if distance != 0 || next.is_some() {
+        let next = if PREFETCH { next_slice(args, at, 0) } else { NextSlice::NONE };
+        let (distance, steps) = (args.spec.prefetch_distance, args.inner().n / EIGHT);
+        let mut offset = self.offset_at(first);
+        for step in first..steps {
+            if PREFETCH {
                 next.fetch(step);
                 let later = step * EIGHT + distance;
                 prefetch(index.wrapping_add(later).cast(), 1);
@@ -115,43 +157,92 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 }
             }
             // SAFETY: K3: eight of the `n` indices, which lie side by side.
-            let indices = unsafe { load(index.wrapping_add(step * EIGHT)) };
-            let resolved = self.bounds.resolve(indices);
-            let resolved = if is_split::<I>() { in_order(resolved) } else { resolved };
-            let offsets =
-                if PACKED { resolved } else { _mm256_add_epi32(_mm256_mullo_epi32(resolved, self.stride), offset) };
-            offset = _mm256_add_epi32(offset, self.step);
-            let bad = any_negative(resolved);
-            if bad && self.singly {
-                // SAFETY: the caller's promise, for eight of the rows.
-                out_of_range |= unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT) };
-            } else if matches!(BYTES, 4 | 8) {
-                out_of_range |= bad;
-                let to = at.out.wrapping_add(step * EIGHT * BYTES);
-                let inside = _mm256_xor_si256(resolved, _mm256_set1_epi32(-1));
-                // SAFETY: K1 and K2: eight rows; the positions of those inside are in range, and their offsets fit in
-                // 32 bits.
-                unsafe { gather_eight::<BYTES, PACKED>(at.data, offsets, inside, self.filled, to) };
-            } else {
-                // SAFETY: K1, K2 and K4 for eight packed rows, which are in range.
-                unsafe { move_eight::<BYTES>(at, step * EIGHT, resolved) };
+            let resolved = unsafe { self.resolve(index.wrapping_add(step * EIGHT)) };
+            if both_negative(resolved, self.required) {
+                return step;
             }
+            // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range where they are not negative.
+            unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
+            offset = _mm256_add_epi32(offset, self.step);
         }
-        let done = steps * EIGHT;
-        if done < n {
-            // SAFETY: the caller's promise, for the rows from `done` on.
-            out_of_range |= unsafe { self.one_by_one::<I>(args, at, done, n - done) };
-        }
-        out_of_range
+        steps
     }
 
-    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range.
+    /// Bytes of data from the first row to each of the eight of a step.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn offset_at(&self, step: usize) -> __m256i {
+        _mm256_add_epi32(self.offset, _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), self.step))
+    }
+
+    /// The positions of the eight indices at `index`, in order; negative where one is out of range.
+    ///
+    /// # Safety
+    /// K3 for the indices.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn resolve<I: Index>(&self, index: *const I) -> __m256i {
+        // SAFETY: the caller's promise.
+        let resolved = self.bounds.resolve(unsafe { load(index) });
+        if is_split::<I>() { in_order(resolved) } else { resolved }
+    }
+
+    /// Moves the eight rows of a step to their positions; those that are negative become the fill if rows are of 4 or
+    /// 8 bytes.
+    ///
+    /// # Safety
+    /// K1, K2 and K4 for the rows, whose positions are in range, or negative if rows are of 4 or 8 bytes; `PACKED` says
+    /// whether the plan found the rows packed, and else offsets of data fit in 32 bits.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn move_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
+        let to = at.out.wrapping_add(step * EIGHT * BYTES);
+        if !matches!(BYTES, 4 | 8) {
+            // SAFETY: the caller's promise: rows of other sizes are packed.
+            return unsafe { move_one_by_one::<BYTES>(at.data, positions, to) };
+        }
+        let offsets =
+            if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) };
+        let inside = _mm256_xor_si256(positions, _mm256_set1_epi32(-1));
+        // SAFETY: the caller's promise.
+        unsafe { gather_eight::<BYTES, PACKED>(at.data, offsets, inside, self.filled, to) };
+    }
+
+    /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
+    ///
+    /// # Safety
+    /// As for [`gather`] under `OutOfBounds::Wrap`.
+    #[cold]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    unsafe fn wrapped_steps<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) {
+        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+        for step in first..args.inner().n / EIGHT {
+            let index = index.wrapping_add(step * EIGHT);
+            // SAFETY: K3: eight of the `n` indices, which lie side by side.
+            let mut positions = unsafe { self.resolve(index) };
+            if negative_lanes(positions) != 0 {
+                // SAFETY: as above; the axis has elements.
+                positions = unsafe { wrap(index, self.component.dim, positions) };
+            }
+            if args.spec.packed {
+                // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range; the plan found them packed.
+                unsafe { self.move_eight::<true>(at, step, positions, self.offset) };
+            } else {
+                // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
+                unsafe { self.move_eight::<false>(at, step, positions, self.offset_at(step)) };
+            }
+        }
+    }
+
+    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range, if that is
+    /// an error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`], of which these are some rows.
     #[inline(never)]
     unsafe fn one_by_one<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize, n: usize) -> bool {
-        let (policy, dim, mut out_of_range) = (args.spec.policy, self.component.dim, false);
+        let (policy, dim) = (args.spec.policy, self.component.dim);
         let mut at = at.skip(args.inner(), first);
         for _ in 0..n {
             let index = at.index.wrapping_offset(self.component.index).cast::<I>();
@@ -159,10 +250,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             let value = unsafe { index.read_unaligned() };
             let from = match policy.resolve(value, dim) {
                 Some(position) => at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)),
-                None if policy.out_of_bounds == OutOfBounds::Zero => {
-                    out_of_range = true;
-                    self.fill.as_ptr()
-                }
+                None if policy.out_of_bounds == OutOfBounds::Zero => self.fill.as_ptr(),
                 // There is no fill, and zeros need not be a value.
                 None => return true,
             };
@@ -170,25 +258,47 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(args.inner());
         }
-        out_of_range
+        false
     }
 }
 
-/// Moves the eight packed rows from `first` on, which resolve to `positions`.
+/// Positions of the eight indices at `index`: those that are not negative are in `resolved`, the others are wrapped.
+///
+/// # Safety
+/// K3 for the indices, on an axis of `dim > 0` elements.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn wrap<I: Index>(index: *const I, dim: i64, resolved: __m256i) -> __m256i {
+    let (mut positions, mut bad) = ([0i32; EIGHT], negative_lanes(resolved));
+    // SAFETY: room for eight.
+    unsafe { _mm256_storeu_si256(positions.as_mut_ptr().cast(), resolved) };
+    while bad != 0 {
+        let lane = bad.trailing_zeros() as usize;
+        // SAFETY: K3 for one of the eight, at any alignment.
+        let value = unsafe { index.wrapping_add(lane).read_unaligned() };
+        positions[lane] = value.wrap(dim) as i32;
+        bad &= bad - 1;
+    }
+    // SAFETY: eight positions.
+    unsafe { _mm256_loadu_si256(positions.as_ptr().cast()) }
+}
+
+/// Moves eight packed rows one after the other.
 ///
 /// # Safety
 /// K1, K2 and K4 for the rows, whose positions are in range.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn move_eight<const BYTES: usize>(at: Cursor, first: usize, positions: __m256i) {
+unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256i, out: *mut u8) {
     let (low, high) = (_mm256_castsi256_si128(positions), _mm256_extracti128_si256::<1>(positions));
     let pairs =
         [_mm_cvtsi128_si64(low), _mm_extract_epi64::<1>(low), _mm_cvtsi128_si64(high), _mm_extract_epi64::<1>(high)];
     for i in 0..EIGHT {
         let position = (pairs[i / 2] >> (i % 2 * 32)) as u32;
-        let from = at.data.wrapping_add(position as usize * BYTES);
+        let from = data.wrapping_add(position as usize * BYTES);
         // SAFETY: K1, K2 and K4 for the row, whose position is in range.
-        unsafe { copy_fixed::<BYTES>(from, at.out.wrapping_add((first + i) * BYTES)) };
+        unsafe { copy_fixed::<BYTES>(from, out.wrapping_add(i * BYTES)) };
     }
 }
 
