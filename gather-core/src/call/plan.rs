@@ -42,6 +42,8 @@ pub struct Plan<T, I> {
     out: Layout,
     /// Whether all three layouts are row-major, as slices are.
     contiguous: bool,
+    /// Whether every call is one call of the kernel: the plan's only size of indices, for one thread.
+    one_call: bool,
     /// What runs calls with another size of the first dimension of indices.
     counted: Option<Box<CountedPlan>>,
     types: PhantomData<fn(T, I)>,
@@ -105,7 +107,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
         let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
-        Plan { plan, data, indices, out, contiguous, counted, types: PhantomData }
+        let one_call = counted.is_none() && plan.is_whole();
+        Plan { plan, data, indices, out, contiguous, one_call, counted, types: PhantomData }
     }
 
     /// The shape of the result. For a plan of [`plan_any_count`](crate::IndexOperator::plan_any_count), that of the
@@ -154,6 +157,20 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
     #[inline]
     pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+        if self.one_call
+            && self.data.matches(data.layout())
+            && self.indices.matches(indices.layout())
+            && self.out.matches(out.layout())
+        {
+            // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout.
+            return unsafe { self.call(data.origin(), indices.origin(), out.origin()) };
+        }
+        self.run_any_into(data, indices, out)
+    }
+
+    /// As [`Plan::run_into`], for every plan and any layouts.
+    #[inline(never)]
+    fn run_any_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
         let count = self.check_inputs(data, indices)?;
         self.check_output(out.layout(), count)?;
         // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout.
@@ -203,6 +220,22 @@ impl<T: Element, I: Index> Plan<T, I> {
         }
         // SAFETY: row-major tensors of the plan's shapes have as many elements as the slices, in order.
         unsafe { self.execute(data.as_ptr(), indices.as_ptr(), &self.indices, out.as_mut_ptr(), count) }
+    }
+
+    /// Calls the kernel, and nothing else, but on an error.
+    ///
+    /// # Safety
+    /// X1 for tensors of the planned layouts; every call of the plan is one call of the kernel.
+    #[inline(always)]
+    unsafe fn call(&self, data: *const T, index: *const I, out: *mut T) -> Result<(), Error> {
+        let (out, data, index) = (out.cast(), data.cast(), index.cast());
+        // SAFETY: the caller's promise; the types are the plan's.
+        unsafe {
+            exec::call_index(
+                &self.plan,
+                Operands { out, data, index, indices: &self.indices, params: core::ptr::null() },
+            )
+        }
     }
 
     /// Runs the plan.

@@ -101,7 +101,7 @@ impl CountedPlan {
         let operands = Operands { indices: &indices, ..operands };
         if one_call {
             // SAFETY: as above.
-            unsafe { check_met(plan, operands) }
+            unsafe { check_met(plan, operands.index, operands.indices) }
         } else {
             // SAFETY: as above.
             unsafe { run_in_parts(plan, &loops, work, operands) }

@@ -39,13 +39,27 @@ static NO_INDEX: u64 = 0;
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
     if plan.is_whole() {
-        // SAFETY: the caller's promise, for the whole loop nest.
-        let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
-        // SAFETY: as above.
-        return if outcome.out_of_range { unsafe { check_met(plan, operands) } } else { Ok(()) };
+        // SAFETY: the caller's promise.
+        return unsafe { call(plan, operands) };
     }
     // SAFETY: the caller's promise.
     unsafe { run_in_parts(plan, plan.loops(), plan.work(), operands) }
+}
+
+/// As [`run`], for a plan that is one call of its kernel.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`], as there.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+    debug_assert!(plan.is_whole());
+    // SAFETY: the caller's promise, for the whole loop nest.
+    let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
+    // SAFETY: as above.
+    if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
 }
 
 /// What a run that has met an index out of range comes to.
@@ -56,12 +70,12 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(),
 /// # Safety
 /// X1 for the indices.
 #[cold]
-pub(super) unsafe fn check_met(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
+pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Layout) -> Result<(), Error> {
     if plan.spec().policy.out_of_bounds != OutOfBounds::Error {
         return Ok(());
     }
     // SAFETY: X1: the indices may be read along their layout.
-    Err(unsafe { first_bad_index::find(&index_check(plan), operands.index, operands.indices) })
+    Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
 }
 
 /// What the indices of a plan are held against.
@@ -105,7 +119,7 @@ pub(super) unsafe fn run_in_parts(
         }
     };
     // SAFETY: the caller's promise.
-    if outcome.out_of_range { unsafe { check_met(plan, operands) } } else { Ok(()) }
+    if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
 }
 
 /// A part of a plan's loop nest: the same kernel over fewer iterations from a later origin.
