@@ -7,6 +7,7 @@ mod concurrency;
 mod conformance;
 mod counts;
 mod exhaustive;
+mod few_rows;
 mod fuzz;
 mod hostile;
 mod interleave;

@@ -5,7 +5,7 @@ use crate::call::erased::{Call, Request};
 use crate::call::operator::{IndexAttributes, IndexOperator};
 use crate::exec::{self, Operands, pool_threads};
 use crate::kernels::registry::Registry;
-use crate::plan::{Explain, IndexPlan};
+use crate::plan::{Explain, IndexPlan, IndexRequest};
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
@@ -71,17 +71,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<Request<'a>, Error> {
         let op = self.attributes().op();
         let kernels = registry.index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })?;
-        Ok(Request {
-            attributes: self.attributes(),
-            policy: self.policy(),
-            options: self.options(),
-            kernels,
-            dtype,
-            index,
-            converting: None,
-            data,
-            indices,
-        })
+        let (policy, options) = (self.policy(), self.options());
+        let planned = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
+        Ok(Request { attributes: self.attributes(), planned, data, indices })
     }
 }
 

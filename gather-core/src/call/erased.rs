@@ -12,27 +12,20 @@ use crate::call::check_output;
 use crate::call::operator::{IndexAttributes, IndexOperator};
 use crate::exec::{self, Operands};
 use crate::kernels::select::Kernels;
-use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest};
+use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
-use crate::types::element::{DType, Element, IsElement};
+use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
-use crate::types::index::{Index, IndexType};
-use crate::types::policy::{IndexPolicy, Options};
+use crate::types::index::Index;
 
 /// What is planned, without its types.
 pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
-    pub(super) policy: IndexPolicy,
-    pub(super) options: Options,
-    pub(super) kernels: Kernels,
-    /// The data type of the output, and of data unless a map converts.
-    pub(super) dtype: DType,
-    pub(super) index: IndexType,
-    pub(super) converting: Option<Converting>,
+    pub(super) planned: IndexRequest,
     pub(super) data: &'a Layout,
     pub(super) indices: &'a Layout,
 }
@@ -46,17 +39,16 @@ impl<'a> Request<'a> {
         indices: &'a Layout,
     ) -> Self {
         const { IsElement::<T>::CHECK };
-        Request {
-            attributes: op.attributes(),
+        let planned = IndexRequest {
+            op: op.attributes().op(),
             policy: op.policy(),
             options: op.options(),
             kernels: Kernels::of::<I>(),
             dtype: T::DTYPE,
             index: I::TYPE,
             converting: None,
-            data,
-            indices,
-        }
+        };
+        Request { attributes: op.attributes(), planned, data, indices }
     }
 
     /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
@@ -68,10 +60,11 @@ impl<'a> Request<'a> {
         self.attributes.lower(self.data, self.indices, lowered)
     }
 
+    /// The few rows of a table that the call moves, if it does no more.
     #[inline(always)]
-    fn plan_lowered(&self, lowered: &IndexLowered, out: &Layout) -> Result<IndexPlan, Error> {
-        let &Request { kernels, dtype, index, policy, options, converting, .. } = self;
-        IndexPlan::new(lowered, &IndexRequest { kernels, dtype, index, out, policy, options, converting })
+    fn few_rows(&self) -> Option<FewRows> {
+        let takes_rows = self.attributes.takes_rows(self.data);
+        if takes_rows { FewRows::of(&self.planned, self.data, self.indices) } else { None }
     }
 
     /// Plans for an output of the row-major layout that comes back with the plan.
@@ -80,10 +73,10 @@ impl<'a> Request<'a> {
     /// Those of [`Request::lower`] and of [`IndexPlan::new`].
     #[inline(always)]
     pub(super) fn plan(&self) -> Result<(IndexPlan, Layout), Error> {
-        let mut lowered = IndexLowered::new(self.attributes.op());
+        let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((self.plan_lowered(&lowered, &out)?, out))
+        Ok((IndexPlan::new(&lowered, &self.planned, &out)?, out))
     }
 
     /// Plans for a given output.
@@ -92,10 +85,10 @@ impl<'a> Request<'a> {
     /// Those of [`Request::lower`], [`Error::OutputShapeMismatch`], those of [`IndexPlan::new`].
     #[inline(always)]
     pub(super) fn plan_into(&self, out: &Layout) -> Result<IndexPlan, Error> {
-        let mut lowered = IndexLowered::new(self.attributes.op());
+        let mut lowered = IndexLowered::new(self.planned.op);
         self.lower(&mut lowered)?;
         check_output(lowered.op, &lowered.output, out.shape())?;
-        self.plan_lowered(&lowered, out)
+        IndexPlan::new(&lowered, &self.planned, out)
     }
 }
 
@@ -125,7 +118,7 @@ impl<'a> Call<'a> {
 
     /// A call on tensors whose types are known at run time, which the request names.
     pub(super) fn erased(request: Request<'a>, data: &'a DynView<'_>, indices: &'a DynView<'_>) -> Self {
-        debug_assert_eq!((request.dtype, request.index.dtype()), (data.dtype(), indices.dtype()));
+        debug_assert_eq!((request.planned.dtype, request.planned.index.dtype()), (data.dtype(), indices.dtype()));
         Call { request, data: data.origin(), index: indices.origin() }
     }
 
@@ -145,6 +138,13 @@ impl<'a> Call<'a> {
     /// `out` may be written along its layout as elements of the request's data type, and overlaps no input.
     #[inline(never)]
     pub(super) unsafe fn run_into(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
+        let Request { data, indices, planned: request, .. } = &self.request;
+        if FewRows::write(layout, data, indices)
+            && let Some(rows) = self.request.few_rows()
+        {
+            // SAFETY: X1: the rows were found in these layouts and types; the rest is the caller's promise.
+            return unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
+        }
         let planned = self.request.plan_into(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
@@ -163,6 +163,14 @@ impl<'a> Call<'a> {
         &self,
         allocate: &mut dyn FnMut(usize) -> Result<*mut u8, Error>,
     ) -> Result<Shape, Error> {
+        let Request { data, indices, planned: request, .. } = &self.request;
+        if let Some(rows) = self.request.few_rows() {
+            let shape = FewRows::output(data, indices);
+            let memory = allocate(Shape::checked_len(&shape)?)?;
+            // SAFETY: X1: the rows were found in these layouts and types; the rest is the caller's promise.
+            unsafe { exec::run_few_rows(&rows, request, self.operands(memory)) }?;
+            return Ok(shape);
+        }
         let planned = self.request.plan();
         let Ok((plan, out)) = &planned else { return planned.map(|(plan, _)| plan.output().clone()) };
         let memory = allocate(out.len())?;
@@ -179,7 +187,7 @@ impl<'a> Call<'a> {
     /// # Safety
     /// `U` is the request's data type.
     pub(super) unsafe fn run_fresh<U: Element>(&self) -> Result<Tensor<U>, Error> {
-        debug_assert_eq!(self.request.dtype, U::DTYPE);
+        debug_assert_eq!(self.request.planned.dtype, U::DTYPE);
         let mut values = Vec::new();
         let mut room = 0;
         let mut allocate = |len| {

@@ -10,7 +10,7 @@ use crate::exec::{self, Operands, pool_threads};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
-use crate::plan::{Axis, Converting, Explain, IndexPlan};
+use crate::plan::{Axis, Converting, Explain, IndexPlan, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
@@ -135,17 +135,16 @@ impl<A: IndexAttributes> IndexOperator<A> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
         let convert_fns = map.erased().convert_fns;
-        Request {
-            attributes: self.attributes(),
+        let planned = IndexRequest {
+            op: self.attributes().op(),
             policy: self.policy(),
             options: self.options(),
             kernels: Kernels::of::<I>(),
             dtype: U::DTYPE,
             index: I::TYPE,
             converting: Some(Converting { convert_fns, size_in: size_of::<T>(), kernel: convert::kernel::<I> }),
-            data,
-            indices,
-        }
+        };
+        Request { attributes: self.attributes(), planned, data, indices }
     }
 
     /// Runs a map into an output.

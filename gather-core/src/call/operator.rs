@@ -28,6 +28,12 @@ pub trait IndexAttributes: Sealed {
     /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
     #[doc(hidden)]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error>;
+
+    /// Whether the result is rows of data along its first axis, in the order of indices.
+    #[doc(hidden)]
+    fn takes_rows(&self, _data: &Layout) -> bool {
+        false
+    }
 }
 
 /// An operator that takes data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or

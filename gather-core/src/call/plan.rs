@@ -83,13 +83,13 @@ impl<T: Element, I: Index> Plan<T, I> {
     pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
         let plan_for = |count: usize| {
             let mut shape = request.indices.shape().to_vec();
-            *shape.first_mut().ok_or(Error::FixedCount { op: request.attributes.op() })? = count;
+            *shape.first_mut().ok_or(Error::FixedCount { op: request.planned.op })? = count;
             let indices = Layout::strided(&shape, request.indices.strides())?;
             let (plan, _) = Request { indices: &indices, ..*request }.plan()?;
             Ok(plan)
         };
         let (plan, out) = request.plan()?;
-        let mut lowered = IndexLowered::new(request.attributes.op());
+        let mut lowered = IndexLowered::new(request.planned.op);
         request.lower(&mut lowered)?;
         // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
         // no indices to count in tuples without components.
@@ -102,7 +102,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     }
 
     fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
-        debug_assert_eq!((request.dtype, request.index), (T::DTYPE, I::TYPE));
+        debug_assert_eq!((request.planned.dtype, request.planned.index), (T::DTYPE, I::TYPE));
         let (data, indices) = (request.data.clone(), request.indices.clone());
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };

@@ -7,7 +7,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Outcome};
-use crate::plan::{Action, IndexPlan, Work};
+use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, Work};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::policy::OutOfBounds;
@@ -60,6 +60,29 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<()
     let outcome = unsafe { Part::new(plan, plan.loops(), operands).call() };
     // SAFETY: as above.
     if outcome.out_of_range { unsafe { check_met(plan, operands.index, operands.indices) } } else { Ok(()) }
+}
+
+/// Moves a few rows.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`], as [`run`].
+///
+/// # Safety
+/// X1 for the request and the layouts that the rows were found in.
+#[inline(always)]
+pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operands: Operands<'_>) -> Result<(), Error> {
+    let Operands { out, data, index, indices, params } = operands;
+    let (spec, inner) = (rows.spec(request), rows.inner(request));
+    let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
+    // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
+    let outcome = unsafe { (rows.kernel)(&IndexArgs { spec: &spec, origin, loops, stride: rows.stride(), params }) };
+    if !outcome.out_of_range || request.policy.out_of_bounds != OutOfBounds::Error {
+        return Ok(());
+    }
+    let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
+    let checked = IndexCheck { op, axes: core::slice::from_ref(&axis), policy, index: index_type };
+    // SAFETY: X1: the indices may be read along their layout.
+    Err(unsafe { first_bad_index::find(&checked, index, indices) })
 }
 
 /// What a run that has met an index out of range comes to.

@@ -27,6 +27,6 @@ mod space;
 mod threads;
 
 pub(crate) use counted::CountedPlan;
-pub(crate) use index::{Operands, call as call_index, run as run_index};
+pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

@@ -65,14 +65,9 @@ impl Kernels {
     /// any length.
     #[inline(always)]
     fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> T {
-        if let Some(set) = self.own
-            && let Some(width) = set.width(row)
-            && let Some(found) = find(set, width)
-        {
-            return found;
-        }
-        let width = self.builtin.width(row).or(self.builtin.rows());
-        let found = width.and_then(|width| find(self.builtin, width));
+        let (own, builtin) = (self.own, self.builtin);
+        let found = own.and_then(|set| find(set, set.width(row)?));
+        let found = found.or_else(|| find(builtin, builtin.width(row).or(builtin.rows())?));
         found.expect("there is a built-in kernel for every width, index type, rank and level")
     }
 }

@@ -126,6 +126,8 @@ struct Lookup {
     widths: [Option<u16>; NARROW + 1],
     /// Of rows of any length.
     rows: Option<u16>,
+    /// The greatest bytes of a width.
+    widest: usize,
     /// By index type.
     reprs: [Option<u16>; INDEX_TYPES],
     /// By the rank of the loop nest; of the kernels for any rank at 0.
@@ -155,6 +157,7 @@ impl Lookup {
         let mut lookup = Lookup {
             widths: [None; NARROW + 1],
             rows: None,
+            widest: 0,
             reprs: [None; INDEX_TYPES],
             ranks: [None; MAX_RANK + 1],
             levels: [None; Level::ALL.len()],
@@ -166,8 +169,14 @@ impl Lookup {
             at -= 1;
             match tables.widths[at].bytes {
                 None => lookup.rows = Some(at as u16),
-                Some(bytes) if bytes <= NARROW => lookup.widths[bytes] = Some(at as u16),
-                Some(_) => {}
+                Some(bytes) => {
+                    if bytes <= NARROW {
+                        lookup.widths[bytes] = Some(at as u16);
+                    }
+                    if bytes > lookup.widest {
+                        lookup.widest = bytes;
+                    }
+                }
             }
         }
         let mut at = tables.indices.len();
@@ -256,6 +265,7 @@ impl KernelSet {
     pub(crate) fn width(&self, bytes: usize) -> Option<usize> {
         match self.lookup.widths.get(bytes) {
             Some(position) => position.map(usize::from),
+            None if bytes > self.lookup.widest => None,
             None => self.tables.widths.iter().position(|width| width.bytes == Some(bytes)),
         }
     }
@@ -311,7 +321,7 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        if !self.takes(op, index) {
+        if op == Op::BatchToSpace || !self.lookup.ops[op as usize] {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);

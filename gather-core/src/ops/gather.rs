@@ -178,6 +178,12 @@ impl IndexAttributes for GatherAttributes {
     }
 
     #[inline]
+    fn takes_rows(&self, data: &Layout) -> bool {
+        let first = self.axis == 0 || self.axis.unsigned_abs() == data.rank() as u64;
+        first && self.axis <= 0 && self.batch_dims == 0 && !self.lists
+    }
+
+    #[inline]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         if !self.lists {
             return self.lower_dims(data, indices, lowered);

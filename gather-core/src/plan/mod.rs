@@ -13,7 +13,7 @@ mod space;
 mod tasks;
 
 pub use explain::Explain;
-pub(crate) use index::{Action, Converting, IndexPlan, IndexRequest};
+pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;

@@ -84,7 +84,8 @@ unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, d
 /// As for [`one_pass`].
 #[inline(always)]
 unsafe fn resolve_and_move<C: CopyRow, I: Index, const PACKED: bool>(args: &IndexArgs<'_>, at: &Cursor) -> usize {
-    let [component] = args.spec.components.as_slice() else { unreachable!("K9: one component") };
+    debug_assert_eq!(args.spec.components.len(), 1, "K9: one component");
+    let component = &args.spec.components[0];
     let (n, dim, row) = (args.inner().n, component.dim, C::BYTES.unwrap_or(args.spec.row));
     let stride = if PACKED { row as isize } else { args.stride };
     let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
@@ -92,11 +93,13 @@ unsafe fn resolve_and_move<C: CopyRow, I: Index, const PACKED: bool>(args: &Inde
     let (copy, mut out) = (C::of(row), at.out);
     for done in 0..n {
         // SAFETY: K3 for this index; they lie side by side.
-        let x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
-        // Negative values: `x + dim` cannot overflow. Others: plus 0.
-        let x = x + (from_end & (x >> 63));
+        let mut x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
         if (x as u64) >= dim as u64 {
-            return done;
+            // Negative values of at least `-dim` are then in range. All others are not, also where the sum wraps.
+            x = x.wrapping_add(from_end);
+            if (x as u64) >= dim as u64 {
+                return done;
+            }
         }
         let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
         // SAFETY: K1, K2 and K4 for this row, whose index is in range.

@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 use crate::kernels::convert::Conversion;
 use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, RowSize, fill_nest};
 use crate::plan::fold::{Loops, arrange, count, cut_walk, fold, gcd};
-use crate::plan::index::few_rows::FewRows;
 use crate::plan::index::{Action, IndexPlan, IndexRequest};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::method::{Nest, arrange_panels};
@@ -34,7 +33,7 @@ const NEXT_SLICE: usize = 8 << 10;
 const PREFETCH_FROM: usize = 1 << 20;
 /// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
 /// (bench `short`).
-const ONE_PASS_ROW: usize = 256;
+pub(super) const ONE_PASS_ROW: usize = 256;
 /// Bytes of a row from which on it is fetched ahead.
 const PREFETCHED_ROW: usize = 32;
 
@@ -44,20 +43,13 @@ impl IndexPlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
     #[inline(always)]
-    pub(crate) fn new(lowered: &IndexLowered, request: &IndexRequest<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(lowered: &IndexLowered, request: &IndexRequest, out: &Layout) -> Result<Self, Error> {
         let level = Level::resolve(request.options.level)?;
         let bytes = Shape::checked_bytes(&lowered.output, request.dtype.size())?;
         let mut plan = Self::empty(lowered, request, level, bytes);
-        let few = FewRows::of(lowered, request);
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        let (elements, reused) = match few {
-            Some(FewRows { n, elements }) => {
-                plan.loops.push(Loop { n, out: elements as isize, data: 0, index: 1 });
-                (elements, false)
-            }
-            None => plan.fold(lowered, request.out),
-        };
+        let (elements, reused) = plan.fold(lowered, out);
         for l in &mut plan.loops {
             // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
             l.out = l.out.wrapping_mul(request.dtype.size() as isize);
@@ -85,13 +77,13 @@ impl IndexPlan {
             }
             return Ok(plan);
         }
-        plan.choose(lowered, request, Facts { few: few.is_some(), reused, size_in, index_size })?;
+        plan.choose(lowered, request, Facts { reused, size_in, index_size })?;
         Ok(plan)
     }
 
     /// A plan without loops.
     #[inline(always)]
-    fn empty(lowered: &IndexLowered, request: &IndexRequest<'_>, level: Level, bytes: usize) -> Self {
+    fn empty(lowered: &IndexLowered, request: &IndexRequest, level: Level, bytes: usize) -> Self {
         IndexPlan {
             op: lowered.op,
             output: lowered.output.clone(),
@@ -138,13 +130,13 @@ impl IndexPlan {
 
     /// Chooses the method, and with it the kernel, for a plan that has rows to move.
     #[inline(always)]
-    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest<'_>, facts: Facts) -> Result<(), Error> {
-        let Facts { few, reused, size_in, index_size } = facts;
+    fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: Facts) -> Result<(), Error> {
+        let Facts { reused, size_in, index_size } = facts;
         let (row, level) = (self.spec.row, self.spec.level);
         cut_walk(&mut self.loops, self.stride);
         let reach = reach(&lowered.axes, size_in);
         let row_in = self.spec.conversion.map_or(row, |conversion| conversion.bytes_in());
-        let is_far = reach > PREFETCH_FROM && row_in >= PREFETCHED_ROW;
+        let is_far = is_far(row_in, reach);
         let nest = Nest {
             op: self.op,
             level,
@@ -160,7 +152,6 @@ impl IndexPlan {
             bytes: self.work.bytes,
         };
         let mut method = match request.options.method {
-            None if few => Method::Direct,
             None => nest.choose(),
             Some(method) if nest.takes(method) => method,
             Some(_) => return Err(self.refused()),
@@ -231,9 +222,7 @@ impl IndexPlan {
                 let pays = if self.spec.row == 12 { reach } else { self.work.bytes };
                 if alone && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
             }
-            Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => {
-                (BYTES_AHEAD / self.spec.row).clamp(4, 16)
-            }
+            Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => rows_ahead(self.spec.row),
             _ => 0,
         }
     }
@@ -241,13 +230,29 @@ impl IndexPlan {
 
 /// What is known of a plan before its method is chosen.
 struct Facts {
-    /// Whether it is a few rows of a table.
-    few: bool,
     /// Whether an outer loop comes back to the inner loop's indices.
     reused: bool,
     /// Bytes of an element of data, and of an index that is read.
     size_in: usize,
     index_size: usize,
+}
+
+/// Whether rows are worth fetching ahead of those that are moved, out of so many bytes of data.
+#[inline]
+fn is_far(row: usize, reach: usize) -> bool {
+    reach > PREFETCH_FROM && row >= PREFETCHED_ROW
+}
+
+/// How many rows of so many bytes are fetched ahead.
+#[inline]
+fn rows_ahead(row: usize) -> usize {
+    (BYTES_AHEAD / row).clamp(4, 16)
+}
+
+/// How many rows are fetched ahead out of so many bytes of data: 0 where that does not pay.
+#[inline]
+pub(super) fn far_rows_ahead(row: usize, reach: usize) -> usize {
+    if is_far(row, reach) { rows_ahead(row) } else { 0 }
 }
 
 /// What is left to do for an output and axes of some shapes.

@@ -1,40 +1,121 @@
-//! A few rows of a table: what most short calls are, and what is known of them without folding.
+//! A few rows of a table: what most short calls are. A call that is not planned ahead goes by a plan of its own, which
+//! is found without folding loops or choosing a method, and keeps nothing but what the kernel reads.
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::FEW;
-use crate::plan::index::IndexRequest;
-use crate::plan::lowered::{Axis, IndexLowered};
+use smallvec::SmallVec;
 
-/// A few rows of a table, by indices side by side: what most short calls are.
+use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, Loop, RowSize};
+use crate::plan::index::IndexRequest;
+use crate::plan::index::build::{ONE_PASS_ROW, far_rows_ahead};
+use crate::plan::lowered::Axis;
+use crate::plan::tasks::Work;
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::element::ElementBytes;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::policy::OutOfBounds;
+
+/// Rows of data along its first axis, by indices, all three tensors row-major.
+///
+/// Made by [`FewRows::of`] alone, so that for tensors of the layouts that it was made for, [`FewRows::inner`] and
+/// [`FewRows::spec`] have what P1 and P2 say of a plan.
+//
+// Words that compilers keep in registers: to move a plan that has just been written waits for its fields.
 #[derive(Clone, Copy)]
-pub(super) struct FewRows {
-    /// Rows, up to [`FEW`].
-    pub(super) n: usize,
-    /// Elements of a row.
-    pub(super) elements: usize,
+pub(crate) struct FewRows {
+    dim: usize,
+    /// Rows, 1 to [`FEW`].
+    n: usize,
+    /// Elements and bytes of a row, at least 1.
+    elements: usize,
+    row: usize,
+    level: Level,
+    prefetch_distance: usize,
+    /// P2.
+    pub(crate) kernel: IndexKernel,
 }
 
 impl FewRows {
-    /// The rows of an operator for which nothing is forced and no map converts, with a row-major output; `None` where
-    /// they are none, many, or others.
-    #[inline]
-    pub(super) fn of(lowered: &IndexLowered, request: &IndexRequest<'_>) -> Option<Self> {
-        let [Axis { dim: 1.., .. }] = lowered.axes.as_slice() else { return None };
-        let others = request.options.method.is_some() || request.converting.is_some() || lowered.merged > 1;
-        if others || !request.out.is_row_major() {
+    /// The rows that a gather along the first axis of data moves. `None` where they are many or none, lie otherwise,
+    /// or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
+    #[inline(always)]
+    pub(crate) fn of(request: &IndexRequest, data: &Layout, indices: &Layout) -> Option<Self> {
+        let (&[dim, ref inner @ ..], n) = (data.shape(), indices.len()) else { return None };
+        let IndexRequest { op, index, policy, options, .. } = *request;
+        if dim == 0 || n == 0 || n > FEW || !data.is_row_major() || !indices.is_row_major() {
             return None;
         }
-        let (mut n, mut elements) = (1usize, 1usize);
-        for dim in lowered.dims.iter().rev().filter(|dim| dim.n != 1) {
-            if n == 1 && dim.index == 0 && dim.data == elements as isize {
-                elements = elements.checked_mul(dim.n)?;
-            } else if dim.data == 0 && dim.index == n as isize {
-                n = n.checked_mul(dim.n)?;
-            } else {
-                return None;
-            }
+        let knows = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+        if !knows || options.method.is_some() || request.converting.is_some() {
+            return None;
         }
-        ((1..=FEW).contains(&n) && elements > 0).then_some(FewRows { n, elements })
+        let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
+        let row = elements.checked_mul(request.dtype.size())?;
+        let bytes = row.checked_mul(n)?;
+        let fits = row > 0 && isize::try_from(bytes).is_ok();
+        if !fits || !(Work { bytes, rows: n }).is_for_one(options.par) {
+            return None;
+        }
+        let level = Level::resolve(options.level).ok()?;
+        let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
+        let entry = request.kernels.index_kernel(op, row, index, 1, level);
+        let one_pass = prefetch_distance == 0 || row <= ONE_PASS_ROW;
+        let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
+        Some(FewRows { dim, n, elements, row, level, prefetch_distance, kernel })
+    }
+
+    /// Whether an output is row-major and has the shape of the result.
+    #[inline(always)]
+    pub(crate) fn write(out: &Layout, data: &Layout, indices: &Layout) -> bool {
+        let (out_shape, indices_shape, Some((_, inner))) = (out.shape(), indices.shape(), data.shape().split_first())
+        else {
+            return false;
+        };
+        let Some((first, last)) = out_shape.split_at_checked(indices_shape.len()) else { return false };
+        let equal = |a: &[usize], b: &[usize]| a.len() == b.len() && (0..a.len()).all(|d| a[d] == b[d]);
+        out.is_row_major() && equal(first, indices_shape) && equal(last, inner)
+    }
+
+    /// The shape of the result.
+    pub(crate) fn output(data: &Layout, indices: &Layout) -> Shape {
+        indices.shape().iter().chain(data.shape().iter().skip(1)).copied().collect()
+    }
+
+    /// P1. The only loop, in bytes.
+    #[inline(always)]
+    pub(crate) fn inner(&self, request: &IndexRequest) -> Loop {
+        Loop { n: self.n, out: self.row as isize, data: 0, index: request.index.size() as isize }
+    }
+
+    /// P2. Bytes of data from one position to the next.
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> isize {
+        self.row as isize
+    }
+
+    /// P2.
+    #[inline(always)]
+    pub(crate) fn spec(&self, request: &IndexRequest) -> KernelSpec {
+        let zero = request.policy.out_of_bounds == OutOfBounds::Zero;
+        KernelSpec {
+            method: Method::Direct,
+            level: self.level,
+            components: SmallVec::from_buf_and_len([Component { dim: self.dim as i64, scale: 1, index: 0 }; 3], 1),
+            row: self.row,
+            policy: request.policy,
+            fill: if zero { request.dtype.zero() } else { ElementBytes::new() },
+            packed: true,
+            adjacent_tuples: false,
+            prefetch_distance: self.prefetch_distance,
+            next_slice_bytes: 0,
+            table_entries: 0,
+            conversion: None,
+        }
+    }
+
+    /// The axis of data.
+    pub(crate) fn axis(&self) -> Axis {
+        Axis { axis: 0, dim: self.dim, data: self.elements as isize, index: 0 }
     }
 }

@@ -5,6 +5,8 @@
 mod build;
 mod few_rows;
 
+pub(crate) use few_rows::FewRows;
+
 use smallvec::SmallVec;
 
 use crate::kernels::convert::ConvertFns;
@@ -14,7 +16,7 @@ use crate::plan::fold::Loops;
 use crate::plan::lowered::Axis;
 use crate::plan::method::Panels;
 use crate::plan::tasks::Work;
-use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::layout::Shape;
 use crate::types::element::DType;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
@@ -33,13 +35,14 @@ pub(crate) enum Action {
     Run,
 }
 
-/// What a plan is made of beside the lowered operator.
-pub(crate) struct IndexRequest<'a> {
+/// What a plan is made of beside layouts.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexRequest {
+    pub(crate) op: Op,
     pub(crate) kernels: Kernels,
     /// The data type of the output, and of data unless a map converts.
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) out: &'a Layout,
     pub(crate) policy: IndexPolicy,
     pub(crate) options: Options,
     /// What converts elements on their way.

@@ -50,6 +50,15 @@ enum Order {
     Any,
 }
 
+#[inline(always)]
+const fn kind(rank: u32, order: Order) -> u64 {
+    (order as u64) << 32 | rank as u64
+}
+
+const ROW_MAJOR_1: u64 = kind(1, Order::RowMajor);
+const ROW_MAJOR_2: u64 = kind(2, Order::RowMajor);
+const ROW_MAJOR_MOST: u64 = kind(INLINE as u32, Order::RowMajor);
+
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Layout").field("shape", &self.shape()).field("strides", &self.strides()).finish()
@@ -207,16 +216,25 @@ impl Layout {
     /// dimensions whose strides follow from their shapes are compared word by word, without a loop.
     #[inline(always)]
     pub(crate) fn matches(&self, other: &Self) -> bool {
-        if self.order == Order::RowMajor && other.order == Order::RowMajor && self.rank == other.rank {
-            match self.rank {
-                1 => return self.sizes[0] == other.sizes[0],
-                2 => return self.sizes[0] == other.sizes[0] && self.sizes[1] == other.sizes[1],
-                3.. => return self.sizes == other.sizes,
-                // No dimension, or many.
-                0 => {}
+        let kind = self.kind();
+        if kind == other.kind() {
+            if kind == ROW_MAJOR_1 {
+                return self.sizes[0] == other.sizes[0];
+            }
+            if kind == ROW_MAJOR_2 {
+                return self.sizes[0] == other.sizes[0] && self.sizes[1] == other.sizes[1];
+            }
+            if kind > ROW_MAJOR_2 && kind <= ROW_MAJOR_MOST {
+                return self.sizes == other.sizes;
             }
         }
         self.matches_any(other)
+    }
+
+    /// Rank and order in one word, which is how they lie in memory.
+    #[inline(always)]
+    const fn kind(&self) -> u64 {
+        kind(self.rank, self.order)
     }
 
     #[inline(never)]
