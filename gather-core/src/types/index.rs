@@ -97,6 +97,12 @@ impl IndexType {
         }
     }
 
+    /// Whether the type has negative values.
+    #[must_use]
+    pub const fn is_signed(self) -> bool {
+        matches!(self, IndexType::I8 | IndexType::I16 | IndexType::I32 | IndexType::I64 | IndexType::Isize)
+    }
+
     /// The type of fixed width that has the same values on this target.
     #[must_use]
     pub const fn fixed_width(self) -> Self {

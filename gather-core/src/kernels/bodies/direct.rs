@@ -35,25 +35,25 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
     args: &IndexArgs<'_>,
 ) -> Outcome {
     args.debug_check();
-    let n = args.inner().n;
+    let pass = Pass::new::<C>(args, PACKED);
     if let [_] = args.loops {
         // SAFETY: the caller's promise.
-        let done = unsafe { resolve_and_move::<C, I, PACKED>(args, &args.origin) };
+        let done = unsafe { pass.run::<C, I>(args.origin) };
         // SAFETY: as above.
-        return if done == n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
+        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, args.origin, done) } };
     }
-    let (outer, mut at, mut outcome) = (args.outer(), args.origin, OK);
+    let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { resolve_and_move::<C, I, PACKED>(args, &at) };
-        if done < n {
+        let done = unsafe { pass.run::<C, I>(at) };
+        if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
+            outcome = unsafe { go_on::<W, I, L>(args, at, done) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Error {
                 break;
             }
         }
-        at = at.step(outer);
+        at = at.step(&outer);
     }
     outcome
 }
@@ -67,7 +67,7 @@ const OK: Outcome = Outcome { out_of_range: false };
 /// The kernel contract for the inner loop.
 #[cold]
 #[inline(never)]
-unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
+unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: Cursor, done: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
         let (inner, at) = (args.inner(), at.skip(args.inner(), done));
         let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
@@ -77,37 +77,81 @@ unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, d
     Outcome { out_of_range: true }
 }
 
-/// Resolves each row of the inner loop at a cursor and moves it, one after the other, up to the first whose index is
-/// out of range; returns how many.
-///
-/// # Safety
-/// As for [`one_pass`].
-#[inline(always)]
-unsafe fn resolve_and_move<C: CopyRow, I: Index, const PACKED: bool>(args: &IndexArgs<'_>, at: &Cursor) -> usize {
-    debug_assert_eq!(args.spec.components.len(), 1, "K9: one component");
-    let component = &args.spec.components[0];
-    let (n, dim, row) = (args.inner().n, component.dim, C::BYTES.unwrap_or(args.spec.row));
-    let stride = if PACKED { row as isize } else { args.stride };
-    let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
-    let index = at.index.wrapping_offset(component.index).cast::<I>();
-    let (copy, mut out) = (C::of(row), at.out);
-    for done in 0..n {
-        // SAFETY: K3 for this index; they lie side by side.
-        let mut x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
-        if (x as u64) >= dim as u64 {
-            // Negative values of at least `-dim` are then in range. All others are not, also where the sum wraps.
-            x = x.wrapping_add(from_end);
-            if (x as u64) >= dim as u64 {
-                return done;
-            }
-        }
-        let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
-        // SAFETY: K1, K2 and K4 for this row, whose index is in range.
-        unsafe { copy.copy(from, out) };
-        out = out.wrapping_add(row);
-    }
-    n
+/// What one pass along the inner loop needs, read before the first store: the compiler would read it again after.
+#[derive(Clone, Copy)]
+struct Pass {
+    n: usize,
+    dim: i64,
+    /// What is added to negative indices.
+    from_end: i64,
+    /// Bytes from an index to its component.
+    component: isize,
+    row: usize,
+    stride: isize,
 }
+
+impl Pass {
+    #[inline(always)]
+    fn new<C: CopyRow>(args: &IndexArgs<'_>, packed: bool) -> Self {
+        debug_assert_eq!(args.spec.components.len(), 1, "K9: one component");
+        let Component { dim, index: component, .. } = args.spec.components[0];
+        let row = C::BYTES.unwrap_or(args.spec.row);
+        let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+        let stride = if packed { row as isize } else { args.stride };
+        Pass { n: args.inner().n, dim, from_end, component, row, stride }
+    }
+
+    /// Resolves each row of the inner loop at a cursor and moves it, up to the first whose index is out of range;
+    /// returns how many.
+    ///
+    /// # Safety
+    /// As for [`one_pass`].
+    #[inline(always)]
+    unsafe fn run<C: CopyRow, I: Index>(self, at: Cursor) -> usize {
+        let Pass { n, dim, from_end, component, row, stride } = self;
+        let index = at.index.wrapping_offset(component).cast::<I>();
+        let (copy, mut out, mut done) = (C::of(row), at.out, 0);
+        // Of rows of few bytes the loop would be the greater part.
+        while C::BYTES.is_some() && n - done >= GROUP {
+            let mut group = [0; GROUP];
+            for (i, x) in group.iter_mut().enumerate() {
+                // SAFETY: K3 for this index; they lie side by side.
+                let value = unsafe { index.wrapping_add(done + i).read_unaligned() }.widen();
+                // Negative values: `x + dim` cannot overflow. Others: plus 0.
+                *x = if I::TYPE.is_signed() { value + (from_end & (value >> 63)) } else { value };
+            }
+            if group.iter().any(|&x| (x as u64) >= dim as u64) {
+                break;
+            }
+            for x in group {
+                let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+                // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+                unsafe { copy.copy(from, out) };
+                out = out.wrapping_add(row);
+            }
+            done += GROUP;
+        }
+        for done in done..n {
+            // SAFETY: K3 for this index; they lie side by side.
+            let mut x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
+            if (x as u64) >= dim as u64 {
+                // Negative values of at least `-dim` are then in range. All others are not, also where the sum wraps.
+                x = x.wrapping_add(from_end);
+                if (x as u64) >= dim as u64 {
+                    return done;
+                }
+            }
+            let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+            // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+            unsafe { copy.copy(from, out) };
+            out = out.wrapping_add(row);
+        }
+        n
+    }
+}
+
+/// Rows of a constant size that are resolved before the first of them is moved.
+const GROUP: usize = 4;
 
 /// The body of [`Method::Direct`](crate::Method::Direct) where rows are resolved before they are moved.
 ///
