@@ -117,8 +117,8 @@ fn rows_of_every_width() {
 #[test]
 fn rows_of_far_tables() {
     // Rows from which on tables beyond a cache are fetched ahead, and longer ones.
-    check::<u32, i32>(&[40_000, 8], |at| at as u32 + 1);
-    check::<u32, u32>(&[4_000, 80], |at| at as u32 + 1);
+    check::<u32, i32>(&[160_000, 8], |at| at as u32 + 1);
+    check::<u32, u32>(&[16_000, 80], |at| at as u32 + 1);
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! Strided copy: one index serves the whole inner loop. The loop then steps through data, as those of BatchToSpace do.
+//! Strided copy: one index serves the whole inner loop. Its rows then lie a step apart.
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::State;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::Width;
+use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::resolve::block::fill_row;
-use crate::kernels::space::Streams;
-use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -48,8 +47,7 @@ unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_
     // SAFETY: the position of the index has been written.
     let position = unsafe { positions.as_ptr().read() };
     let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-    let inner = BlockLoop { n, out, wrap: data, ..BlockLoop::ONCE };
-    let at = SpaceCursor { out: at.out, data: from };
+    let rows = StridedRows { from, from_step: data, to: at.out, to_step: out, n, row: args.spec.row };
     // SAFETY: K1, K2, K4, K6 and K7 for the rows, whose index is in range.
-    unsafe { W::interleave::<L>(&Streams { at, outer: BlockLoop::ONCE, inner, row: args.spec.row }) };
+    unsafe { W::move_strided::<L>(&rows) };
 }

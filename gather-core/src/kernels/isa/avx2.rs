@@ -4,6 +4,7 @@ use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
+use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, rows, stream, table_avx2};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
@@ -63,6 +64,12 @@ impl Isa for Avx2 {
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_placed_rows(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { move_strided::<C>(rows) }
     }
 
     fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
@@ -258,6 +265,17 @@ unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
 unsafe fn interleave_rows(streams: &Streams) {
     // SAFETY: the caller's promise.
     unsafe { space::interleave_rows::<Avx2>(streams) }
+}
+
+/// [`Isa::move_strided`] compiled for AVX2.
+///
+/// # Safety
+/// As for [`Isa::move_strided`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+    // SAFETY: the caller's promise.
+    unsafe { strided::move_strided::<C>(rows) }
 }
 
 /// [`Isa::one_pass`] compiled for AVX2.

@@ -10,6 +10,7 @@ pub use scalar::Scalar;
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::moves::placed::{CopyRow, PlacedRows};
+use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::{self, ResolveJob, TupleJob};
 use crate::kernels::space::Streams;
@@ -82,6 +83,12 @@ pub trait Isa: 'static {
     /// # Safety
     /// K1, K2, K4 and K7.
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>);
+
+    /// Moves rows that lie a step apart, each by the way `C`.
+    ///
+    /// # Safety
+    /// K1, K2, K4 and K7; `C` copies rows of the job's length.
+    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows);
 
     /// The kernel that resolves and moves rows one by one, each by the way `C`:
     /// [`one_pass`](crate::kernels::bodies::one_pass) compiled for the level.

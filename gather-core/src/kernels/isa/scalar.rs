@@ -4,6 +4,7 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
+use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{self, MoveJob, Width, rows};
 use crate::kernels::resolve::{self, ResolveJob};
 use crate::kernels::space::{self, Streams};
@@ -42,6 +43,12 @@ impl Isa for Scalar {
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise.
         unsafe { placed::move_rows(rows) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+        // SAFETY: the caller's promise.
+        unsafe { strided::move_strided::<C>(rows) }
     }
 
     fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {

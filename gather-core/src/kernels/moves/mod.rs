@@ -11,6 +11,7 @@ pub(crate) mod prefetch;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod stream;
+pub(crate) mod strided;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod table_avx2;
 
@@ -18,6 +19,7 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{Exactly, Halves, Long, PlacedRows, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
+use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::space::Streams;
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
@@ -38,6 +40,12 @@ pub trait Width: 'static {
     /// # Safety
     /// K1, K2, K4, K6 and K7 for the rows.
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>);
+
+    /// Moves rows that lie a step apart.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7 for the rows.
+    unsafe fn move_strided<L: Isa>(rows: &StridedRows);
 
     /// The kernel that resolves and moves rows of a size one by one, packed or not, as
     /// [`Method::Direct`](crate::Method::Direct) does.
@@ -88,6 +96,13 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
         unsafe { L::move_placed_fixed::<BYTES>(rows) }
     }
 
+    #[inline(always)]
+    unsafe fn move_strided<L: Isa>(rows: &StridedRows) {
+        debug_assert_eq!(rows.row, BYTES, "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::move_strided::<Exactly<BYTES>>(rows) }
+    }
+
     fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
         if packed {
             L::one_pass::<Exactly<BYTES>, Self, I, true>()
@@ -130,6 +145,14 @@ impl Width for Rows {
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise.
         unsafe { L::move_placed_rows(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_strided<L: Isa>(rows: &StridedRows) {
+        by_size!(RowSize::of(rows.row), |Way| {
+            // SAFETY: the caller's promise; the way is that of rows of this size.
+            unsafe { L::move_strided::<Way>(rows) }
+        })
     }
 
     fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {

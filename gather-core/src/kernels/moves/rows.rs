@@ -52,9 +52,11 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
         // SAFETY: the caller's promise, for rows of a line.
         return unsafe { move_fixed::<LINE>(job) };
     }
-    fixed!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 20 24 28 32);
+    fixed!(1 2 3 6 12 24 32);
     match job.row {
-        0..=32 => each!(copy_halves::<16>),
+        4..=8 => each!(copy_halves::<4>),
+        9..=15 => each!(copy_halves::<8>),
+        16..=32 => each!(copy_halves::<16>),
         33..=64 => each!(copy_halves::<32>),
         65..=128 => each!(copy_halves::<64>),
         129..=256 => each!(copy_halves::<128>),
@@ -76,12 +78,21 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
     unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
-/// Moves rows of `row` bytes, more than a line, and prefetches later rows meanwhile.
+/// Moves rows of `row` bytes, more than a line, and prefetches later rows meanwhile if the plan says so.
 ///
 /// # Safety
 /// K1, K2, K4 for the job.
 #[inline(always)]
 unsafe fn move_long(job: &MoveJob) {
+    if job.prefetch_distance == 0 {
+        for i in 0..job.n {
+            // SAFETY: `i < n`.
+            let from = unsafe { job.source(i) };
+            // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+            unsafe { copy_long(from, job.target(i), job.row) };
+        }
+        return;
+    }
     for i in 0..job.n {
         // SAFETY: below `n`.
         let later = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };

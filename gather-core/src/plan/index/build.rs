@@ -29,8 +29,10 @@ const ELEMENTS_AHEAD: usize = 256;
 /// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of
 /// them are to fit in the first-level cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Bytes of data from which on rows are fetched ahead, and of an output from which on elements are.
+/// Bytes of an output from which on its elements are fetched ahead, and of slices from which on the next one is.
 const PREFETCH_FROM: usize = 1 << 20;
+/// Bytes of data from which on rows are fetched ahead: nearer ones the processor hides by itself (bench `short`).
+const FAR: usize = 4 << 20;
 /// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
@@ -240,7 +242,7 @@ struct Facts {
 /// Whether rows are worth fetching ahead of those that are moved, out of so many bytes of data.
 #[inline]
 fn is_far(row: usize, reach: usize) -> bool {
-    reach > PREFETCH_FROM && row >= PREFETCHED_ROW
+    reach > FAR && row >= PREFETCHED_ROW
 }
 
 /// How many rows of so many bytes are fetched ahead.

@@ -1,0 +1,28 @@
+//! Moving rows that lie a step apart, in data and in the output.
+
+use crate::kernels::moves::placed::CopyRow;
+
+/// Rows to be moved: from `from + i · from_step` to `to + i · to_step`, for every `i` below `n`.
+pub struct StridedRows {
+    pub(crate) from: *const u8,
+    pub(crate) from_step: isize,
+    pub(crate) to: *mut u8,
+    pub(crate) to_step: isize,
+    pub(crate) n: usize,
+    pub(crate) row: usize,
+}
+
+/// Moves rows, each by the way `C`.
+///
+/// # Safety
+/// K1, K2 and K4 for the rows, which `C` copies.
+#[inline(always)]
+pub(crate) unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+    let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
+    let copy = C::of(row);
+    for _ in 0..n {
+        // SAFETY: the caller's promise, for this row.
+        unsafe { copy.copy(from, to) };
+        (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
+    }
+}
