@@ -278,12 +278,23 @@ fn plans_choose_and_name_methods() {
     assert_eq!(plan.explain().method(), Method::Chunks);
     let few = op.plan::<f32, i64>(&layout(&[16]), &layout(&[8])).unwrap();
     assert_eq!(few.explain().method(), Method::Direct);
+    // Data beyond the caches: rows of up to 256 bytes are asked for a round ahead, many of them only.
+    for (row, ids, method) in [
+        (1, 1000, Method::Prefetched),
+        (64, 1000, Method::Prefetched),
+        (65, 1000, Method::Blocks),
+        (64, 100, Method::Blocks),
+    ] {
+        let far = op.plan::<f32, i64>(&layout(&[(16 << 20) / row, row]), &layout(&[ids])).unwrap();
+        assert_eq!(far.explain().method(), method, "rows of {row}, {ids} of them");
+    }
     let names: Vec<String> = Method::ALL.iter().map(|method| method.to_string()).collect();
     let expected = [
         "direct",
         "blocks",
         "chunks",
         "gathered",
+        "prefetched",
         "table",
         "byte_table",
         "panels",

@@ -39,7 +39,7 @@ static NO_INDEX: u64 = 0;
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
     if plan.is_whole() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; a call is one call of the kernel, as just checked.
         return unsafe { call(plan, operands) };
     }
     // SAFETY: the caller's promise.
@@ -52,7 +52,7 @@ pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(),
 /// [`Error::IndexOutOfRange`], as there.
 ///
 /// # Safety
-/// As there.
+/// As there, for a plan of which a call is one call of its kernel.
 #[inline(always)]
 pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
     debug_assert!(plan.is_whole());
@@ -68,7 +68,8 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<()
 /// [`Error::IndexOutOfRange`], as [`run`].
 ///
 /// # Safety
-/// X1 for the request and the layouts that the rows were found in.
+/// X1 for the request and the layouts of the inputs that the rows were found in, and for a row-major output of the
+/// shape that [`FewRows::output`] gives.
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operands: Operands<'_>) -> Result<(), Error> {
     let Operands { out, data, index, indices, params } = operands;

@@ -90,6 +90,8 @@ pub(crate) struct KernelSpec {
     pub(crate) adjacent_tuples: bool,
     /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
+    /// How many outer coordinates ahead indices and output are prefetched, under `Method::Gathered`; 0 for none.
+    pub(crate) outer_prefetch_distance: usize,
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
     /// meanwhile; else 0.
     pub(crate) next_slice_bytes: usize,
@@ -203,7 +205,7 @@ impl IndexArgs<'_> {
     fn takes(&self, method: Method) -> bool {
         let (inner, one) = (self.inner(), self.spec.components.len() == 1);
         match method {
-            Method::Direct | Method::Blocks | Method::Streamed => true,
+            Method::Direct | Method::Blocks | Method::Prefetched | Method::Streamed => true,
             Method::Chunks => one && inner.index != 0,
             Method::Gathered => one && matches!(self.spec.row, 4 | 8 | 12) && inner.out == self.spec.row as isize,
             Method::Table | Method::ByteTable => {
@@ -233,5 +235,6 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {
+    /// Under `OutOfBounds::Error` whether it did. Under other policies it may be either.
     pub(crate) out_of_range: bool,
 }

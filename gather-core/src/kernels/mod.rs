@@ -44,9 +44,9 @@
 //! | `loops` | loop nests of any rank |
 //! | `bodies` | one body for each method |
 //! | `resolve` | from indices to positions |
-//! | `moves` | rows by their positions: one by one, gathered, looked up, streamed |
+//! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
-//! | `space` | BatchToSpace, and the strided copy |
+//! | `space` | BatchToSpace |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //!
@@ -78,7 +78,7 @@
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
 //!   elements lie side by side as well.
-//!   - `Blocks` takes what K2 allows.
+//!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,

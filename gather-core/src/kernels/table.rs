@@ -86,7 +86,7 @@ pub struct IndexEntry {
     pub name: &'static str,
     /// The function.
     pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
-    /// What runs a few rows of a size in its place, one by one; packed or not.
+    /// What runs a few rows of a size in its place, in one pass; packed or not.
     pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
 }
 

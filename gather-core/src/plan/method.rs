@@ -21,6 +21,10 @@ pub(crate) struct Panels {
 
 /// Bytes of a panel: half of a second-level cache of 1 MiB (workload `gather_elements/axis0_4096x4096`).
 const PANEL: usize = 512 << 10;
+/// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
+const MOST_PREFETCHED: usize = 256;
+/// Rows from which on a round pays.
+const PREFETCHED_FROM: usize = 256;
 /// Rows from which on a table is worth loading.
 const TABLE_FROM: usize = 64;
 /// Rows of a plane from which on vectors are worth setting up.
@@ -31,6 +35,10 @@ const GATHER_12_FROM: usize = 6 << 20;
 /// `gather/embedding_50257x768_8k`).
 const STREAMED_ROW: usize = 1 << 10;
 const STREAMED_FROM: usize = 24 << 20;
+
+/// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
+/// for them only takes time.
+const FAR_AWAY: usize = 12 << 20;
 
 /// A folded loop nest for which a method is to be chosen; it has rows to move.
 pub(crate) struct Nest<'a> {
@@ -84,6 +92,7 @@ impl Nest<'_> {
         match () {
             () if streams => Method::Streamed,
             () if self.reused => Method::Blocks,
+            () if self.reach > FAR_AWAY && n >= PREFETCHED_FROM && self.takes(Method::Prefetched) => Method::Prefetched,
             () if n <= FEW && (self.is_dense() || !gathers || n < GATHER_FROM) => Method::Direct,
             () if gathers => Method::Gathered,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
@@ -111,6 +120,7 @@ impl Nest<'_> {
             Method::Direct | Method::Blocks => true,
             Method::Chunks => one && inner.index != 0,
             Method::Gathered => self.gathers_rows() && (self.is_packed() || (self.row != 12 && self.is_near())),
+            Method::Prefetched => self.row <= MOST_PREFETCHED,
             Method::Table => self.table_entries().is_some(),
             Method::ByteTable => {
                 self.row == 1 && one && self.index_size == 1 && inner.index == 1 && self.table_entries().is_some()

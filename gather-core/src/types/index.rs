@@ -98,8 +98,7 @@ impl IndexType {
     }
 
     /// Whether the type has negative values.
-    #[must_use]
-    pub const fn is_signed(self) -> bool {
+    pub(crate) const fn is_signed(self) -> bool {
         matches!(self, IndexType::I8 | IndexType::I16 | IndexType::I32 | IndexType::I64 | IndexType::Isize)
     }
 

@@ -20,6 +20,9 @@ pub enum Method {
     /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
     /// side by side in the output, and indices of one component side by side, at levels with vectors.
     Gathered,
+    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes.
+    /// Chosen for data beyond the caches.
+    Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors.
     Table,
@@ -47,6 +50,7 @@ impl Method {
         Method::Blocks,
         Method::Chunks,
         Method::Gathered,
+        Method::Prefetched,
         Method::Table,
         Method::ByteTable,
         Method::Panels,
@@ -63,6 +67,7 @@ impl Method {
             Method::Blocks => "blocks",
             Method::Chunks => "chunks",
             Method::Gathered => "gathered",
+            Method::Prefetched => "prefetched",
             Method::Table => "table",
             Method::ByteTable => "byte_table",
             Method::Panels => "panels",

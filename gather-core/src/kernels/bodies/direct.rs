@@ -1,10 +1,10 @@
 //! Direct: rows are resolved in 64 bits and moved from where they lie. Any shape.
 //!
-//! Nothing is set up before the first row, which is what calls of few rows need. Mostly a row is moved as soon as it
-//! is resolved:
+//! Nothing is set up before the first row, which is what calls of few rows need. Mostly rows are resolved and moved in
+//! one pass, short ones four at a time:
 //!
 //! ```text
-//! for each row:
+//! for each row, or four of them:
 //!     resolve its index     (out of range: stop, or write the fill)
 //!     move it
 //! ```
@@ -24,8 +24,8 @@ use crate::kernels::resolve::block::{fill_row, fill_rows};
 use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
-/// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are moved as soon as they are
-/// resolved.
+/// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
+/// pass.
 ///
 /// # Safety
 /// The kernel contract for the arguments; K9: along the inner loop indices and rows lie side by side, and data does
@@ -77,7 +77,7 @@ unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: Cursor, do
     Outcome { out_of_range: true }
 }
 
-/// What one pass along the inner loop needs, read before the first store: the compiler would read it again after.
+/// What one pass along the inner loop needs, read up front: otherwise the compiler reads it again after every store.
 #[derive(Clone, Copy)]
 struct Pass {
     n: usize,
@@ -111,7 +111,7 @@ impl Pass {
         let Pass { n, dim, from_end, component, row, stride } = self;
         let index = at.index.wrapping_offset(component).cast::<I>();
         let (copy, mut out, mut done) = (C::of(row), at.out, 0);
-        // Of rows of few bytes the loop would be the greater part.
+        // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
             let mut group = [0; GROUP];
             for (i, x) in group.iter_mut().enumerate() {
@@ -135,7 +135,8 @@ impl Pass {
             // SAFETY: K3 for this index; they lie side by side.
             let mut x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
             if (x as u64) >= dim as u64 {
-                // Negative values of at least `-dim` are then in range. All others are not, also where the sum wraps.
+                // Where negative indices count from the end, those from `-dim` on are now in range. All others stay
+                // out of range: from `x >= dim` the sum is at least `dim`, or it wraps and is negative.
                 x = x.wrapping_add(from_end);
                 if (x as u64) >= dim as u64 {
                     return done;

@@ -8,6 +8,7 @@ mod blocks;
 mod chunks;
 mod direct;
 mod gathered;
+mod prefetched;
 mod strided;
 
 pub(crate) use blocks::{next_slice, run_blocks};
@@ -44,6 +45,7 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
         Method::Blocks => blocks::blocks::<W, I, L>,
         Method::Chunks => chunks::chunks::<W, I, L>,
         Method::Gathered if const { W::GATHERS && L::GATHERS } => gathered::gathered::<W, I, L>,
+        Method::Prefetched => prefetched::prefetched::<W, I, L>,
         Method::Table => blocks::table::<W, I, L>,
         Method::ByteTable => blocks::byte_table::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
@@ -52,7 +54,7 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     }
 }
 
-/// The kernel that resolves and moves rows of a size one by one, for [`Method::Direct`] on one plane: for calls of
+/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for calls of
 /// few rows, which set up no state.
 #[must_use]
 pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {

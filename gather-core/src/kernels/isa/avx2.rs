@@ -5,7 +5,7 @@ use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
-use crate::kernels::moves::{MoveJob, Width, gather_avx2, rows, stream, table_avx2};
+use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, zip_avx2};
@@ -64,6 +64,12 @@ impl Isa for Avx2 {
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_placed_rows(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { move_prefetching::<C>(job, ahead) }
     }
 
     #[inline(always)]
@@ -265,6 +271,17 @@ unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
 unsafe fn interleave_rows(streams: &Streams) {
     // SAFETY: the caller's promise.
     unsafe { space::interleave_rows::<Avx2>(streams) }
+}
+
+/// [`Isa::move_prefetching`] compiled for AVX2.
+///
+/// # Safety
+/// As for [`Isa::move_prefetching`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { prefetching::move_prefetching::<C>(job, ahead) }
 }
 
 /// [`Isa::move_strided`] compiled for AVX2.

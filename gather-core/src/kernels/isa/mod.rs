@@ -84,13 +84,19 @@ pub trait Isa: 'static {
     /// K1, K2, K4 and K7.
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>);
 
+    /// Moves the rows of a job, each by the way `C`, and asks for those of the one after it, one with each.
+    ///
+    /// # Safety
+    /// K1, K2, K4 and K7 for both jobs; `C` copies rows of their length.
+    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob);
+
     /// Moves rows that lie a step apart, each by the way `C`.
     ///
     /// # Safety
     /// K1, K2, K4 and K7; `C` copies rows of the job's length.
     unsafe fn move_strided<C: CopyRow>(rows: &StridedRows);
 
-    /// The kernel that resolves and moves rows one by one, each by the way `C`:
+    /// The kernel that resolves rows and moves them in one pass, each by the way `C`:
     /// [`one_pass`](crate::kernels::bodies::one_pass) compiled for the level.
     fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel;
 
@@ -114,8 +120,8 @@ pub trait Isa: 'static {
     }
 
     /// Resolves the indices of one component and moves rows of `BYTES` bytes by them in one loop, all of a plane;
-    /// returns whether an index was out of range. Rows out of range get the fill. Under `OutOfBounds::Error` what
-    /// comes after the inner loop in which the first was met is not moved.
+    /// returns whether an index was out of range, if that is an error: nothing from that index on is moved then. Under
+    /// `OutOfBounds::Zero` rows out of range get the fill.
     ///
     /// # Safety
     /// K1, K2, K3, K4, K6, K7 and K9 for the plane at the cursor.

@@ -5,7 +5,7 @@ use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
-use crate::kernels::moves::{self, MoveJob, Width, rows};
+use crate::kernels::moves::{self, MoveJob, Width, prefetching, rows};
 use crate::kernels::resolve::{self, ResolveJob};
 use crate::kernels::space::{self, Streams};
 use crate::kernels::table::IndexKernel;
@@ -43,6 +43,12 @@ impl Isa for Scalar {
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise.
         unsafe { placed::move_rows(rows) }
+    }
+
+    #[inline(never)]
+    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { prefetching::move_prefetching::<C>(job, ahead) }
     }
 
     #[inline(never)]

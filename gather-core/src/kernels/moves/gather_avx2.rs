@@ -3,8 +3,9 @@
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
 //! eight indices are resolved in a register, and data is gathered by that register: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop; under `OutOfBounds::Zero` the gather instruction
-//! masks it off and keeps the fill, and under `OutOfBounds::Wrap` it is divided.
+//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero`
+//! the gather instruction masks it off and keeps the fill (rows of 12 bytes are then moved one by one), and under
+//! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
 //!
 //! One call runs a whole plane. With a call for each inner loop, the processor would run out of loads at the end of
 //! each.
@@ -24,7 +25,7 @@ use core::arch::x86_64::{
 
 use crate::kernels::args::{Component, Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
-use crate::kernels::moves::prefetch::{NextSlice, prefetch};
+use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::avx2::{Bounds, EIGHT, both_negative, in_order, is_split, load, negative_lanes};
@@ -41,9 +42,16 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
     let inner = Inner::<BYTES>::new(args);
     for _ in 0..outer.n {
+        if args.spec.outer_prefetch_distance != 0 {
+            let later = at.skip(&outer, args.spec.outer_prefetch_distance);
+            prefetch(later.index.wrapping_offset(inner.component.index), args.inner().n * size_of::<I>());
+            for line in (0..args.inner().n * BYTES).step_by(LINE) {
+                prefetch_to_write(later.out.wrapping_add(line));
+            }
+        }
         // SAFETY: the caller's promise.
         out_of_range |= unsafe { inner.run::<I>(args, at) };
-        if out_of_range && args.spec.policy.out_of_bounds == OutOfBounds::Error {
+        if out_of_range {
             break;
         }
         at = at.step(&outer);
@@ -130,8 +138,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done) }
     }
 
-    /// Moves rows from step `first` on, eight a step, up to the first step that requires an index out of range;
-    /// returns that one, or the number of steps.
+    /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
+    /// not be; returns that one, or the number of steps.
     ///
     /// # Safety
     /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
@@ -161,7 +169,9 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             if both_negative(resolved, self.required) {
                 return step;
             }
-            // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range where they are not negative.
+            // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range where they are not negative. None is
+            // negative where `required` covers every lane, as it does for rows that are not filled here. `PACKED` is
+            // the caller's promise, and K9 that other offsets fit in 32 bits.
             unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
             offset = _mm256_add_epi32(offset, self.step);
         }

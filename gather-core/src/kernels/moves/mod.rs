@@ -8,6 +8,7 @@
 pub(crate) mod gather_avx2;
 pub(crate) mod placed;
 pub(crate) mod prefetch;
+pub(crate) mod prefetching;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod stream;
@@ -41,13 +42,19 @@ pub trait Width: 'static {
     /// K1, K2, K4, K6 and K7 for the rows.
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>);
 
+    /// Moves the rows of a job, and asks for those of the one after it, one with each.
+    ///
+    /// # Safety
+    /// K1, K2, K4, K6 and K7 for the rows of both jobs.
+    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob);
+
     /// Moves rows that lie a step apart.
     ///
     /// # Safety
     /// K1, K2, K4, K6 and K7 for the rows.
     unsafe fn move_strided<L: Isa>(rows: &StridedRows);
 
-    /// The kernel that resolves and moves rows of a size one by one, packed or not, as
+    /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
     /// [`Method::Direct`](crate::Method::Direct) does.
     fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
 
@@ -60,7 +67,8 @@ pub trait Width: 'static {
         0
     }
 
-    /// Resolves and moves the rows of a plane in one loop; returns whether an index was out of range.
+    /// Resolves and moves the rows of a plane in one loop; returns whether an index was out of range, if that is an
+    /// error.
     ///
     /// # Safety
     /// As for [`Isa::gather`].
@@ -94,6 +102,13 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
         debug_assert_eq!(rows.row, BYTES, "K6");
         // SAFETY: the caller's promise.
         unsafe { L::move_placed_fixed::<BYTES>(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
+        debug_assert_eq!((job.row, ahead.row), (BYTES, BYTES), "K6");
+        // SAFETY: the caller's promise.
+        unsafe { L::move_prefetching::<Exactly<BYTES>>(job, ahead) }
     }
 
     #[inline(always)]
@@ -145,6 +160,14 @@ impl Width for Rows {
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise.
         unsafe { L::move_placed_rows(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
+        by_size!(RowSize::of(job.row), |Way| {
+            // SAFETY: the caller's promise; the way is that of rows of this size.
+            unsafe { L::move_prefetching::<Way>(job, ahead) }
+        })
     }
 
     #[inline(always)]

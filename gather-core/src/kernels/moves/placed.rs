@@ -30,6 +30,8 @@ pub struct PlacedRows<'a> {
 pub trait CopyRow: Copy {
     /// The bytes of a row, where they are a constant.
     const BYTES: Option<usize> = None;
+    /// The most bytes of a row.
+    const MOST: usize;
 
     /// The way for rows of `row` bytes, which are of its size.
     fn of(row: usize) -> Self;
@@ -47,6 +49,7 @@ pub(crate) struct Exactly<const BYTES: usize>;
 
 impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
     const BYTES: Option<usize> = Some(BYTES);
+    const MOST: usize = BYTES;
 
     #[inline(always)]
     fn of(_: usize) -> Self {
@@ -65,6 +68,8 @@ impl<const BYTES: usize> CopyRow for Exactly<BYTES> {
 pub(crate) struct Halves<const HALF: usize>(usize);
 
 impl<const HALF: usize> CopyRow for Halves<HALF> {
+    const MOST: usize = 2 * HALF;
+
     #[inline(always)]
     fn of(row: usize) -> Self {
         Halves(row)
@@ -82,6 +87,8 @@ impl<const HALF: usize> CopyRow for Halves<HALF> {
 pub(crate) struct Long(usize);
 
 impl CopyRow for Long {
+    const MOST: usize = usize::MAX;
+
     #[inline(always)]
     fn of(row: usize) -> Self {
         Long(row)

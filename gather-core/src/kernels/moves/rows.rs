@@ -1,10 +1,11 @@
 //! Moving rows of any length.
 //!
 //! Rows are never given to `memcpy`. A length that is a small constant compiles to a few vector moves, and other
-//! short ones are covered by two overlapping moves of half-open size classes:
+//! short ones are covered by two overlapping moves:
 //!
 //! ```text
-//! 17..=32: two of 16   33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
+//! 4..=8: two of 4      9..=15: two of 8      16..=32: two of 16
+//! 33..=64: two of 32   65..=128: two of 64   129..=256: two of 128
 //! ```
 //!
 //! Rows beyond the second-level cache are prefetched. Short ones are prefetched as a whole. Of longer ones, one line
@@ -60,7 +61,7 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
         33..=64 => each!(copy_halves::<32>),
         65..=128 => each!(copy_halves::<64>),
         129..=256 => each!(copy_halves::<128>),
-        // SAFETY: the caller's promise; rows are longer than a line.
+        // SAFETY: the caller's promise; rows have more than 256 bytes, since a plan that runs has no empty ones (P4).
         _ => unsafe { move_long(job) },
     }
 }
@@ -78,10 +79,10 @@ pub(crate) unsafe fn copy_halves<const HALF: usize>(from: *const u8, to: *mut u8
     unsafe { copy_fixed::<HALF>(from.wrapping_add(rest), to.wrapping_add(rest)) };
 }
 
-/// Moves rows of `row` bytes, more than a line, and prefetches later rows meanwhile if the plan says so.
+/// Moves long rows, and prefetches later ones meanwhile if the plan says so.
 ///
 /// # Safety
-/// K1, K2, K4 for the job.
+/// K1, K2, K4 for the job, whose rows have a [`STEP`] or more.
 #[inline(always)]
 unsafe fn move_long(job: &MoveJob) {
     if job.prefetch_distance == 0 {
@@ -110,7 +111,7 @@ const STEP: usize = 2 * LINE;
 /// that straddle two lines take longer.
 ///
 /// # Safety
-/// Both ends reach `row` bytes and do not overlap.
+/// Both ends reach `row >= STEP` bytes and do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize) {
     debug_assert!(row >= STEP);

@@ -23,15 +23,21 @@ use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
+/// Bytes of rows that are asked for a round ahead: a part of the first-level cache.
+const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
 /// loses sight of what is read and written one after the other (workload `gather/take_64K_4M_i32`).
 const ELEMENTS_AHEAD: usize = 256;
+/// Rows of a panel's indices and output that are fetched ahead: a panel takes a few lines of each, further apart than
+/// the hardware follows (workload `gather_elements/axis0_4096x4096`).
+const PANEL_ROWS_AHEAD: usize = 16;
 /// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of
 /// them are to fit in the first-level cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Bytes of an output from which on its elements are fetched ahead, and of slices from which on the next one is.
+/// Bytes of an output (of data, for rows of 12 bytes) from which on its elements are fetched ahead, and of slices from which on the next one is.
 const PREFETCH_FROM: usize = 1 << 20;
-/// Bytes of data from which on rows are fetched ahead: nearer ones the processor hides by itself (bench `short`).
+/// Bytes of data from which on rows are fetched ahead: the processor hides the latency of nearer ones by
+/// itself (bench `short`).
 const FAR: usize = 4 << 20;
 /// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
 /// (bench `short`).
@@ -102,6 +108,7 @@ impl IndexPlan {
                 packed: false,
                 adjacent_tuples: false,
                 prefetch_distance: 0,
+                outer_prefetch_distance: 0,
                 next_slice_bytes: 0,
                 table_entries: 0,
                 conversion: None,
@@ -169,6 +176,7 @@ impl IndexPlan {
                 if let Some(panels) = &self.panels {
                     method = nest.choose_on_panels(panels);
                     rank -= panels.moving;
+                    self.spec.outer_prefetch_distance = PANEL_ROWS_AHEAD;
                 }
                 self.spec.packed = false;
             }
@@ -224,6 +232,7 @@ impl IndexPlan {
                 let pays = if self.spec.row == 12 { reach } else { self.work.bytes };
                 if alone && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
             }
+            Method::Prefetched => (ROUND / self.spec.row).clamp(32, 128),
             Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => rows_ahead(self.spec.row),
             _ => 0,
         }

@@ -18,10 +18,11 @@ use crate::types::policy::OutOfBounds;
 
 /// Rows of data along its first axis, by indices, all three tensors row-major.
 ///
-/// Made by [`FewRows::of`] alone, so that for tensors of the layouts that it was made for, [`FewRows::inner`] and
-/// [`FewRows::spec`] have what P1 and P2 say of a plan.
+/// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
+/// [`FewRows::write`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
 //
-// Words that compilers keep in registers: to move a plan that has just been written waits for its fields.
+// The fields are words, which compilers keep in registers. To copy a plan that has just been written would have to
+// wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
     dim: usize,
@@ -108,6 +109,7 @@ impl FewRows {
             packed: true,
             adjacent_tuples: false,
             prefetch_distance: self.prefetch_distance,
+            outer_prefetch_distance: 0,
             next_slice_bytes: 0,
             table_entries: 0,
             conversion: None,

@@ -35,7 +35,7 @@ pub(crate) enum Action {
     Run,
 }
 
-/// What a plan is made of beside layouts.
+/// What a plan is made of besides layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRequest {
     pub(crate) op: Op,

@@ -231,7 +231,7 @@ impl Layout {
         self.matches_any(other)
     }
 
-    /// Rank and order in one word, which is how they lie in memory.
+    /// Rank and order in one word, which compilers compare at once.
     #[inline(always)]
     const fn kind(&self) -> u64 {
         kind(self.rank, self.order)

@@ -1,0 +1,96 @@
+//! Moving rows by their positions while those of a later job are asked for.
+
+use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::prefetch::{LINE, prefetch};
+
+/// Moves the rows of a job, each by the way `C`, and asks for those of the job after it, one with each.
+///
+/// # Safety
+/// K1, K2 and K4 for both jobs, which are of one plan; `C` copies rows of their length.
+#[inline(always)]
+pub(crate) unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+    if C::BYTES.is_some() && job.packed {
+        // SAFETY: the caller's promise; the plan found the rows packed.
+        unsafe { run::<C, true>(job, ahead) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { run::<C, false>(job, ahead) }
+    }
+}
+
+/// As [`move_prefetching`]; `PACKED` says whether the rows are.
+///
+/// # Safety
+/// As for [`move_prefetching`].
+#[inline(always)]
+unsafe fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &MoveJob) {
+    let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
+    let out_step = if PACKED { row as isize } else { job.out_step };
+    let (mut from, mut next, mut out) = (Rows::<PACKED>::new(job, row), Rows::<PACKED>::new(ahead, row), job.out);
+    let mut move_row = |from| {
+        // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+        unsafe { copy.copy(from, out) };
+        out = out.wrapping_offset(out_step);
+    };
+    let both = job.n.min(ahead.n);
+    for _ in 0..both {
+        // SAFETY: `both` is at most `ahead.n`.
+        ask::<C>(unsafe { next.next() }, row);
+        // SAFETY: `both` is at most `job.n`.
+        move_row(unsafe { from.next() });
+    }
+    for _ in both..ahead.n {
+        // SAFETY: up to `ahead.n`.
+        ask::<C>(unsafe { next.next() }, row);
+    }
+    for _ in both..job.n {
+        // SAFETY: up to `job.n`.
+        move_row(unsafe { from.next() });
+    }
+}
+
+/// Asks for the lines of a row.
+#[inline(always)]
+fn ask<C: CopyRow>(from: *const u8, row: usize) {
+    if C::MOST <= LINE {
+        prefetch(from, 1);
+    } else {
+        prefetch(from, row);
+    }
+    if C::MOST > 8 {
+        // The line in which the row ends, mostly the same: to look first takes longer. Elements lie in one line.
+        prefetch(from.wrapping_add(row - 1), 1);
+    }
+}
+
+/// Where the rows of a job lie, one after the other.
+struct Rows<const PACKED: bool> {
+    data: *const u8,
+    data_step: isize,
+    stride: isize,
+    positions: *const i32,
+}
+
+impl<const PACKED: bool> Rows<PACKED> {
+    #[inline(always)]
+    fn new(job: &MoveJob, row: usize) -> Self {
+        debug_assert!(!PACKED || job.stride == row as isize);
+        let stride = if PACKED { row as isize } else { job.stride };
+        Rows { data: job.data, data_step: job.data_step, stride, positions: job.positions }
+    }
+
+    /// # Safety
+    /// It has been called fewer times than the job has rows, whose positions have been written.
+    #[inline(always)]
+    unsafe fn next(&mut self) -> *const u8 {
+        // SAFETY: the caller's promise.
+        let position = unsafe { self.positions.read() };
+        let row = self.data.wrapping_offset(self.stride.wrapping_mul(position as isize));
+        self.positions = self.positions.wrapping_add(1);
+        if !PACKED {
+            self.data = self.data.wrapping_offset(self.data_step);
+        }
+        row
+    }
+}
