@@ -239,8 +239,9 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range; the plan found them packed.
                 unsafe { self.move_eight::<true>(at, step, positions, self.offset) };
             } else {
+                let offset = self.offset_at(step);
                 // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
-                unsafe { self.move_eight::<false>(at, step, positions, self.offset_at(step)) };
+                unsafe { self.move_eight::<false>(at, step, positions, offset) };
             }
         }
     }
