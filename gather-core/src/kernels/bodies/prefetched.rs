@@ -54,8 +54,10 @@ unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_
         let job = MoveJob::new(args, at, these.0.as_ptr(), n, NextSlice::NONE);
         // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.
         unsafe { W::move_prefetching::<L>(&job, &ahead) };
-        // SAFETY: K1 and K6 for the rows.
-        unsafe { these.1.fill(args, at.out) };
+        if n > 0 {
+            // SAFETY: K1 and K6 for the rows, which were resolved last in their block.
+            unsafe { these.1.fill(args, at.out) };
+        }
         core::mem::swap(&mut these, &mut next);
         if n_next == 0 || (these.1.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
             return;
