@@ -38,17 +38,17 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
     let pass = Pass::new::<C>(args, PACKED);
     if let [_] = args.loops {
         // SAFETY: the caller's promise.
-        let done = unsafe { pass.run::<C, I>(args.origin) };
+        let done = unsafe { pass.run::<C, I>(&args.origin) };
         // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, args.origin, done) } };
+        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
     }
     let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { pass.run::<C, I>(at) };
+        let done = unsafe { pass.run::<C, I>(&at) };
         if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on::<W, I, L>(args, at, done) };
+            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Error {
                 break;
             }
@@ -67,7 +67,7 @@ const OK: Outcome = Outcome { out_of_range: false };
 /// The kernel contract for the inner loop.
 #[cold]
 #[inline(never)]
-unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: Cursor, done: usize) -> Outcome {
+unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
         let (inner, at) = (args.inner(), at.skip(args.inner(), done));
         let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
@@ -102,12 +102,12 @@ impl Pass {
     }
 
     /// Resolves each row of the inner loop at a cursor and moves it, up to the first whose index is out of range;
-    /// returns how many.
+    /// returns how many. The cursor is borrowed, as that of a [`Body`](super::Body) is.
     ///
     /// # Safety
     /// As for [`one_pass`].
     #[inline(always)]
-    unsafe fn run<C: CopyRow, I: Index>(self, at: Cursor) -> usize {
+    unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
         let Pass { n, dim, from_end, component, row, stride } = self;
         let index = at.index.wrapping_offset(component).cast::<I>();
         let (copy, mut out, mut done) = (C::of(row), at.out, 0);
