@@ -144,8 +144,8 @@ impl<'a> Call<'a> {
         if FewRows::write(layout, data, indices)
             && let Some(rows) = self.request.few_rows()
         {
-            // SAFETY: X1: the rows were found in the layouts and types of the inputs; the output is row-major and has the
-            // shape of the result, as just checked; the rest is the caller's promise.
+            // SAFETY: X1: the rows were found in the layouts and types of the inputs; the output is row-major and has
+            // the shape of the result, as just checked; the rest is the caller's promise.
             return unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
         }
         let planned = self.request.plan_into(layout);
@@ -170,8 +170,8 @@ impl<'a> Call<'a> {
         if let Some(rows) = self.request.few_rows() {
             let shape = FewRows::output(data, indices);
             let memory = allocate(Shape::checked_len(&shape)?)?;
-            // SAFETY: X1: the rows were found in the layouts and types of the inputs; there is room for a row-major output
-            // of the result's shape; the rest is the caller's promise.
+            // SAFETY: X1: the rows were found in the layouts and types of the inputs; there is room for a row-major
+            // output of the result's shape; the rest is the caller's promise.
             unsafe { exec::run_few_rows(&rows, request, self.operands(memory)) }?;
             return Ok(shape);
         }

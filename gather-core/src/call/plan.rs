@@ -162,8 +162,8 @@ impl<T: Element, I: Index> Plan<T, I> {
             && self.indices.matches(indices.layout())
             && self.out.matches(out.layout())
         {
-            // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked. A mutable
-            // view may be written along its layout.
+            // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked. A
+            // mutable view may be written along its layout.
             return unsafe { self.call(data.origin(), indices.origin(), out.origin()) };
         }
         self.run_any_into(data, indices, out)

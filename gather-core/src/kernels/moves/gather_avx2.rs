@@ -17,15 +17,15 @@
 //! processors whose microcode slows gather instructions down, the kernels of blocks may be the faster ones.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_ET0, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_prefetch, _mm256_add_epi32,
-    _mm256_castsi256_si128, _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256,
-    _mm256_mask_i32gather_epi32, _mm256_mask_i32gather_epi64, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
-    _mm256_setzero_si256, _mm256_storeu_si256, _mm256_xor_si256,
+    __m128i, __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128,
+    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_mask_i32gather_epi32,
+    _mm256_mask_i32gather_epi64, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256,
+    _mm256_storeu_si256, _mm256_xor_si256,
 };
 
 use crate::kernels::args::{Component, Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
-use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
+use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::avx2::{Bounds, EIGHT, both_negative, in_order, is_split, load, negative_lanes};
@@ -311,13 +311,6 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
         // SAFETY: K1, K2 and K4 for the row, whose position is in range.
         unsafe { copy_fixed::<BYTES>(from, out.wrapping_add(i * BYTES)) };
     }
-}
-
-/// Prefetches a line that will be written.
-#[inline(always)]
-fn prefetch_to_write(line: *mut u8) {
-    // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.cast()) };
 }
 
 /// A vector of as many times `element` as it takes.

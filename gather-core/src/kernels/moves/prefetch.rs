@@ -20,6 +20,15 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
     let _ = (start, bytes);
 }
 
+/// Asks for a line that will be written.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn prefetch_to_write(line: *mut u8) {
+    use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+    // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(line.cast()) };
+}
+
 /// Data of the next outer coordinate, to be prefetched while the rows of this one are moved.
 ///
 /// Along the last axis every coordinate has a slice of data of its own, next to the one before it. Indices read it in

@@ -34,7 +34,8 @@ const PANEL_ROWS_AHEAD: usize = 16;
 /// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of
 /// them are to fit in the first-level cache.
 const NEXT_SLICE: usize = 8 << 10;
-/// Bytes of an output (of data, for rows of 12 bytes) from which on its elements are fetched ahead, and of slices from which on the next one is.
+/// Bytes of an output (of data, for rows of 12 bytes) from which on its elements are fetched ahead, and of slices from
+/// which on the next one is.
 const PREFETCH_FROM: usize = 1 << 20;
 /// Bytes of data from which on rows are fetched ahead: the processor hides the latency of nearer ones by
 /// itself (bench `short`).
