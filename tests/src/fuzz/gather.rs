@@ -3,7 +3,8 @@
 use arbitrary::{Result, Unstructured};
 use gather_core::{Error, Gather, Op};
 
-use super::index::{IndexOp, Model};
+use super::index::Model;
+use super::index_op::IndexOp;
 use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
 

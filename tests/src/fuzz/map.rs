@@ -5,7 +5,8 @@ use gather_core::{Error, Map, Op, Param, Params};
 
 use super::draw::{self, Tuning};
 use super::elements::{Sample, Word, WordKind, mixed};
-use super::index::{IndexOp, Model};
+use super::index::Model;
+use super::index_op::IndexOp;
 use super::judge::{Expected, OnPanic};
 use super::memory::Place;
 use super::{Outcome, gather, gather_elements, gather_nd};

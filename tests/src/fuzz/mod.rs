@@ -15,6 +15,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 mod index;
+mod index_op;
 mod judge;
 mod map;
 mod memory;
