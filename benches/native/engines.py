@@ -1,13 +1,18 @@
 """The tensor engines. An adapter for each turns a workload into a call without arguments.
 
 An adapter imports its engine when it is made, so a process loads only one engine. The engine gets its inputs before
-the call is timed. A cast that it needs for a type of indices is part of the call. NumPy, PyTorch, TensorFlow and JAX
-return a fresh output from every call. ONNX Runtime and OpenVINO write into one that was bound ahead.
+the call is timed. A cast that it needs for a type of indices is part of the call. NumPy, PyTorch, TensorFlow, JAX and
+`gather (fresh)` return a fresh output from every call. ONNX Runtime, OpenVINO and `gather` write into one that was bound
+ahead. Inputs and bound outputs lie where `buffers.place` puts them; TensorFlow and JAX may keep copies of the inputs
+elsewhere, and fresh outputs lie where an engine's allocator puts them.
 """
 
+import importlib.metadata
 import os
 
 import numpy as np
+
+from buffers import place
 
 
 class Unsupported(Exception):
@@ -18,10 +23,20 @@ class Engine:
     """An engine. Each operator is a method that takes a workload, data and indices, and returns the call to time."""
 
     label = ""
+    fresh = True  # Every call makes a new output.
 
-    def __init__(self, threads):
+    def __init__(self, threads, offset=0):
+        """Imports the engine and limits it to `threads` threads. Buffers begin `offset` bytes after a cache line."""
+        self.offset = offset
+        self.load(threads)
+
+    def load(self, threads):
         """Imports the engine and limits it to `threads` threads."""
         raise NotImplementedError
+
+    def output(self, workload):
+        """A warm output for an engine that binds one."""
+        return place(np.zeros(workload.output_shape, workload.dtype), self.offset)
 
     def prepare(self, workload, data, indices):
         """The call to be timed, which returns the output. Data and indices must outlive it."""
@@ -49,7 +64,7 @@ class NumPy(Engine):
 
     label = "NumPy"
 
-    def __init__(self, threads):
+    def load(self, threads):
         self.version = np.__version__
 
     def gather(self, workload, data, indices):
@@ -76,7 +91,7 @@ class PyTorch(Engine):
 
     label = "PyTorch"
 
-    def __init__(self, threads):
+    def load(self, threads):
         import torch
 
         torch.set_num_threads(threads)
@@ -115,8 +130,9 @@ class OnnxRuntime(Engine):
     """A session with one node; inputs and output are bound ahead."""
 
     label = "ONNX Runtime"
+    fresh = False
 
-    def __init__(self, threads):
+    def load(self, threads):
         import onnx
         import onnxruntime
 
@@ -139,7 +155,7 @@ class OnnxRuntime(Engine):
             to = self.onnx.TensorProto.INT32
             nodes.insert(0, helper.make_node("Cast", ["indices"], ["positions"], to=to))
         inputs = {"data": data, "indices": indices}
-        output = np.zeros(workload.output_shape, workload.dtype)
+        output = self.output(workload)
         graph = helper.make_graph(
             nodes,
             "workload",
@@ -182,8 +198,9 @@ class OpenVino(Engine):
     """Gather-8, GatherElements-6, GatherND-8 and BatchToSpace-2, compiled for the CPU; tensors are set ahead."""
 
     label = "OpenVINO"
+    fresh = False
 
-    def __init__(self, threads):
+    def load(self, threads):
         import openvino
         from openvino import opset8
 
@@ -198,7 +215,7 @@ class OpenVino(Engine):
         request = self.core.compile_model(model, "CPU", self.config).create_infer_request()
         for position, array in enumerate(arrays):
             request.set_input_tensor(position, self.openvino.Tensor(array, shared_memory=True))
-        output = np.zeros(workload.output_shape, workload.dtype)
+        output = self.output(workload)
         request.set_output_tensor(0, self.openvino.Tensor(output, shared_memory=True))
 
         def run():
@@ -241,7 +258,7 @@ class TensorFlow(Engine):
 
     label = "TensorFlow"
 
-    def __init__(self, threads):
+    def load(self, threads):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         import tensorflow
 
@@ -293,7 +310,7 @@ class Jax(Engine):
 
     label = "JAX"
 
-    def __init__(self, threads):
+    def load(self, threads):
         os.environ["JAX_PLATFORMS"] = "cpu"
         if threads == 1:
             os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
@@ -340,4 +357,56 @@ class Jax(Engine):
         return self._compile(lambda data: data.reshape(split).transpose(permutation).reshape(merged)[crop], data)
 
 
-ENGINES = {engine.label: engine for engine in (NumPy, PyTorch, OnnxRuntime, OpenVino, TensorFlow, Jax)}
+class Gather(Engine):
+    """This library, through the module in `benches/python`: a plan that writes into an output that was bound ahead."""
+
+    label = "gather"
+    fresh = False
+
+    def load(self, threads):
+        import gather
+
+        self.module = gather
+        self.version = importlib.metadata.version("gather-python")
+        # With more, as many as are worth it: the process is pinned to as many CPUs, and so is rayon's pool.
+        self.threads = 1 if threads == 1 else None
+
+    def prepare(self, workload, data, indices):
+        attributes = {"axis": workload.axis, "batch_dims": workload.batch_dims, "block_shape": workload.block}
+        attributes |= {"crops_begin": workload.crops_begin, "crops_end": workload.crops_end, "threads": self.threads}
+        run = self.module.plan(workload.operator, data, indices, **attributes).run
+        output = self.output(workload)
+        return lambda: run(data, indices, out=output)
+
+
+class GatherFresh(Gather):
+    """This library as one calls NumPy: not planned, and every call returns a fresh output."""
+
+    label = "gather (fresh)"
+    fresh = True
+
+    def prepare(self, workload, data, indices):
+        return Engine.prepare(self, workload, data, indices)
+
+    def gather(self, workload, data, indices):
+        call, axis, batch_dims = self.module.gather, workload.axis, workload.batch_dims
+        return lambda: call(data, indices, axis, batch_dims, threads=self.threads)
+
+    def gather_elements(self, workload, data, indices):
+        call, axis = self.module.gather_elements, workload.axis
+        return lambda: call(data, indices, axis, threads=self.threads)
+
+    def gather_nd(self, workload, data, indices):
+        call, batch_dims = self.module.gather_nd, workload.batch_dims
+        return lambda: call(data, indices, batch_dims, threads=self.threads)
+
+    def batch_to_space(self, workload, data, indices):
+        call, attributes = self.module.batch_to_space, (workload.block, workload.crops_begin, workload.crops_end)
+        return lambda: call(data, *attributes, threads=self.threads)
+
+
+ENGINES = {
+    engine.label: engine
+    for engine in (Gather, GatherFresh, NumPy, PyTorch, OnnxRuntime, OpenVino, TensorFlow, Jax)
+}
+OURS = [Gather.label, GatherFresh.label]

@@ -1,12 +1,37 @@
 //! Memory of benchmarks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bytemuck::Pod;
 use gather_core::{Tensor, View, ViewMut};
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
-/// A tensor in memory like that of native engines: on huge pages where they pay, and aligned to a cache line.
+/// See [`begin_after_lines`].
+static AFTER_LINE: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on buffers begin so many bytes after a cache line, where they began with one. NumPy's arrays begin 16
+/// bytes after one. [`Buffer::aligned`] is not concerned.
+///
+/// # Errors
+/// A text: the number is no multiple of 16 below 64.
+pub fn begin_after_lines(bytes: usize) -> Result<(), String> {
+    if bytes >= LINE || bytes % 16 != 0 {
+        return Err(format!("buffers begin 0, 16, 32 or 48 bytes after a cache line, not {bytes}"));
+    }
+    AFTER_LINE.store(bytes, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The number of bytes that buffers begin after a cache line.
+#[must_use]
+pub fn bytes_after_line() -> usize {
+    AFTER_LINE.load(Ordering::Relaxed)
+}
+
+/// A tensor in memory like that of native engines: on huge pages where they pay, and aligned to a cache line, or some
+/// bytes after one: see [`begin_after_lines`].
 pub struct Buffer<T> {
     memory: Tensor<T>,
     start: usize,
@@ -17,12 +42,27 @@ impl<T: Pod> Buffer<T> {
     /// A tensor of zeros. Every page of it has been touched.
     ///
     /// # Panics
-    /// When it does not fit in memory.
+    /// When it does not fit in memory, or an element is so large that it cannot begin where buffers do.
     #[must_use]
     pub fn zeroed(shape: &[usize]) -> Self {
+        Self::after_line(shape, bytes_after_line())
+    }
+
+    /// As [`Buffer::zeroed`], and always aligned to a cache line.
+    ///
+    /// # Panics
+    /// When it does not fit in memory.
+    #[must_use]
+    pub fn aligned(shape: &[usize]) -> Self {
+        Self::after_line(shape, 0)
+    }
+
+    fn after_line(shape: &[usize], bytes: usize) -> Self {
+        assert_eq!(bytes % size_of::<T>(), 0, "elements of {} bytes, {bytes} bytes after a line", size_of::<T>());
         let len: usize = shape.iter().product();
-        let memory = Tensor::filled(&[len + LINE / size_of::<T>()], T::zeroed()).expect("a tensor that fits");
-        let start = memory.as_slice().as_ptr().align_offset(LINE);
+        let spare = 2 * LINE / size_of::<T>();
+        let memory = Tensor::filled(&[len + spare], T::zeroed()).expect("a tensor that fits");
+        let start = memory.as_slice().as_ptr().align_offset(LINE) + bytes / size_of::<T>();
         Buffer { memory, start, shape: shape.to_vec() }
     }
 

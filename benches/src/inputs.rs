@@ -110,10 +110,7 @@ fn places(distribution: Distribution, random: &mut Random, reach: usize, count: 
         }
         Distribution::Constant => vec![reach / 2; count],
         Distribution::Permutation => {
-            let mut all: Vec<usize> = (0..reach).collect();
-            for last in (1..reach).rev() {
-                all.swap(last, random.below(last + 1));
-            }
+            let all = random.permutation(reach);
             all.into_iter().cycle().take(count).collect()
         }
     }

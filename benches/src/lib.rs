@@ -3,8 +3,10 @@
 
 pub mod buffer;
 pub mod case;
+pub mod clock;
 pub mod inputs;
 pub mod instructions;
+pub mod limits;
 pub mod naive;
 pub mod peers;
 pub mod pin;

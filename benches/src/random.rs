@@ -23,6 +23,15 @@ impl Random {
         (self.bits() % n as u64) as usize
     }
 
+    /// The numbers below `n`, each once, in no order.
+    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            all.swap(last, self.below(last + 1));
+        }
+        all
+    }
+
     /// A number from 0 to 1, without 1.
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64

@@ -1,114 +1,139 @@
-//! Times the workloads in one process, in turn, and prints a table of medians: `record [FILTER] [--seconds S]`.
+//! Times the workloads in one process, in turn, and prints tables of medians:
+//! `record [FILTER] [--seconds S] [--threads N] [--offset BYTES] [--no-rates]`.
 //!
-//! Every output is checked against the plain loop before it is timed. Times are milliseconds. `copy` is a warm copy
-//! of the output's bytes. `moves` moves the rows and does nothing else. Both are references, not limits.
+//! Every output is checked against the plain loop before it is timed. Times are milliseconds, of calls from inside a
+//! pool of N threads: ours planned into warm memory with one thread and with N, ours with one thread into fresh memory,
+//! the plain loop, and a warm copy of the output's bytes, which is a reference. The limits are those of
+//! [`gather_benches::limits`], measured in the same turns; `by` says which of the two times it is. With an offset all
+//! buffers begin so many bytes after a cache line.
+//!
+//! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use gather_benches::buffer::begin_after_lines;
 use gather_benches::case::Case;
-use gather_benches::peers::{NotRun, Ready, peer, prepare_checked, with_threads};
+use gather_benches::clock::medians;
+use gather_benches::limits::Limit;
+use gather_benches::limits::rates::{NAMES, rates};
+use gather_benches::peers::{NotRun, peer, prepare_checked, with_threads};
 use gather_benches::workloads::WORKLOADS;
 use lexopt::{Arg, ValueExt};
 
-/// Fewest rounds of a workload.
-const ROUNDS: usize = 9;
+const USAGE: &str = "record [FILTER] [--seconds S] [--threads N] [--offset BYTES] [--no-rates]";
 
 fn main() -> ExitCode {
-    let (filter, seconds) = match options() {
+    let options = match Options::read() {
         Ok(options) => options,
         Err(error) => {
-            eprintln!("record: {error} (usage: record [FILTER] [--seconds S])");
+            eprintln!("record: {error} (usage: {USAGE})");
             return ExitCode::from(2);
         }
     };
-    println!("| workload | 1 thread | 2 threads | fresh | loop | copy | moves | loop/1 | 1/copy |");
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
-        let case = Case::new(workload);
-        // From inside a pool, like a program of many calls: a call from outside also waits for a thread to wake up.
-        let timed = || -> Result<_, NotRun> { Ok(time(&mut prepare(&case)?, Duration::from_secs_f64(seconds))) };
-        match with_threads(2, timed) {
-            Ok([single, double, fresh, looped, copy, moves]) => println!(
-                "| {} | {single:.6} | {double:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {moves:.6} | {:.2} | {:.2} |",
-                workload.name,
-                looped / single,
-                single / copy
-            ),
-            Err(why) => {
-                eprintln!("record: {}: {why}", workload.name);
-                return ExitCode::FAILURE;
-            }
+    match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("record: {why}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
 }
 
-/// What is timed: planned with one thread, planned with two, fresh, the loop, the copy, the moves. BatchToSpace has
-/// no moves, so the copy stands in for them.
-fn prepare(case: &Case) -> Result<[Ready<'_>; 6], NotRun> {
+struct Options {
+    filter: String,
+    budget: Duration,
+    threads: usize,
+    offset: usize,
+    rates: bool,
+}
+
+impl Options {
+    fn read() -> Result<Self, lexopt::Error> {
+        let budget = Duration::from_secs(1);
+        let mut options = Options { filter: String::new(), budget, threads: 2, offset: 0, rates: true };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Arg::Value(value) => options.filter = value.string()?,
+                Arg::Long("seconds") => {
+                    options.budget =
+                        Duration::try_from_secs_f64(parser.value()?.parse()?).map_err(|error| error.to_string())?;
+                }
+                Arg::Long("threads") => options.threads = parser.value()?.parse()?,
+                Arg::Long("offset") => options.offset = parser.value()?.parse()?,
+                Arg::Long("no-rates") => options.rates = false,
+                other => return Err(other.unexpected()),
+            }
+        }
+        match options.threads {
+            0 => Err("at least one thread works".into()),
+            _ => Ok(options),
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    begin_after_lines(options.offset)?;
+    let threads = options.threads;
+    if options.rates {
+        print_rates(threads)?;
+    }
+    println!("Buffers begin {} bytes after a cache line.\n", options.offset);
+    let heads = ["loop", "copy", "limit, 1 thread", "by", &format!("limit, {threads} threads"), "by"].join(" | ");
+    println!("| workload | 1 thread | {threads} threads | fresh | {heads} | 1/limit | {threads}/limit |");
+    println!("|{}", "---|".repeat(12));
+    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&options.filter)) {
+        let case = Case::new(workload);
+        // From inside a pool, like a program of many calls: a call from outside also waits for a thread to wake up.
+        let row = with_threads(threads, || row(&case, options));
+        println!("| {} | {} |", workload.name, row.map_err(|why| format!("{}: {why}", workload.name))?);
+    }
+    Ok(())
+}
+
+fn print_rates(threads: usize) -> Result<(), String> {
+    let tables = [1, threads].map(|threads| with_threads(threads, || rates(threads)));
+    let heads = [1, threads].map(|threads| NAMES.map(|name| format!("{name}, {threads}")).join(" | "));
+    println!("| GB/s of buffers in | bytes | {} |", heads.join(" | "));
+    println!("|{}", "---|".repeat(2 + 2 * NAMES.len()));
+    let [one, more] = tables;
+    for (one, more) in one?.iter().zip(&more?) {
+        let cells: Vec<String> = one.gigabytes.iter().chain(&more.gigabytes).map(|rate| format!("{rate:.1}")).collect();
+        println!("| {} | {} | {} |", one.name, one.bytes, cells.join(" | "));
+    }
+    println!();
+    Ok(())
+}
+
+/// Times a workload. The cells of its row.
+fn row(case: &Case, options: &Options) -> Result<String, NotRun> {
     let call = |name, threads| prepare_checked(&*peer(name).expect("a peer that is always there"), case, threads);
-    Ok([
+    let peers = [
         call("gather-core", 1)?,
-        call("gather-core", 2)?,
+        call("gather-core", options.threads)?,
         call("gather-core-fresh", 1)?,
         call("loop", 1)?,
         call("copy", 1)?,
-        call("moves", 1).or_else(|_| call("copy", 1))?,
-    ])
-}
-
-fn options() -> Result<(String, f64), lexopt::Error> {
-    let (mut filter, mut seconds) = (String::new(), 1.0);
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Value(value) => filter = value.string()?,
-            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
-            other => return Err(other.unexpected()),
-        }
+    ];
+    let limits = [1, options.threads].map(|threads| Limit::new(case, threads));
+    let mut calls: Vec<Box<dyn FnMut() + '_>> = Vec::new();
+    for mut peer in peers {
+        calls.push(Box::new(move || peer.run()));
     }
-    Ok((filter, seconds))
-}
-
-/// Medians in milliseconds. The calls take turns, round by round.
-fn time(calls: &mut [Ready<'_>; 6], budget: Duration) -> [f64; 6] {
-    let mut times: [Vec<f64>; 6] = Default::default();
-    let start = Instant::now();
-    while times[0].len() < ROUNDS || start.elapsed() < budget {
-        let round = calls.each_mut().map(|call| clock(|| call.run()));
-        for (times, time) in times.iter_mut().zip(round) {
-            times.push(time);
-        }
-        if times[0].len() >= ROUNDS && start.elapsed() > 4 * budget {
-            break;
-        }
+    for limit in limits {
+        calls.extend(limit.calls());
     }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    })
-}
-
-/// Calls before the clock starts. They find the caches as another variant has left them.
-const SETTLING: u32 = 3;
-
-/// The mean of as many calls as fit in a millisecond, at least one, after some that settle the caches. Reading the
-/// clock takes as long as a short call, so it is read after more and more calls.
-fn clock(mut call: impl FnMut()) -> f64 {
-    const ENOUGH: Duration = Duration::from_millis(1);
-    (0..SETTLING).for_each(|_| call());
-    let start = Instant::now();
-    let (mut calls, mut batch) = (0u32, 1);
-    loop {
-        (0..batch).for_each(|_| call());
-        calls += batch;
-        let elapsed = start.elapsed();
-        if elapsed > ENOUGH {
-            return elapsed.as_secs_f64() * 1e3 / f64::from(calls);
-        }
-        if elapsed < ENOUGH / 4 {
-            batch *= 2;
-        }
-    }
+    let times = medians(&mut calls, options.budget);
+    let &[single, more, fresh, looped, copy, stream_1, touch_1, stream_n, touch_n] = &times[..] else {
+        unreachable!("a time for each call");
+    };
+    let limit = |stream: f64, touch: f64| if stream >= touch { (stream, "stream") } else { (touch, "lines") };
+    let ((limit_1, by_1), (limit_n, by_n)) = (limit(stream_1, touch_1), limit(stream_n, touch_n));
+    Ok(format!(
+        "{single:.6} | {more:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {limit_1:.6} | {by_1} | {limit_n:.6} | {by_n} \
+         | {:.2} | {:.2}",
+        single / limit_1,
+        more / limit_n
+    ))
 }

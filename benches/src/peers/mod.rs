@@ -21,7 +21,6 @@ mod candle;
 mod gather;
 #[cfg(any(feature = "onnxruntime", feature = "openvino", feature = "tensorflow"))]
 mod library;
-mod moves;
 mod naive;
 mod ndarray;
 #[cfg(feature = "onnxruntime")]
@@ -157,7 +156,6 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
         Box::new(gather::Ours::Unplanned),
         Box::new(gather::Ours::Fresh),
         Box::new(naive::Copy),
-        Box::new(moves::Moves),
         Box::new(naive::Loop),
         Box::new(ndarray::NdArray),
         Box::new(candle::CandleCore),

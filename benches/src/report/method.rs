@@ -51,10 +51,9 @@ pub const METHOD: [(&str, &str); 9] = [
          one thread. Calls are made from inside a thread pool of that size, so that none waits for a pool to start.",
     ),
     (
-        "The references.",
-        "`copy` is a plain copy of the output's bytes between warm buffers. `moves` moves the rows of the gather in \
-         the fastest of a few plain ways; it knows the rows beforehand and checks nothing. Both show what the machine \
-         does with as many bytes. Neither is a limit: a kernel that keeps its table in registers or packs panels \
-         reads fewer bytes than either, and one that prefetches further ahead passes the moves.",
+        "The reference.",
+        "`copy` is a plain copy of the output's bytes between warm buffers. It shows what the machine does with as \
+         many bytes. It is no limit: a kernel that keeps its table in registers reads fewer. What limits a workload \
+         is measured by `record`.",
     ),
 ];

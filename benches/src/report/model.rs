@@ -14,8 +14,6 @@ pub const UNPLANNED: &str = "gather-core-unplanned";
 pub const FRESH: &str = "gather-core-fresh";
 /// A copy of the output's bytes: a reference and no peer, since it gathers nothing.
 pub const COPY: &str = "copy";
-/// The moves of the rows alone: a reference and no peer, since it knows the rows beforehand.
-pub const MOVES: &str = "moves";
 /// The plain loop.
 pub const LOOP: &str = "loop";
 
@@ -78,7 +76,7 @@ impl PeerInfo {
 /// Whether an engine is a reference and not a peer: it does less than a gather.
 #[must_use]
 pub fn is_reference(engine: &str) -> bool {
-    [COPY, MOVES].contains(&engine)
+    engine == COPY
 }
 
 /// What a workload is for.

@@ -5,7 +5,7 @@ use super::lines::{Axis, Lines, Series};
 use super::rows::{Mark, Row, Rows};
 use super::{Chart, Figure};
 use crate::report::format::{self, times};
-use crate::report::model::{COPY, MOVES, OURS, PeerInfo, Report, Section, WorkloadInfo};
+use crate::report::model::{COPY, OURS, PeerInfo, Report, Section, WorkloadInfo};
 
 /// The two parts of `operator/what`.
 fn split(name: &str) -> (&str, &str) {
@@ -97,9 +97,8 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
             let nanos = report.nanos(name, OURS, threads)?;
             Some(ring(rate(nanos), OURS, says(&format!("{OURS}, {}", format::threads(threads)), nanos)))
         });
-        let tick = |engine, nanos| Mark::Tick(rate(nanos), engines::class(engine));
-        let moves = report.nanos(name, MOVES, 1).map(|nanos| tick(MOVES, nanos));
-        let marks = [Some(tick(COPY, copy)), moves, best, more, Some(dot(rate(ours), OURS, says(OURS, ours)))];
+        let copied = Mark::Tick(rate(copy), engines::class(COPY));
+        let marks = [Some(copied), best, more, Some(dot(rate(ours), OURS, says(OURS, ours)))];
         Some(Row {
             label: split(name).1.into(),
             note: format!("{:.0} % of a copy", copy / ours * 100.0),
@@ -108,24 +107,20 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
     };
     let ours = [(dot(0.5, OURS, String::new()), format!("{OURS}, 1 thread"))];
     let more = most.map(|threads| (ring(0.5, OURS, String::new()), format!("{OURS}, {}", format::threads(threads))));
-    let references = [
-        (Mark::Tick(0.5, engines::class(COPY)), "reference: a copy of the output's bytes".into()),
-        (Mark::Tick(0.5, engines::class(MOVES)), "reference: the moves alone".into()),
-    ];
+    let reference = (Mark::Tick(0.5, engines::class(COPY)), "reference: a copy of the output's bytes".into());
     let figure = Rows {
         groups: groups(report, Section::Workloads, row)?,
         axis: "GB of output a second (log scale)",
         tick: format::plain,
         base: None,
-        legend: ours.into_iter().chain(more).chain(references).chain(peer_legend(report)).collect(),
+        legend: ours.into_iter().chain(more).chain([reference]).chain(peer_legend(report)).collect(),
     };
     Some(Chart {
         name: "throughput".into(),
         title: "Throughput beside a copy".into(),
         caption: "A small dot is the best peer with one thread. A copy moves the output's bytes between warm buffers. \
-                  A gather also reads its indices, and its data in an order that no cache foresees. The moves alone \
-                  are those of rows that are known beforehand. Both are references, not limits: a gather out of a \
-                  small table reads fewer bytes than a copy, and one that prefetches further ahead passes the moves."
+                  A gather also reads its indices, and its data in an order that no cache foresees. So the copy is a \
+                  reference and no limit: a gather out of a small table reads fewer bytes."
             .into(),
         figure: Figure::Rows(figure),
     })

@@ -1,0 +1,204 @@
+#!/usr/bin/env python
+"""Checks the module against NumPy: `python benches/python/check.py`. Exits with 1 where anything differs."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+
+import gather
+
+DTYPES = "?bhiqBHIQefdFD"
+INDEX_DTYPES = "bhiqBHIQ"
+RANDOM = np.random.default_rng(1)
+checks = 0
+
+
+def same(got, expected, what):
+    """Types, shapes and bits are equal."""
+    global checks
+    checks += 1
+    assert got.dtype == expected.dtype and got.shape == expected.shape, (what, got.dtype, got.shape, expected.shape)
+    assert got.tobytes() == expected.tobytes(), what
+
+
+def fails(kind, text, call, *arguments, **keywords):
+    """The call raises an error of a kind, whose message has a text."""
+    global checks
+    checks += 1
+    try:
+        call(*arguments, **keywords)
+    except kind as error:
+        assert type(error) is kind and text in str(error), (type(error), str(error))
+    else:
+        raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+def data_of(dtype, shape):
+    """Ordinary numbers."""
+    return (RANDOM.integers(0, 100, shape) % (2 if dtype == "?" else 100)).astype(dtype)
+
+
+def strided(array):
+    """Views of the same values: as it is, transposed in memory, backwards in memory, every third, and not aligned."""
+    yield array
+    yield np.asfortranarray(array)
+    yield np.ascontiguousarray(array[::-1])[::-1]
+    spread = np.zeros((*array.shape[:-1], array.shape[-1] * 3), array.dtype)
+    spread[..., ::3] = array
+    yield spread[..., ::3]
+    raw = np.zeros(array.nbytes + 1, np.uint8)
+    odd = raw[1:].view(array.dtype).reshape(array.shape)
+    odd[...] = array
+    yield odd
+    fields = np.zeros(array.shape, [("tag", np.uint8), ("value", array.dtype)])
+    fields["value"] = array
+    yield fields["value"]
+
+
+def every_operator(data, indices):
+    """Each operator with its reference: name, arguments, keywords, expected."""
+    rows, elements = indices % data.shape[0], indices[:, :, None] % data.shape[1] + np.zeros(data.shape[2], indices.dtype)
+    elements = np.resize(elements, data.shape).astype(indices.dtype)
+    pairs = np.stack([indices % data.shape[0], indices % data.shape[1]], -1)
+    yield "gather", (rows,), {}, data[rows]
+    yield "gather", (indices % data.shape[2], -1), {}, data[..., indices % data.shape[2]]
+    yield "gather_elements", (elements,), {"axis": 1}, np.take_along_axis(data, elements.astype(np.int64), 1)
+    yield "gather_nd", (pairs,), {}, data[pairs[..., 0], pairs[..., 1]]
+
+
+def operators():
+    """Types of data and indices; strides; outputs; threads; plans."""
+    for dtype in DTYPES:
+        data = data_of(dtype, (5, 7, 6))
+        for index in INDEX_DTYPES:
+            for name, arguments, keywords, expected in every_operator(data, RANDOM.integers(0, 97, (3, 4)).astype(index)):
+                same(getattr(gather, name)(data, *arguments, **keywords), expected, (name, dtype, index))
+    data, indices = data_of("f", (5, 7, 6)), RANDOM.integers(0, 97, (3, 4))
+    for source in strided(data):
+        for name, (places, *rest), keywords, expected in every_operator(data, indices):
+            for index in strided(places):
+                for threads in (None, 1, 2):
+                    call = getattr(gather, name)
+                    same(call(source, index, *rest, **keywords, threads=threads), expected, (name, threads))
+                for out in strided(np.zeros_like(expected)):
+                    if out.strides[-1] % out.itemsize == 0 and out.dtype == expected.dtype and is_whole(out):
+                        result = gather_into(name, source, index, rest, keywords, out)
+                        same(np.ascontiguousarray(result), expected, (name, out.strides))
+
+
+def is_whole(array):
+    """Strides are whole elements."""
+    return all(stride % array.itemsize == 0 for stride in array.strides)
+
+
+def gather_into(name, source, index, rest, keywords, out):
+    """Runs a call into an output, and returns that output."""
+    result = getattr(gather, name)(source, index, *rest, **keywords, out=out)
+    assert result is out
+    return out
+
+
+def attributes():
+    """batch_dims, policies, scalars, empty arrays."""
+    data, indices = data_of("d", (4, 6, 3)), RANDOM.integers(0, 6, (4, 5))
+    same(gather.gather(data, indices, 1, 1), data[np.arange(4)[:, None], indices], "batch_dims")
+    same(gather.gather_nd(data, indices[..., None], batch_dims=1), data[np.arange(4)[:, None], indices], "batch_dims")
+    same(gather.gather(data, np.array(2), 1), data[:, 2], "scalar")
+    line, far = np.arange(5.0), np.array([-1, 7, -9, 2])
+    for policy, expected in (("zero", [4, 0, 0, 2]), ("clamp", [4, 4, 0, 2]), ("wrap", [4, 2, 1, 2])):
+        same(gather.gather(line, far, out_of_bounds=policy), np.array(expected, float), policy)
+    same(gather.gather(line, far, negative_index="reject", out_of_bounds="zero"), np.array([0, 0, 0, 2.0]), "reject")
+    same(gather.gather(data, np.zeros((0,), int)), data[:0], "empty")
+
+
+def spaces():
+    """BatchToSpace against its steps."""
+    for dtype in "fBe":
+        data = data_of(dtype, (12, 2, 3, 5))
+        split = data.reshape(2, 3, 2, 2, 3, 5).transpose(2, 3, 0, 4, 1, 5).reshape(2, 4, 9, 5)
+        arguments = ([1, 2, 3, 1], [0, 1, 0, 2], [0, 0, 4, 0])
+        expected = np.ascontiguousarray(split[:, 1:, :5, 2:])
+        for source in strided(data):
+            same(gather.batch_to_space(source, *arguments), expected, "batch_to_space")
+        names = dict(zip(("block_shape", "crops_begin", "crops_end"), arguments))
+        plan = gather.plan("batch_to_space", data, **names)
+        same(plan.run(data), expected, "plan of batch_to_space")
+
+
+def plans():
+    """Plans run again and again, and refuse what they were not made for."""
+    data, indices = data_of("f", (50, 6)), RANDOM.integers(0, 50, 20)
+    plan = gather.plan("gather", data, indices, threads=1)
+    assert plan.output_shape == [20, 6] and "gather" in plan.explain()
+    out = np.zeros((20, 6), np.float32)
+    for _ in range(3):
+        indices = RANDOM.integers(0, 50, 20)
+        assert plan.run(data, indices, out=out) is out
+        same(out, data[indices], "plan")
+    same(plan.run(data, indices), data[indices], "plan")
+    fails(ValueError, "", plan.run, data[:40], indices)
+    fails(ValueError, "", plan.run, data.astype("d"), indices)
+    fails(ValueError, "indices are missing", plan.run, data)
+    fails(ValueError, "operator 'scan'", gather.plan, "scan", data, indices)
+
+
+def refusals():
+    """Bad input gives an error of its kind with the library's text."""
+    data, indices = data_of("f", (5, 7)), np.array([1, 5])
+    fails(IndexError, "gather: index 5", gather.gather, data, indices)
+    fails(ValueError, "gather: axis 2 is out of range", gather.gather, data, indices, 2)
+    fails(ValueError, "", gather.gather, data, indices.astype(float))
+    fails(ValueError, "data: elements of >f4", gather.gather, data.astype(">f4"), indices)
+    fails(ValueError, "data: elements of object", gather.gather, data.astype(object), indices)
+    fails(ValueError, "out_of_bounds 'skip'", gather.gather, data, indices, out_of_bounds="skip")
+    fails(ValueError, "threads 0", gather.gather, data, indices, threads=0)
+    fails(TypeError, "", gather.gather, [1, 2], indices)
+    good = np.array([1, 4])
+    fails(ValueError, "", gather.gather, data, good, out=np.zeros((3, 7), np.float32))
+    fails(ValueError, "", gather.gather, data, good, out=np.zeros((2, 7), np.float64))
+    fails(ValueError, "may share memory", gather.gather, data, good, out=data[:2])
+    frozen = np.zeros((2, 7), np.float32)
+    frozen.flags.writeable = False
+    fails(ValueError, "read-only", gather.gather, data, good, out=frozen)
+    twice = np.lib.stride_tricks.as_strided(np.zeros(8, np.float32), (2, 7), (4, 4))
+    fails(ValueError, "two coordinates", gather.gather, data, good, out=twice)
+    fails(ValueError, "block_shape", gather.batch_to_space, data, [1], [0, 0], [0, 0])
+
+
+def bytes_are_moved():
+    """NaN payloads, -0.0, and bytes of bool that are neither 0 nor 1."""
+    odd = np.array([2, 255, 0], np.uint8).view(bool)
+    same(gather.gather(odd, np.array([1, 0])).view(np.uint8), np.array([255, 2], np.uint8), "bool")
+    nan = np.array([0x7FC12345, 0x80000000], np.uint32).view(np.float32)
+    same(gather.gather(nan, np.array([1, 0, 0])), nan[[1, 0, 0]], "NaN")
+
+
+def the_interpreter_is_let_go():
+    """This thread runs while another one is in the middle of a call."""
+    data, indices = np.zeros((1 << 22, 4), np.float32), RANDOM.integers(0, 1 << 22, 1 << 23)
+    call, ticks = [], []
+
+    def work():
+        call.append(time.perf_counter())
+        gather.gather(data, indices, threads=1)
+        call.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        ticks.append(time.perf_counter())
+    thread.join()
+    quarter = (call[1] - call[0]) / 4
+    assert any(call[0] + quarter < tick < call[1] - quarter for tick in ticks), "the interpreter was held"
+
+
+def main():
+    for check in (operators, attributes, spaces, plans, refusals, bytes_are_moved, the_interpreter_is_let_go):
+        check()
+    print(f"{checks} passed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+//! Lines in any order: the rate of random lines.
+
+use rayon::prelude::*;
+
+use super::stream::{Line, prefetch};
+use super::{fastest, parts};
+use crate::buffer::Buffer;
+
+/// Lines ahead that are tried; with 0 that is left to the processor.
+const DISTANCES: [usize; 6] = [0, 8, 16, 32, 64, 128];
+
+/// A buffer of which some lines are read in some order.
+pub(super) struct Touch {
+    lines: Buffer<u64>,
+    order: Buffer<u32>,
+    ahead: usize,
+}
+
+impl Touch {
+    /// A buffer of so many lines, and the fastest distance at which to ask for them.
+    ///
+    /// # Panics
+    /// When `order` names a line that is not there.
+    pub(super) fn new(order: Vec<u32>, lines: usize, threads: usize) -> Self {
+        assert!(order.iter().all(|&line| (line as usize) < lines), "a line beyond the {lines} of the buffer");
+        let mut own = Buffer::aligned(&[order.len()]);
+        own.as_mut_slice().copy_from_slice(&order);
+        let lines = Buffer::aligned(&[lines * size_of::<Line>() / 8]);
+        let mut touch = Touch { lines, order: own, ahead: 0 };
+        let best = fastest(DISTANCES.len(), |at| {
+            touch.ahead = DISTANCES[at];
+            touch.run(threads);
+        });
+        touch.ahead = DISTANCES[best];
+        touch
+    }
+
+    /// Reads a word of every line in the order.
+    pub(super) fn run(&self, threads: usize) {
+        let (lines, _) = self.lines.as_slice().as_chunks::<8>();
+        let order = self.order.as_slice();
+        if threads == 1 {
+            return touch(lines, order, self.ahead);
+        }
+        let jobs: Vec<&[u32]> = parts(order.len(), threads).map(|part| &order[part]).collect();
+        jobs.into_par_iter().for_each(|order| touch(lines, order, self.ahead));
+    }
+}
+
+fn touch(lines: &[Line], order: &[u32], ahead: usize) {
+    let mut sum = 0;
+    let (now, last) = order.split_at(order.len().saturating_sub(ahead));
+    for (&line, &later) in now.iter().zip(&order[ahead.min(order.len())..]) {
+        if ahead != 0 {
+            prefetch(lines.as_ptr().wrapping_add(later as usize));
+        }
+        sum ^= lines[line as usize][0];
+    }
+    for &line in last {
+        sum ^= lines[line as usize][0];
+    }
+    std::hint::black_box(sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_lines_are_touched_whatever_the_distance() {
+        for len in [0, 1, 7, 300] {
+            let order: Vec<u32> = (0..len).rev().collect();
+            for threads in [1, 2] {
+                Touch::new(order.clone(), len as usize, threads).run(threads);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic = "a line beyond the 2 of the buffer"]
+    fn lines_that_are_not_there_are_refused() {
+        let _ = Touch::new(vec![2], 2, 1);
+    }
+}
