@@ -2,9 +2,9 @@
 
 An adapter imports its engine when it is made, so a process loads only one engine. The engine gets its inputs before
 the call is timed. A cast that it needs for a type of indices is part of the call. NumPy, PyTorch, TensorFlow, JAX and
-`gather (fresh)` return a fresh output from every call. ONNX Runtime, OpenVINO and `gather` write into one that was bound
-ahead. Inputs and bound outputs lie where `buffers.place` puts them; TensorFlow and JAX may keep copies of the inputs
-elsewhere, and fresh outputs lie where an engine's allocator puts them.
+`gather (fresh)` return a fresh output from every call. ONNX Runtime, OpenVINO and `gather` write into one that was
+bound ahead. Inputs and bound outputs lie where `buffers.place` puts them; TensorFlow and JAX may keep copies of the
+inputs elsewhere, and fresh outputs lie where an engine's allocator puts them.
 """
 
 import importlib.metadata

@@ -1,84 +1,134 @@
 #!/usr/bin/env python3
-"""Joins the library's times with the engines' into one markdown table.
+"""Makes the tables of a record out of what `measure.py` has measured, in markdown.
 
-    cargo run --release -p gather-benches --bin record > ours.md
-    python benches/native/measure.py --threads 1 --json one.json > /dev/null
-    python benches/native/measure.py --threads 2 --json two.json > /dev/null
-    python benches/native/table.py ours.md one.json two.json
+    python benches/native/measure.py --threads 1 --json one.json
+    python benches/native/measure.py --threads 2 --json two.json
+    python benches/native/measure.py --threads 1 --offset 16 --json one-off.json
+    cargo run --release -p gather-benches --bin record > limits.md
+    cargo run --release -p gather-benches --bin record -- --offset 16 > limits-off.md
+    python benches/native/table.py one.json two.json one-off.json --limits limits.md limits-off.md
 
-Prints a row for each workload: our milliseconds, the best engine's and their ratio, with one thread and with two; then
-our time with one thread beside a warm copy of the output's bytes and beside the moves alone. The last lines have
-geometric means over all workloads but the one of latency. The first is that of the ratios. The second is what the
-ratios with one thread would be if each workload took as long as its moves, or as long as now where that is less.
+Files of the same number of threads and the same offset are joined, so that a run may be made in parts. The first table
+compares planned calls into warm memory with the best engine; the second one compares fresh outputs with fresh outputs.
+`limit` is our time beside the limit that `record` has measured for as many threads and the same offset: it comes from
+another process, and another hour, so that it says less than what `record` itself prints. The lines below the tables
+have geometric means over all workloads but the one of latency.
 """
 
+import argparse
 import json
 import math
-import sys
 
 LATENCY = "gather/small_32x16_8"
 
 
-def our_times(path):
-    """The rows of `record`: workload -> (one thread, two threads, fresh, loop, copy, moves) in milliseconds."""
-    rows = {}
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            cells = [cell.strip() for cell in line.split("|")[1:-1]]
-            if cells and "/" in cells[0] and cells[0] != "loop/1":
-                try:
-                    rows[cells[0]] = tuple(float(cell) for cell in cells[1:7])
-                except ValueError:
-                    continue
-    return rows
+class Run:
+    """What was measured with one number of threads at one offset."""
+
+    def __init__(self):
+        self.rows, self.ours, self.fresh = {}, [], []
+
+    def add(self, report):
+        """Joins a report of `measure.py`."""
+        self.ours, self.fresh = report["ours"], report["fresh"]
+        for entry in report["workloads"]:
+            timed = {label: result for label, result in entry["results"].items() if result["status"] == "ok"}
+            self.rows[entry["workload"]["name"]] = {label: result["median_ms"] for label, result in timed.items()}
+
+    def compared(self, workload, label, rivals):
+        """Our time under a label, the best of the rivals with its time, and the ratio; None where one is missing."""
+        times = self.rows.get(workload, {})
+        best = min((engine for engine in rivals if engine in times), key=times.get, default=None)
+        if best is None or label not in times:
+            return None
+        return times[label], best, times[best], times[best] / times[label]
 
 
-def best_engines(path):
-    """The fastest engine of a run of `measure.py`: workload -> (engine, milliseconds)."""
-    with open(path, encoding="utf-8") as file:
-        measured = json.load(file)
-    best = {}
-    for entry in measured["workloads"]:
-        times = {
-            engine: result["median_ms"]
-            for engine, result in entry["results"].items()
-            if result["status"] == "ok"
-        }
-        engine = min(times, key=times.get)
-        best[entry["workload"]["name"]] = (engine, times[engine])
-    return best
+def runs_of(paths):
+    """The runs of files: (offset, threads) -> run, in order."""
+    runs = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        runs.setdefault((report["offset"], report["threads"]), Run()).add(report)
+    return dict(sorted(runs.items()))
+
+
+def limits_of(paths):
+    """The limits that `record` printed: (offset, threads) -> workload -> milliseconds."""
+    limits = {}
+    for path in paths:
+        offset, head = 0, []
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("Buffers begin "):
+                    offset = int(line.split()[2])
+                cells = [cell.strip() for cell in line.split("|")[1:-1]]
+                if cells[:1] == ["workload"]:
+                    head = cells
+                elif head and len(cells) == len(head) and "/" in cells[0]:
+                    for name, cell in zip(head, cells):
+                        if name.startswith("limit, "):
+                            limits.setdefault((offset, int(name.split()[1])), {})[cells[0]] = float(cell)
+    return limits
 
 
 def geometric_mean(ratios):
+    """The geometric mean of some ratios."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: table.py OURS.md ONE_THREAD.json TWO_THREADS.json")
-    ours, engines = our_times(sys.argv[1]), [best_engines(path) for path in sys.argv[2:]]
-    head = ["workload", "ours, 1", "best engine, 1", "ratio", "ours, 2", "best engine, 2", "ratio"]
-    head += ["ours / copy", "ours / moves", "fresh / ours"]
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    ratios, limits = [[], []], []
-    for workload, (one, two, fresh, _, copy, moves) in ours.items():
+def heading(offset, threads):
+    """A run in the head of a table."""
+    place = "aligned" if offset == 0 else f"{offset} bytes off"
+    return f"{threads} thread{'s' * (threads > 1)}, {place}"
+
+
+def three_digits(number):
+    """Three significant digits, never in scientific notation."""
+    return f"{number:.0f}" if number >= 1000 else f"{number:#.3g}".rstrip(".") if number >= 1e-4 else f"{number:.6f}"
+
+
+def table(runs, limits, fresh):
+    """A table of all runs: planned into warm memory, or, if `fresh`, calls that return a fresh output."""
+    head, kept = ["workload"], {key: [] for key in runs}
+    for key in runs:
+        head += [heading(*key), "best engine", "ratio"] + ["limit"] * (not fresh and key in limits)
+    lines = [head, ["---"] * len(head)]
+    for workload in dict.fromkeys(name for run in runs.values() for name in run.rows):
         cells = [workload]
-        for time, best, kept in zip((one, two), engines, ratios):
-            engine, theirs = best[workload]
-            cells += [f"{time:.3g}", f"{theirs:.3g} {engine}", f"{theirs / time:.2f}"]
-            if workload != LATENCY:
-                kept.append(theirs / time)
-        if workload == LATENCY:
-            cells += ["-", "-", "-"]
-        else:
-            cells += [f"{one / copy:.2f}", f"{one / moves:.2f}", f"{fresh / one:.2f}"]
-            limits.append(engines[0][workload][1] / min(one, moves))
-        print("| " + " | ".join(cells) + " |")
-    if ratios[0]:
-        one, two = map(geometric_mean, ratios)
-        print(f"\nGeometric means: {one:.2f} with one thread, {two:.2f} with two.")
-        print(f"If each took as long as its moves: {geometric_mean(limits):.2f} with one thread.")
+        for key, run in runs.items():
+            label = next(own for own in run.ours if (own in run.fresh) == fresh)
+            engines = {engine for times in run.rows.values() for engine in times} - set(run.ours)
+            rivals = engines & set(run.fresh) if fresh else engines
+            found, limit = run.compared(workload, label, sorted(rivals)), limits.get(key, {}).get(workload)
+            if found is None:
+                cells += ["-"] * 3
+            else:
+                ours, engine, theirs, ratio = found
+                cells += [three_digits(ours), f"{three_digits(theirs)} {engine}", f"{ratio:.2f}"]
+            if not fresh and key in limits:
+                cells.append("-" if found is None or limit is None else f"{found[0] / limit:.2f}")
+            if found is not None and workload != LATENCY:
+                kept[key].append(found[3])
+        lines.append(cells)
+    means = [f"{geometric_mean(ratios):.2f} ({heading(*key)})" for key, ratios in kept.items() if ratios]
+    below = [sum(ratio < 1 for ratio in ratios) for ratios in kept.values()]
+    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"{text}\n\nGeometric means: {', '.join(means)}. Ratios below 1: {', '.join(map(str, below))}."
+
+
+def main():
+    """Reads the files and prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("measured", nargs="+", metavar="JSON", help="what `measure.py --json` has written")
+    parser.add_argument("--limits", nargs="+", default=[], metavar="FILE", help="what `record` has printed")
+    options = parser.parse_args()
+    runs, limits = runs_of(options.measured), limits_of(options.limits)
+    print("Planned calls into warm memory, from outside of any pool; ratios to the best engine, whatever its output.\n")
+    print(table(runs, limits, fresh=False))
+    print("\nUnplanned calls that return fresh outputs; ratios to the best engine that does so, too.\n")
+    print(table(runs, {}, fresh=True))
 
 
 if __name__ == "__main__":

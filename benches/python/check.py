@@ -59,8 +59,8 @@ def strided(array):
 
 def every_operator(data, indices):
     """Each operator with its reference: name, arguments, keywords, expected."""
-    rows, elements = indices % data.shape[0], indices[:, :, None] % data.shape[1] + np.zeros(data.shape[2], indices.dtype)
-    elements = np.resize(elements, data.shape).astype(indices.dtype)
+    rows = indices % data.shape[0]
+    elements = np.resize(indices % data.shape[1], data.shape)
     pairs = np.stack([indices % data.shape[0], indices % data.shape[1]], -1)
     yield "gather", (rows,), {}, data[rows]
     yield "gather", (indices % data.shape[2], -1), {}, data[..., indices % data.shape[2]]
@@ -73,7 +73,8 @@ def operators():
     for dtype in DTYPES:
         data = data_of(dtype, (5, 7, 6))
         for index in INDEX_DTYPES:
-            for name, arguments, keywords, expected in every_operator(data, RANDOM.integers(0, 97, (3, 4)).astype(index)):
+            indices = RANDOM.integers(0, 97, (3, 4)).astype(index)
+            for name, arguments, keywords, expected in every_operator(data, indices):
                 same(getattr(gather, name)(data, *arguments, **keywords), expected, (name, dtype, index))
     data, indices = data_of("f", (5, 7, 6)), RANDOM.integers(0, 97, (3, 4))
     for source in strided(data):

@@ -130,10 +130,7 @@ fn row(case: &Case, options: &Options) -> Result<String, NotRun> {
     };
     let limit = |stream: f64, touch: f64| if stream >= touch { (stream, "stream") } else { (touch, "lines") };
     let ((limit_1, by_1), (limit_n, by_n)) = (limit(stream_1, touch_1), limit(stream_n, touch_n));
-    Ok(format!(
-        "{single:.6} | {more:.6} | {fresh:.6} | {looped:.6} | {copy:.6} | {limit_1:.6} | {by_1} | {limit_n:.6} | {by_n} \
-         | {:.2} | {:.2}",
-        single / limit_1,
-        more / limit_n
-    ))
+    let times = [single, more, fresh, looped, copy].map(|time| format!("{time:.6}")).join(" | ");
+    let limits = format!("{limit_1:.6} | {by_1} | {limit_n:.6} | {by_n}");
+    Ok(format!("{times} | {limits} | {:.2} | {:.2}", single / limit_1, more / limit_n))
 }
