@@ -107,3 +107,20 @@ impl<T: Pod> Buffer<T> {
         self.shape.iter().product()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_begin_where_they_are_told() {
+        for bytes in [0, 16, 32, 48] {
+            let buffer = Buffer::<f32>::after_line(&[5, 20], bytes);
+            assert_eq!(buffer.as_bytes().as_ptr().addr() % LINE, bytes);
+            assert_eq!((buffer.as_slice().len(), buffer.view().shape()), (100, &[5, 20][..]));
+        }
+        // Refused before the setting changes, which other tests share.
+        assert!(begin_after_lines(8).is_err() && begin_after_lines(64).is_err());
+        assert_eq!(bytes_after_line(), 0);
+    }
+}
