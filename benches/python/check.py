@@ -158,7 +158,9 @@ def refusals():
     fails(TypeError, "", gather.gather, [1, 2], indices)
     good = np.array([1, 4])
     fails(ValueError, "", gather.gather, data, good, out=np.zeros((3, 7), np.float32))
-    fails(ValueError, "", gather.gather, data, good, out=np.zeros((2, 7), np.float64))
+    fails(ValueError, "out: elements of float64", gather.gather, data, good, out=np.zeros((2, 7), np.float64))
+    fails(ValueError, "out: elements of bool", gather.gather, data.astype("B"), good, out=np.zeros((2, 7), bool))
+    fails(ValueError, "bool", gather.gather, data, good.astype(bool))
     fails(ValueError, "may share memory", gather.gather, data, good, out=data[:2])
     frozen = np.zeros((2, 7), np.float32)
     frozen.flags.writeable = False

@@ -1,10 +1,12 @@
 //! NumPy arrays as views.
 
-use gather_core::{DType, DynView, DynViewMut, Element, Layout};
+use gather_core::{DType, DynView, DynViewMut, Element, Error, Layout};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArrayObject_fields};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::error::python;
 
 /// An array that is read.
 ///
@@ -17,14 +19,27 @@ pub(crate) struct Input<'py> {
 }
 
 impl<'py> Input<'py> {
-    /// An array under the name of its argument. One whose strides are no whole elements is copied.
-    pub(crate) fn new(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+    /// Data. An array whose strides are no whole elements is copied.
+    pub(crate) fn data(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        Self::new("data", array)
+    }
+
+    /// Indices: integers, and no bool, which is a mask to NumPy.
+    pub(crate) fn indices(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        let indices = Self::new("indices", array)?;
+        match array.dtype().kind() {
+            b'b' => Err(python(Error::NotAnIndexType { dtype: bool::DTYPE })),
+            _ => Ok(indices),
+        }
+    }
+
+    fn new(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         let dtype = dtype_of(name, array)?;
         if let Some(layout) = layout_of(array, dtype)? {
             return Ok(Input { array: array.clone(), dtype, layout });
         }
         let array = array.call_method0("copy")?.cast_into::<PyUntypedArray>()?;
-        let layout = Layout::contiguous(array.shape()).map_err(crate::error::python)?;
+        let layout = Layout::contiguous(array.shape()).map_err(python)?;
         Ok(Input { array, dtype, layout })
     }
 
@@ -70,10 +85,18 @@ pub(crate) struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// An array that can be written, has each element once, and overlaps no input.
-    pub(crate) fn new(array: &Bound<'py, PyUntypedArray>, inputs: &[&Input<'py>]) -> PyResult<Self> {
+    /// An array of the type of data that can be written, has each element once, and overlaps no input.
+    pub(crate) fn new(
+        array: &Bound<'py, PyUntypedArray>,
+        data: &Input<'py>,
+        indices: Option<&Input<'py>>,
+    ) -> PyResult<Self> {
         let refused = |why: String| Err(PyValueError::new_err(format!("out: {why}")));
-        let dtype = dtype_of("out", array)?;
+        let (own, theirs) = (array.dtype(), data.array.dtype());
+        if !own.is_equiv_to(&theirs) {
+            return refused(format!("elements of {own}, where data has {theirs}"));
+        }
+        let dtype = data.dtype;
         if fields(array).flags & NPY_ARRAY_WRITEABLE == 0 {
             return refused("the array is read-only".into());
         }
@@ -84,7 +107,7 @@ impl<'py> Output<'py> {
             return refused(format!("with strides {:?} two coordinates can share an element", array.strides()));
         }
         let bytes = extent(array);
-        if inputs.iter().any(|input| overlap(&bytes, &extent(&input.array))) {
+        if std::iter::once(data).chain(indices).any(|input| overlap(&bytes, &extent(&input.array))) {
             return refused("the array may share memory with an input".into());
         }
         Ok(Output { array: array.clone(), dtype, layout })
@@ -129,7 +152,7 @@ fn dtype_of(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
 /// Shape and strides in elements; `None` where a stride is no whole number of them.
 fn layout_of(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option<Layout>> {
     if array.is_c_contiguous() {
-        return Layout::contiguous(array.shape()).map(Some).map_err(crate::error::python);
+        return Layout::contiguous(array.shape()).map(Some).map_err(python);
     }
     let size = dtype.size() as isize;
     let strides = array.strides();
@@ -137,7 +160,7 @@ fn layout_of(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option
         return Ok(None);
     }
     let strides: Vec<isize> = strides.iter().map(|stride| stride / size).collect();
-    Layout::strided(array.shape(), &strides).map(Some).map_err(crate::error::python)
+    Layout::strided(array.shape(), &strides).map(Some).map_err(python)
 }
 
 /// Whether no two coordinates share an element, as far as can be told stride by stride.

@@ -162,8 +162,7 @@ impl Plan {
 }
 
 fn inputs<'py>(data: &Array<'py>, indices: Option<&Array<'py>>) -> PyResult<(Input<'py>, Option<Input<'py>>)> {
-    let indices = indices.map(|indices| Input::new("indices", indices)).transpose()?;
-    Ok((Input::new("data", data)?, indices))
+    Ok((Input::data(data)?, indices.map(Input::indices).transpose()?))
 }
 
 fn run<'py>(
@@ -185,8 +184,7 @@ fn write<'py>(
     out: Array<'py>,
     call: impl FnOnce(&DynView<'_>, Option<&DynView<'_>>, &mut DynViewMut<'_>) -> PyResult<()> + Send,
 ) -> PyResult<Array<'py>> {
-    let inputs: Vec<&Input<'py>> = std::iter::once(data).chain(indices).collect();
-    let mut output = Output::new(&out, &inputs)?;
+    let mut output = Output::new(&out, data, indices)?;
     let (data, indices) = (data.view(), indices.map(Input::view));
     let mut target = output.view();
     out.py().detach(|| call(&data, indices.as_ref(), &mut target))?;
