@@ -4,8 +4,8 @@
 Every engine runs in a process of its own, pinned to as many CPUs as there are threads (Linux). Every output is
 checked against NumPy's before it is timed. Engines take turns on a workload, so a busy moment of the machine does not
 hit one of them alone. This library is the first of them. With `--offset 16` the inputs and the bound outputs begin 16
-bytes after a cache line, as NumPy's own arrays do. In the table '-' stands for a missing operator or engine, 'wrong' for
-an output that differs, 'error' for an exception, and 'crash' for a process that died. The JSON has the reasons.
+bytes after a cache line, as NumPy's own arrays do. In the table '-' stands for a missing operator or engine, 'wrong'
+for an output that differs, 'error' for an exception, and 'crash' for a process that died. The JSON has the reasons.
 
     pip install -r benches/native/requirements.txt ./benches/python
     python benches/native/measure.py --threads 1 --json one.json

@@ -17,7 +17,7 @@ static AFTER_LINE: AtomicUsize = AtomicUsize::new(0);
 /// # Errors
 /// A text: the number is no multiple of 16 below 64.
 pub fn begin_after_lines(bytes: usize) -> Result<(), String> {
-    if bytes >= LINE || bytes % 16 != 0 {
+    if bytes >= LINE || !bytes.is_multiple_of(16) {
         return Err(format!("buffers begin 0, 16, 32 or 48 bytes after a cache line, not {bytes}"));
     }
     AFTER_LINE.store(bytes, Ordering::Relaxed);
