@@ -7,56 +7,12 @@ bound ahead. Inputs and bound outputs lie where `buffers.place` puts them; Tenso
 inputs elsewhere, and fresh outputs lie where an engine's allocator puts them.
 """
 
-import importlib.metadata
 import os
 
 import numpy as np
 
-from buffers import place
-
-
-class Unsupported(Exception):
-    """The engine lacks the operator or one of its attributes."""
-
-
-class Engine:
-    """An engine. Each operator is a method that takes a workload, data and indices, and returns the call to time."""
-
-    label = ""
-    fresh = True  # Every call makes a new output.
-
-    def __init__(self, threads, offset=0):
-        """Imports the engine and limits it to `threads` threads. Buffers begin `offset` bytes after a cache line."""
-        self.offset = offset
-        self.load(threads)
-
-    def load(self, threads):
-        """Imports the engine and limits it to `threads` threads."""
-        raise NotImplementedError
-
-    def output(self, workload):
-        """A warm output for an engine that binds one."""
-        return place(np.zeros(workload.output_shape, workload.dtype), self.offset)
-
-    def prepare(self, workload, data, indices):
-        """The call to be timed, which returns the output. Data and indices must outlive it."""
-        return getattr(self, workload.operator)(workload, data, indices)
-
-    def to_numpy(self, output):
-        """The output of a call as an array."""
-        return np.asarray(output)
-
-    def gather(self, workload, data, indices):
-        raise Unsupported(f"{self.label} has no Gather")
-
-    def gather_elements(self, workload, data, indices):
-        raise Unsupported(f"{self.label} has no GatherElements")
-
-    def gather_nd(self, workload, data, indices):
-        raise Unsupported(f"{self.label} has no GatherND")
-
-    def batch_to_space(self, workload, data, indices):
-        raise Unsupported(f"{self.label} has no BatchToSpace")
+from engine import Engine, Unsupported
+from ours import Gather, GatherFresh
 
 
 class NumPy(Engine):
@@ -355,54 +311,6 @@ class Jax(Engine):
         split, permutation = workload.split_shape, workload.permutation
         merged, crop = workload.merged_shape, workload.crop
         return self._compile(lambda data: data.reshape(split).transpose(permutation).reshape(merged)[crop], data)
-
-
-class Gather(Engine):
-    """This library, through the module in `benches/python`: a plan that writes into an output that was bound ahead."""
-
-    label = "gather"
-    fresh = False
-
-    def load(self, threads):
-        import gather
-
-        self.module = gather
-        self.version = importlib.metadata.version("gather-python")
-        # With more, as many as are worth it: the process is pinned to as many CPUs, and so is rayon's pool.
-        self.threads = 1 if threads == 1 else None
-
-    def prepare(self, workload, data, indices):
-        attributes = {"axis": workload.axis, "batch_dims": workload.batch_dims, "block_shape": workload.block}
-        attributes |= {"crops_begin": workload.crops_begin, "crops_end": workload.crops_end, "threads": self.threads}
-        run = self.module.plan(workload.operator, data, indices, **attributes).run
-        output = self.output(workload)
-        return lambda: run(data, indices, out=output)
-
-
-class GatherFresh(Gather):
-    """This library as one calls NumPy: not planned, and every call returns a fresh output."""
-
-    label = "gather (fresh)"
-    fresh = True
-
-    def prepare(self, workload, data, indices):
-        return Engine.prepare(self, workload, data, indices)
-
-    def gather(self, workload, data, indices):
-        call, axis, batch_dims = self.module.gather, workload.axis, workload.batch_dims
-        return lambda: call(data, indices, axis, batch_dims, threads=self.threads)
-
-    def gather_elements(self, workload, data, indices):
-        call, axis = self.module.gather_elements, workload.axis
-        return lambda: call(data, indices, axis, threads=self.threads)
-
-    def gather_nd(self, workload, data, indices):
-        call, batch_dims = self.module.gather_nd, workload.batch_dims
-        return lambda: call(data, indices, batch_dims, threads=self.threads)
-
-    def batch_to_space(self, workload, data, indices):
-        call, attributes = self.module.batch_to_space, (workload.block, workload.crops_begin, workload.crops_end)
-        return lambda: call(data, *attributes, threads=self.threads)
 
 
 ENGINES = {

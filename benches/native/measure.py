@@ -26,7 +26,8 @@ import time
 import numpy as np
 
 from buffers import OFFSETS, place
-from engines import ENGINES, OURS, NumPy, Unsupported
+from engine import Unsupported
+from engines import ENGINES, OURS, NumPy
 from workloads import WORKLOADS
 
 ROUNDS = 3

@@ -1,0 +1,49 @@
+"""What all engines have in common."""
+
+import numpy as np
+
+from buffers import place
+
+
+class Unsupported(Exception):
+    """The engine lacks the operator or one of its attributes."""
+
+
+class Engine:
+    """An engine. Each operator is a method that takes a workload, data and indices, and returns the call to time."""
+
+    label = ""
+    fresh = True  # Every call makes a new output.
+
+    def __init__(self, threads, offset=0):
+        """Imports the engine and limits it to `threads` threads. Buffers begin `offset` bytes after a cache line."""
+        self.offset = offset
+        self.load(threads)
+
+    def load(self, threads):
+        """Imports the engine and limits it to `threads` threads."""
+        raise NotImplementedError
+
+    def output(self, workload):
+        """A warm output for an engine that binds one."""
+        return place(np.zeros(workload.output_shape, workload.dtype), self.offset)
+
+    def prepare(self, workload, data, indices):
+        """The call to be timed, which returns the output. Data and indices must outlive it."""
+        return getattr(self, workload.operator)(workload, data, indices)
+
+    def to_numpy(self, output):
+        """The output of a call as an array."""
+        return np.asarray(output)
+
+    def gather(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no Gather")
+
+    def gather_elements(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no GatherElements")
+
+    def gather_nd(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no GatherND")
+
+    def batch_to_space(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no BatchToSpace")
