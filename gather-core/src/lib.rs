@@ -43,14 +43,14 @@
 //! Bits are moved and never converted, unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed
 //! [`Error`] with numbers, never a panic.
 //!
-//! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), and on [types
-//! known at run time](guide::runtime_types).
+//! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
+//! run time](guide::runtime_types), and on [targets](guide::targets).
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL=scalar` or `avx2` forces one |
+//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL`, such as `scalar`, forces one |
 //! | `rayon` | yes | threads of the caller's pool help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh outputs of 4 MiB and more |
 //! | `half` | no | `f16` and `bf16` |

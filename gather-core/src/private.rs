@@ -10,6 +10,10 @@ pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl
 
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::Avx2;
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+pub use crate::kernels::Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,

@@ -84,6 +84,78 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         }
     }
 
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_x16_i32_rn__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_x32_i32_rn__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_x16_i32_rn__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Simd128>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_x32_i32_rn__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Simd128>(args),
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -150,6 +222,52 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::i32,
                         private::Avx2,
                     >("gather_x32_i32_rn__avx2", gather_x32_i32_rn__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "aarch64",
+                    target_endian = "little",
+                    target_feature = "neon"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Neon,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Neon,
+                    >("gather_x16_i32_rn__neon", gather_x16_i32_rn__neon),
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Neon,
+                    >("gather_x32_i32_rn__neon", gather_x32_i32_rn__neon),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "wasm32",
+                    target_endian = "little",
+                    target_feature = "simd128"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Simd128,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Simd128,
+                    >("gather_x16_i32_rn__simd128", gather_x16_i32_rn__simd128),
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Simd128,
+                    >("gather_x32_i32_rn__simd128", gather_x32_i32_rn__simd128),
                 ],
                 space: &[],
             },

@@ -90,6 +90,64 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn batch_to_space_x32_r2__neon(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Neon>)
+        }
+    }
+
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn batch_to_space_x32_r3__neon(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Neon>)
+        }
+    }
+
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn batch_to_space_x32_r2__simd128(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Simd128>,
+            )
+        }
+    }
+
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn batch_to_space_x32_r3__simd128(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Simd128>,
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -142,6 +200,48 @@ static BLOCKS: ::gather_core::KernelSet = {
                     private::SpaceEntry {
                         name: "batch_to_space_x32_r3__avx2",
                         run: batch_to_space_x32_r3__avx2,
+                    },
+                ],
+            },
+            #[cfg(
+                all(
+                    target_arch = "aarch64",
+                    target_endian = "little",
+                    target_feature = "neon"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Neon,
+                index: &[],
+                space: &[
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r2__neon",
+                        run: batch_to_space_x32_r2__neon,
+                    },
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r3__neon",
+                        run: batch_to_space_x32_r3__neon,
+                    },
+                ],
+            },
+            #[cfg(
+                all(
+                    target_arch = "wasm32",
+                    target_endian = "little",
+                    target_feature = "simd128"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Simd128,
+                index: &[],
+                space: &[
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r2__simd128",
+                        run: batch_to_space_x32_r2__simd128,
+                    },
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r3__simd128",
+                        run: batch_to_space_x32_r3__simd128,
                     },
                 ],
             },

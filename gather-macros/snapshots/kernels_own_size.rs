@@ -66,6 +66,50 @@ static POINTS: ::gather_core::KernelSet = {
         }
     }
 
+    /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_point_u32_r1__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<
+                    private::Fixed<{ private::size_of::<Point>() }>,
+                    private::u32,
+                    private::Neon,
+                >(args),
+            )
+        }
+    }
+
+    /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_point_u32_r1__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<
+                    private::Fixed<{ private::size_of::<Point>() }>,
+                    private::u32,
+                    private::Simd128,
+                >(args),
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -112,6 +156,42 @@ static POINTS: ::gather_core::KernelSet = {
                         private::u32,
                         private::Avx2,
                     >("gather_point_u32_r1__avx2", gather_point_u32_r1__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "aarch64",
+                    target_endian = "little",
+                    target_feature = "neon"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Neon,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<{ private::size_of::<Point>() }>,
+                        private::u32,
+                        private::Neon,
+                    >("gather_point_u32_r1__neon", gather_point_u32_r1__neon),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "wasm32",
+                    target_endian = "little",
+                    target_feature = "simd128"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Simd128,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<{ private::size_of::<Point>() }>,
+                        private::u32,
+                        private::Simd128,
+                    >("gather_point_u32_r1__simd128", gather_point_u32_r1__simd128),
                 ],
                 space: &[],
             },

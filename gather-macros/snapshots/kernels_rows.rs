@@ -88,6 +88,76 @@ static ROWS: ::gather_core::KernelSet = {
         }
     }
 
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_x8_i64_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of any length through `i64` indices, loop nest of rank 1, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_rows_i64_r1__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Rows, private::i64, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_x8_i64_r1__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Simd128>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of any length through `i64` indices, loop nest of rank 1, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_rows_i64_r1__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Rows, private::i64, private::Simd128>(args),
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -148,6 +218,52 @@ static ROWS: ::gather_core::KernelSet = {
                         private::i64,
                         private::Avx2,
                     >("gather_rows_i64_r1__avx2", gather_rows_i64_r1__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "aarch64",
+                    target_endian = "little",
+                    target_feature = "neon"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Neon,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Neon,
+                    >("gather_x8_i64_r1__neon", gather_x8_i64_r1__neon),
+                    private::IndexEntry::new::<
+                        private::Rows,
+                        private::i64,
+                        private::Neon,
+                    >("gather_rows_i64_r1__neon", gather_rows_i64_r1__neon),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "wasm32",
+                    target_endian = "little",
+                    target_feature = "simd128"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Simd128,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Simd128,
+                    >("gather_x8_i64_r1__simd128", gather_x8_i64_r1__simd128),
+                    private::IndexEntry::new::<
+                        private::Rows,
+                        private::i64,
+                        private::Simd128,
+                    >("gather_rows_i64_r1__simd128", gather_rows_i64_r1__simd128),
                 ],
                 space: &[],
             },

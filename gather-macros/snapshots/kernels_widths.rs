@@ -91,6 +91,78 @@ static WIDTHS: ::gather_core::KernelSet = {
         }
     }
 
+    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_x32_i64_r2__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<4>, private::i64, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, neon level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )]
+    unsafe fn gather_x64_i64_r2__neon(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<8>, private::i64, private::Neon>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_x32_i64_r2__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<4>, private::i64, private::Simd128>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, simd128 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(
+        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
+    )]
+    unsafe fn gather_x64_i64_r2__simd128(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<8>, private::i64, private::Simd128>(args),
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -159,6 +231,52 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::i64,
                         private::Avx2,
                     >("gather_x64_i64_r2__avx2", gather_x64_i64_r2__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "aarch64",
+                    target_endian = "little",
+                    target_feature = "neon"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Neon,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i64,
+                        private::Neon,
+                    >("gather_x32_i64_r2__neon", gather_x32_i64_r2__neon),
+                    private::IndexEntry::new::<
+                        private::Fixed<8>,
+                        private::i64,
+                        private::Neon,
+                    >("gather_x64_i64_r2__neon", gather_x64_i64_r2__neon),
+                ],
+                space: &[],
+            },
+            #[cfg(
+                all(
+                    target_arch = "wasm32",
+                    target_endian = "little",
+                    target_feature = "simd128"
+                )
+            )]
+            private::LevelTable {
+                level: private::Level::Simd128,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i64,
+                        private::Simd128,
+                    >("gather_x32_i64_r2__simd128", gather_x32_i64_r2__simd128),
+                    private::IndexEntry::new::<
+                        private::Fixed<8>,
+                        private::i64,
+                        private::Simd128,
+                    >("gather_x64_i64_r2__simd128", gather_x64_i64_r2__simd128),
                 ],
                 space: &[],
             },

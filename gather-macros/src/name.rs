@@ -20,21 +20,48 @@ pub(crate) struct Level {
     pub(crate) name: &'static str,
     /// The names of its `Level` and of its type.
     pub(crate) variant: &'static str,
-    /// The target architecture and its features; `None` where every machine has the level.
-    pub(crate) needs: Option<(&'static str, &'static str)>,
+    /// What it needs.
+    pub(crate) needs: Needs,
+}
+
+/// What a level needs.
+pub(crate) enum Needs {
+    /// Nothing: every machine has it.
+    Nothing,
+    /// An architecture, and features that a machine may lack: its kernels are compiled for them.
+    Machine(&'static str, &'static str),
+    /// A target that has a feature: all of its code is compiled for that.
+    Target(&'static str, &'static str),
 }
 
 impl Level {
-    /// The attribute of what exists on its architecture only.
+    /// The attribute of what exists on its targets only.
     pub(crate) fn cfg(&self) -> Option<TokenStream> {
-        self.needs.map(|(arch, _)| quote!(#[cfg(target_arch = #arch)]))
+        match self.needs {
+            Needs::Nothing => None,
+            Needs::Machine(arch, _) => Some(quote!(#[cfg(target_arch = #arch)])),
+            // Where lanes are numbered as bytes are.
+            Needs::Target(arch, feature) => Some(quote! {
+                #[cfg(all(target_arch = #arch, target_endian = "little", target_feature = #feature))]
+            }),
+        }
+    }
+
+    /// The attribute of what is compiled for features of its own.
+    pub(crate) fn target_feature(&self) -> Option<TokenStream> {
+        match self.needs {
+            Needs::Machine(_, features) => Some(quote!(#[target_feature(enable = #features)])),
+            Needs::Nothing | Needs::Target(..) => None,
+        }
     }
 }
 
 /// The levels, in the order of `Level::ALL`.
-pub(crate) const LEVELS: [Level; 2] = [
-    Level { name: "scalar", variant: "Scalar", needs: None },
-    Level { name: "avx2", variant: "Avx2", needs: Some(("x86_64", "avx2")) },
+pub(crate) const LEVELS: &[Level] = &[
+    Level { name: "scalar", variant: "Scalar", needs: Needs::Nothing },
+    Level { name: "avx2", variant: "Avx2", needs: Needs::Machine("x86_64", "avx2") },
+    Level { name: "neon", variant: "Neon", needs: Needs::Target("aarch64", "neon") },
+    Level { name: "simd128", variant: "Simd128", needs: Needs::Target("wasm32", "simd128") },
 ];
 
 /// The operators on indices, which share their kernels, and the names of their `Op`s.
@@ -82,9 +109,9 @@ const SYNONYMS: [(&str, &str); 4] =
 /// The most loops of a loop nest that is unrolled.
 pub(crate) const MAX_RANK: u8 = 8;
 
-/// The most functions that one call may emit for the index operators: one and a half times as many as gather-core's own
-/// sets have together.
-pub(crate) const BUDGET: usize = 1296;
+/// The most functions that one call may emit for the index operators at each level: one and a half times as many as
+/// gather-core's own sets have together.
+pub(crate) const BUDGET: usize = 648;
 
 /// The most parameters of a map.
 pub(crate) const MAX_PARAMS: usize = 4;

@@ -1,16 +1,13 @@
 //! Every method and every special code path of a level: tables, panels, planes, tuples, and axes beyond 32 bits.
 
-use gather_core::{Gather, GatherElements, GatherNd, Index, Level, Method, OutOfBounds, Par};
+use gather_core::{Gather, GatherElements, GatherNd, Index, Method, OutOfBounds, Par};
 use gather_tests::oracle::{self, Dense};
-use gather_tests::support::skipped;
+use gather_tests::support::table_levels;
 
 use crate::{IndexOp, Pages, Picks, Sample, TIGHT, lengths, levels, samples};
 
 /// Tables of every size that fits in registers.
 fn tables<T: Sample, I: Index + TryFrom<i128>>(most: usize) {
-    if !Level::Avx2.is_available() {
-        return skipped("tables in registers: this machine lacks avx2");
-    }
     let mut pages = Pages::new();
     for dim in 1..=most {
         let data = samples::<T>(&[dim]);
@@ -20,8 +17,10 @@ fn tables<T: Sample, I: Index + TryFrom<i128>>(most: usize) {
             let picks = Picks::<I>::new(&[count], dim, number + dim);
             let expected = oracle::gather(&data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
             let op = Gather::new(0).negative_index(picks.negative).out_of_bounds(picks.out);
-            let op = op.level(Level::Avx2).method(Method::Table);
-            pages.index(&TIGHT, &op, (&data, &picks, &expected));
+            for level in table_levels() {
+                let op = op.clone().level(level).method(Method::Table);
+                pages.index(&TIGHT, &op, (&data, &picks, &expected));
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Threads: which types may be shared, calls from inside thread pools, and races for the first use.
 
 use std::cell::Cell;
-use std::process::Command;
 use std::rc::Rc;
 use std::sync::Barrier;
 use std::sync::mpsc;
@@ -13,6 +12,8 @@ use gather_core::{
 };
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+use crate::support::this_test;
 
 assert_impl_all!(Plan<f32, i64>: Send, Sync);
 assert_impl_all!(RearrangePlan<f32>: Send, Sync);
@@ -73,6 +74,7 @@ fn big_calls() -> (Vec<u64>, Vec<u32>) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn calls_from_inside_pools_end() {
     let expected = big_calls();
     for threads in [1, 2, 5] {
@@ -97,6 +99,7 @@ fn calls_from_inside_pools_end() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
     gather_core::map_kernels! {
         /// Refuses one value.
@@ -118,6 +121,7 @@ fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let gather = Gather::new(0).plan::<u64, i32>(&layout(&[64]), &layout(&[5000])).unwrap();
@@ -157,6 +161,7 @@ const RACE: &str = "GATHER_TESTS_RACE";
 
 /// In fresh processes, many threads ask for the level, run and plan for the first time, all at once.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn first_use_may_be_raced_for() {
     if std::env::var_os(RACE).is_some() {
         return race();
@@ -167,7 +172,7 @@ fn first_use_may_be_raced_for() {
     let spellings = [(None, best), (Some("scalar"), Level::Scalar), (Some(best.name()), best)];
     for round in 0..12 {
         let (forced, level) = spellings[round % spellings.len()];
-        let mut process = Command::new(std::env::current_exe().unwrap());
+        let mut process = this_test();
         process.args(["--exact", "concurrency::first_use_may_be_raced_for"]).env_remove("GATHER_LEVEL");
         if let Some(forced) = forced {
             process.env("GATHER_LEVEL", forced);

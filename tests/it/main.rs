@@ -23,6 +23,7 @@ mod properties;
 mod resources;
 mod review;
 mod rows;
+#[cfg(not(target_family = "wasm"))]
 mod streams;
 mod ui;
 mod views;

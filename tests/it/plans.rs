@@ -68,6 +68,7 @@ fn a_plan_says_what_it_will_do() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn plans_and_registries_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Plan<f32, i64>>();

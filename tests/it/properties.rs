@@ -109,6 +109,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn calls_from_inside_a_pool_of_any_size_end() {
     let table: Vec<u64> = (0..1 << 16).collect();
     let list: Vec<u32> = (0..1 << 18).map(|at| mixed(1, at) as u32 % (1 << 16)).collect();

@@ -83,9 +83,8 @@ impl Guarded {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
+    use crate::support::this_test;
 
     #[test]
     fn tensors_lie_against_the_guards() {
@@ -108,11 +107,8 @@ mod tests {
 
     /// Runs this test in a process of its own. Returns whether it exited successfully.
     fn touch(what: &str) -> bool {
-        let test = std::env::current_exe().expect("this test");
-        let run = Command::new(test)
-            .args(["--exact", "guard::tests::a_byte_beyond_kills", "--nocapture"])
-            .env(TOUCH, what)
-            .output();
+        let run =
+            this_test().args(["--exact", "guard::tests::a_byte_beyond_kills", "--nocapture"]).env(TOUCH, what).output();
         run.expect("a process").status.success()
     }
 

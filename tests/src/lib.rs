@@ -8,6 +8,8 @@ pub mod cases;
 pub mod faces;
 #[allow(unsafe_code)]
 pub mod fuzz;
+// WebAssembly has no pages to protect.
+#[cfg(not(target_family = "wasm"))]
 pub mod guard;
 pub mod oracle;
 pub mod policies;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use gather_core::{Element, Index, Level, Method, Tensor, View};
@@ -46,6 +47,37 @@ pub fn available_levels() -> Vec<Level> {
         skipped(&format!("levels that this machine lacks: {}", names.join(", ")));
     }
     has
+}
+
+/// The levels of this machine that have tables in registers.
+#[must_use]
+pub fn table_levels() -> Vec<Level> {
+    let levels: Vec<Level> = available_levels().into_iter().filter(|&level| level != Level::Scalar).collect();
+    if levels.is_empty() {
+        skipped("tables in registers: this machine has the scalar level only");
+    }
+    levels
+}
+
+/// The levels that the library is compiled for on this target.
+#[must_use]
+pub fn compiled_levels() -> usize {
+    if cfg!(target_arch = "x86_64") { 2 } else { available_levels().len() }
+}
+
+/// This test, in a process of its own: under the emulator that `GATHER_TESTS_RUNNER` names, if it does.
+///
+/// # Panics
+/// When the system does not know the test's file.
+#[must_use]
+pub fn this_test() -> Command {
+    let test = std::env::current_exe().expect("this test");
+    let runner = std::env::var("GATHER_TESTS_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(emulator) = words.next() else { return Command::new(test) };
+    let mut process = Command::new(emulator);
+    process.args(words).arg(test);
+    process
 }
 
 /// A dense tensor as a view.

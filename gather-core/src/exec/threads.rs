@@ -111,6 +111,8 @@ mod tests {
     use std::thread::ThreadId;
 
     use super::share;
+    #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+    use crate::types::level::tests::this_test;
 
     /// How often each of `n` pieces was taken, and by how many workers.
     fn taken(tasks: usize, n: usize) -> (Vec<usize>, usize) {
@@ -141,6 +143,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn every_piece_is_taken_once_outside_of_a_pool_and_inside() {
         all_are_taken_once();
         for threads in [1, 2, 5] {
@@ -150,6 +153,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_panic_on_any_thread_is_the_callers_and_nobody_is_left_at_work() {
         for panics_on_caller in [true, false] {
             for _ in 0..200 {
@@ -197,6 +201,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn payloads_whose_drop_panics_end_in_one_panic() {
         let panics_on_two_threads = || {
             let both = Barrier::new(2);
@@ -232,7 +237,7 @@ mod tests {
         let module = module_path!().split_once("::").expect("a module of the crate").1;
         let name = alloc::format!("{module}::without_a_pool_the_caller_works_alone");
         for used_before in ["yes", "no"] {
-            let child = std::process::Command::new(std::env::current_exe().unwrap())
+            let child = this_test()
                 .args([name.as_str(), "--exact", "--test-threads=1"])
                 .env(USED_BEFORE, used_before)
                 .env("RUST_MIN_STACK", (1_u64 << 50).to_string())
@@ -244,6 +249,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_pool_that_has_no_time_is_not_waited_for() {
         let threads = rayon::current_num_threads();
         let (busy, free) = (Barrier::new(threads + 1), Barrier::new(threads + 1));

@@ -48,6 +48,7 @@
 //! | `convert` | maps: rows that are converted on their way |
 //! | `space` | BatchToSpace |
 //! | `isa` | the pieces that depend on the level, as a trait |
+//! | `v128` | the levels with vectors of 16 bytes |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //!
 //! # The contract
@@ -83,7 +84,7 @@
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits.
-//!   - `Table` takes `packed` rows of 1, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
+//!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
@@ -107,6 +108,11 @@ mod resolve;
 pub(crate) mod select;
 mod space;
 mod table;
+#[cfg(any(
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod v128;
 
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
@@ -125,15 +131,24 @@ pub use space::args::{SpaceArgs, SpaceCursor};
 pub use space::space_plane;
 pub(crate) use table::IndexKernel;
 pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, SpaceEntry, Tables, WidthRow};
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+pub use v128::Vectors as Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use v128::Vectors as Simd128;
 
-/// The elements of a table in registers, for elements of so many bytes; 0 where there is no such table.
-pub(crate) const fn table_entries(bytes: usize) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return moves::table_avx2::entries(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = bytes;
-        0
+use crate::types::level::Level;
+
+/// The elements of a table in registers at a level, for elements of so many bytes; 0 where there is no such table.
+pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => moves::table_avx2::entries(bytes),
+        Level::Neon | Level::Simd128 => match bytes {
+            1 => 256,
+            2 | 4 | 8 => 64 / bytes,
+            _ => 0,
+        },
+        _ => 0,
     }
 }
 

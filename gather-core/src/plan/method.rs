@@ -166,7 +166,7 @@ impl Nest<'_> {
     /// Whether the level gathers rows of this width, from indices side by side into rows side by side.
     fn gathers_rows(&self) -> bool {
         let inner = self.inner();
-        self.level != Level::Scalar
+        self.level.gathers()
             && matches!(self.row, 4 | 8 | 12)
             && self.components.len() == 1
             && self.has_adjacent_indices()
@@ -190,8 +190,8 @@ impl Nest<'_> {
             }
             entries = entries.checked_mul(component.dim)?;
         }
-        let fits = entries <= table_entries(self.row) as i64;
-        (self.level != Level::Scalar && self.is_packed() && fits).then_some(entries as usize)
+        let fits = entries <= table_entries(self.level, self.row) as i64;
+        (self.is_packed() && fits).then_some(entries as usize)
     }
 
     /// Panels: one component, and contiguous columns that step through data and indices at once.

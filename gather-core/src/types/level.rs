@@ -14,11 +14,15 @@ pub enum Level {
     Scalar,
     /// AVX2 on x86-64.
     Avx2,
+    /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.
+    Neon,
+    /// The vector instructions of WebAssembly, for modules that are compiled with the feature `simd128`.
+    Simd128,
 }
 
 impl Level {
-    /// Every level, the least first.
-    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2];
+    /// Every level of every architecture, the least first. A machine has those of its own at most.
+    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2, Level::Neon, Level::Simd128];
 
     /// The level's name, as `GATHER_LEVEL` spells it.
     #[must_use]
@@ -26,6 +30,8 @@ impl Level {
         match self {
             Level::Scalar => "scalar",
             Level::Avx2 => "avx2",
+            Level::Neon => "neon",
+            Level::Simd128 => "simd128",
         }
     }
 
@@ -35,11 +41,21 @@ impl Level {
         match self {
             Level::Scalar => true,
             Level::Avx2 => has_avx2(),
+            Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")),
+            Level::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
+        }
+    }
+
+    /// Whether it has instructions that gather, for [`Method::Gathered`](crate::Method::Gathered).
+    pub(crate) const fn gathers(self) -> bool {
+        match self {
+            Level::Scalar | Level::Neon | Level::Simd128 => false,
+            Level::Avx2 => true,
         }
     }
 
     /// The level that calls use unless one is forced on them: the one that the environment variable `GATHER_LEVEL`
-    /// names (`scalar` or `avx2`; read once, with the feature `std`), else the best that this machine has.
+    /// names (such as `scalar`; read once, with the feature `std`), else the best that this machine has.
     ///
     /// Where the variable names no level, or one that this machine has not, every call without a forced level fails
     /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This is the best that the machine has then.
@@ -144,7 +160,7 @@ mod choice {
 }
 
 #[cfg(all(test, feature = "std"))]
-mod tests {
+pub(crate) mod tests {
     use std::process::Command;
 
     use super::*;
@@ -152,8 +168,20 @@ mod tests {
     /// Tells the process that it is started by the test, with what its calls come to.
     const EXPECTED: &str = "GATHER_CORE_TESTS_LEVEL";
 
+    /// This test, in a process of its own: under the emulator that `GATHER_TESTS_RUNNER` names, if it does.
+    pub(crate) fn this_test() -> Command {
+        let test = std::env::current_exe().unwrap();
+        let runner = std::env::var("GATHER_TESTS_RUNNER").unwrap_or_default();
+        let mut words = runner.split_whitespace();
+        let Some(emulator) = words.next() else { return Command::new(test) };
+        let mut process = Command::new(emulator);
+        process.args(words).arg(test);
+        process
+    }
+
     /// In a fresh process for each value of the variable: it decides, or is refused, and stays so.
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs processes")]
     fn the_environment_forces_a_level_or_is_refused() {
         if let Ok(expected) = std::env::var(EXPECTED) {
             for _ in 0..3 {
@@ -164,18 +192,14 @@ mod tests {
             }
             return;
         }
-        let best = Level::best().name();
-        let (avx2, missing) = (Level::Avx2, "the level avx2 is not available on this machine");
-        let unknown = |name| format!("GATHER_LEVEL is {name:?}, which names no level; there are scalar and avx2");
-        for (value, expected) in [
-            (None, best.to_string()),
-            (Some("scalar"), "scalar".to_string()),
-            (Some("avx2"), if avx2.is_available() { "avx2".to_string() } else { missing.to_string() }),
-            (Some("AVX2"), unknown("AVX2")),
-            (Some(""), unknown("")),
-            (Some("none"), unknown("none")),
-        ] {
-            let mut process = Command::new(std::env::current_exe().unwrap());
+        let unknown =
+            ["AVX2", "", "none"].map(|name| (Some(name), Error::UnknownLevel { name: name.into() }.to_string()));
+        let levels = Level::ALL.iter().map(|level| {
+            let expected = level.checked().map_or_else(|error| error.to_string(), |level| level.to_string());
+            (Some(level.name()), expected)
+        });
+        for (value, expected) in [(None, Level::best().to_string())].into_iter().chain(levels).chain(unknown) {
+            let mut process = this_test();
             process.args(["--exact", "types::level::tests::the_environment_forces_a_level_or_is_refused"]);
             process.env_remove("GATHER_LEVEL").envs(value.map(|value| ("GATHER_LEVEL", value)));
             let output = process.env(EXPECTED, &expected).output().unwrap();

@@ -18,13 +18,13 @@ pub enum Method {
     /// As `Blocks`, in chunks of 64 rows. Takes indices of one component.
     Chunks,
     /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
-    /// side by side in the output, and indices of one component side by side, at levels with vectors.
+    /// side by side in the output, and indices of one component side by side, at levels with instructions for it (AVX2).
     Gathered,
     /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes.
     /// Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
-    /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors.
+    /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of 2 bytes.
     Table,
     /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and indices
     /// of one component side by side.

@@ -118,8 +118,7 @@ pub(crate) fn space_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
 
 /// The attributes of a kernel of a level.
 fn level_attrs(level: &Level) -> TokenStream {
-    let cfg = level.cfg();
-    let features = level.needs.map(|(_, features)| quote!(#[target_feature(enable = #features)]));
+    let (cfg, features) = (level.cfg(), level.target_feature());
     quote!(#cfg #features)
 }
 

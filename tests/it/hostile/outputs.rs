@@ -3,6 +3,7 @@
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Par, Registry, View, ViewMut,
 };
+#[cfg(not(target_family = "wasm"))]
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::values::bytes;
 
@@ -72,6 +73,7 @@ fn h13_less_work_than_threads() {
 }
 
 #[test]
+#[cfg(not(target_family = "wasm"))]
 fn h17_the_last_element_at_the_end_of_a_page() {
     let (mut memory, mut list) = (Guarded::new(1), Guarded::new(1));
     for side in Side::ALL {

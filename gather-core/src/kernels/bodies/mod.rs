@@ -11,7 +11,9 @@ mod gathered;
 mod prefetched;
 mod strided;
 
-pub(crate) use blocks::{next_slice, run_blocks};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use blocks::next_slice;
+pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane, one_pass};
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};

@@ -60,6 +60,10 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
         _ if method == Method::Direct => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => nest_blocks::<I, crate::kernels::isa::Avx2>,
+        #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+        Level::Neon => nest_blocks::<I, crate::kernels::Neon>,
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Level::Simd128 => nest_blocks::<I, crate::kernels::Simd128>,
         _ => nest_blocks::<I, Scalar>,
     }
 }

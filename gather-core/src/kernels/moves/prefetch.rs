@@ -6,18 +6,32 @@ pub(crate) const LINE: usize = 64;
 /// Asks for the lines of `bytes` bytes, to be read.
 #[inline(always)]
 pub(crate) fn prefetch(start: *const u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         let mut at = 0;
         while at < bytes {
-            // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast()) };
+            prefetch_line(start.wrapping_add(at));
             at += LINE;
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (start, bytes);
+}
+
+/// Asks for a line, to be read.
+#[inline(always)]
+fn prefetch_line(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+    }
+    // Miri knows no assembly.
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    {
+        // SAFETY: as above; nothing but a register is read.
+        unsafe { core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nomem, nostack, preserves_flags)) };
+    }
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", not(miri)))))]
+    let _ = line;
 }
 
 /// Asks for a line that will be written.

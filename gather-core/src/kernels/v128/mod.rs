@@ -1,0 +1,184 @@
+//! The levels whose vectors have 16 bytes: `Neon` on aarch64, `Simd128` on wasm32.
+//!
+//! The compiler knows whether the target has them, so there is nothing to find out at run time, and no function is
+//! compiled for a level of its own: code of the scalar level uses the same registers. What is left to do by hand are
+//! indices (compilers resolve them in lanes of 64 bits), tables in registers, and zips. Rows are moved as at the scalar
+//! level. There are no instructions that gather, or write past the caches.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `neon`, `simd128` | the operations on a vector; they alone name an architecture |
+//! | `resolve` | indices to positions |
+//! | `table` | tables in registers |
+//! | `zip` | BatchToSpace of contiguous streams |
+
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod resolve;
+#[cfg(target_arch = "wasm32")]
+mod simd128;
+pub(crate) mod table;
+mod zip;
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::moves::placed::{CopyRow, PlacedRows};
+use crate::kernels::moves::strided::StridedRows;
+use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::{ResolveJob, TupleJob};
+use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+use crate::kernels::space::{self, Streams};
+use crate::kernels::table::IndexKernel;
+use crate::types::index::Index;
+
+#[cfg(target_arch = "aarch64")]
+use neon::V128;
+#[cfg(target_arch = "wasm32")]
+use simd128::V128;
+
+/// Bytes of a vector.
+const VECTOR: usize = 16;
+
+impl V128 {
+    /// The 16 bytes at an address.
+    ///
+    /// # Safety
+    /// They may be read.
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller's promise; every 16 bytes are a vector.
+        unsafe { from.cast::<V128>().read_unaligned() }
+    }
+
+    /// Writes the 16 bytes to an address.
+    ///
+    /// # Safety
+    /// They may be written.
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<V128>().write_unaligned(self) }
+    }
+
+    /// The vector of 16 bytes.
+    #[inline(always)]
+    fn of_bytes(bytes: [u8; VECTOR]) -> Self {
+        // SAFETY: 16 bytes of the array.
+        unsafe { V128::load(bytes.as_ptr()) }
+    }
+
+    /// The vector of four lanes of 32 bits.
+    #[inline(always)]
+    fn of_words(words: [i32; 4]) -> Self {
+        // SAFETY: 16 bytes of the array.
+        unsafe { V128::load(words.as_ptr().cast()) }
+    }
+
+    /// Four times the same lane.
+    #[inline(always)]
+    fn words(word: i32) -> Self {
+        V128::of_words([word; 4])
+    }
+
+    /// 16 times the same byte.
+    #[inline(always)]
+    fn bytes(byte: u8) -> Self {
+        V128::of_bytes([byte; VECTOR])
+    }
+
+    #[inline(always)]
+    fn zero() -> Self {
+        V128::bytes(0)
+    }
+}
+
+/// The level with vectors of 16 bytes.
+pub enum Vectors {}
+
+impl Isa for Vectors {
+    #[inline(never)]
+    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::resolve::<I>(job) }
+    }
+
+    #[inline(never)]
+    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::resolve_tuples::<I>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_fixed::<BYTES>(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_rows(job: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_rows(job) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_placed_fixed::<BYTES>(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_placed_rows(rows) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_prefetching::<C>(job, ahead) }
+    }
+
+    #[inline(always)]
+    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+        // SAFETY: the caller's promise.
+        unsafe { Scalar::move_strided::<C>(rows) }
+    }
+
+    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
+        Scalar::one_pass::<C, W, I, PACKED>()
+    }
+
+    #[inline(never)]
+    unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { table::look_up::<BYTES>(job) }
+    }
+
+    #[inline(never)]
+    unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { table::look_up_bytes::<I>(job, moves) }
+    }
+
+    unsafe fn gather<const BYTES: usize, I: Index>(_: &IndexArgs<'_>, _: &Cursor) -> bool {
+        unreachable!("K9: plans gather at levels that have instructions for it")
+    }
+
+    #[inline(never)]
+    unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { zip::periods::<BYTES>(inner, at, periods) }
+    }
+
+    #[inline(never)]
+    unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_fixed::<BYTES, Self>(streams) }
+    }
+
+    #[inline(never)]
+    unsafe fn interleave_rows(streams: &Streams) {
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_rows::<Self>(streams) }
+    }
+}

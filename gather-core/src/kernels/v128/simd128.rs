@@ -1,0 +1,110 @@
+//! The operations on vectors of 16 bytes with the vector instructions of WebAssembly.
+
+#![forbid(unsafe_code)]
+
+use core::arch::wasm32::{
+    i8x16_add, i8x16_all_true, i8x16_eq, i8x16_shr, i8x16_shuffle, i8x16_splat, i8x16_sub, i8x16_swizzle,
+    i16x8_extend_low_i8x16, i16x8_extend_low_u8x16, i16x8_shuffle, i32x4_add, i32x4_bitmask, i32x4_eq,
+    i32x4_extend_high_i16x8, i32x4_extend_high_u16x8, i32x4_extend_low_i16x8, i32x4_extend_low_u16x8, i32x4_mul,
+    i32x4_shr, i32x4_shuffle, i64x2_shuffle, u8x16_min, u32x4_min, v128, v128_and, v128_bitselect, v128_or,
+};
+
+/// 16 bytes in a register.
+#[derive(Clone, Copy)]
+pub(super) struct V128(v128);
+
+/// Functions made of vector instructions, which a target that has them may call anywhere.
+macro_rules! operations {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $($body:tt)* })*) => {
+        impl V128 {$(
+            $(#[$doc])*
+            #[inline(always)]
+            pub(super) fn $name($($arg: $ty),*) -> $out {
+                $($body)*
+            }
+        )*}
+    };
+}
+
+operations! {
+    fn and(a: V128, b: V128) -> V128 { V128(v128_and(a.0, b.0)) }
+    fn or(a: V128, b: V128) -> V128 { V128(v128_or(a.0, b.0)) }
+    /// The bits of `yes` where the mask has ones, and those of `no` where it has zeros.
+    fn select(mask: V128, yes: V128, no: V128) -> V128 { V128(v128_bitselect(yes.0, no.0, mask.0)) }
+
+    fn add8(a: V128, b: V128) -> V128 { V128(i8x16_add(a.0, b.0)) }
+    /// All ones in bytes that are equal.
+    fn eq8(a: V128, b: V128) -> V128 { V128(i8x16_eq(a.0, b.0)) }
+    /// The lesser bytes, without signs.
+    fn min8(a: V128, b: V128) -> V128 { V128(u8x16_min(a.0, b.0)) }
+    /// All ones in bytes that are negative.
+    fn sign8(a: V128) -> V128 { V128(i8x16_shr(a.0, 7)) }
+    /// Whether no byte is zero.
+    fn all_set8(a: V128) -> bool { i8x16_all_true(a.0) }
+
+    fn add32(a: V128, b: V128) -> V128 { V128(i32x4_add(a.0, b.0)) }
+    fn mul32(a: V128, b: V128) -> V128 { V128(i32x4_mul(a.0, b.0)) }
+    /// All ones in lanes that are equal.
+    fn eq32(a: V128, b: V128) -> V128 { V128(i32x4_eq(a.0, b.0)) }
+    /// The lesser lanes, without signs.
+    fn min32(a: V128, b: V128) -> V128 { V128(u32x4_min(a.0, b.0)) }
+    /// All ones in lanes that are negative.
+    fn sign32(a: V128) -> V128 { V128(i32x4_shr(a.0, 31)) }
+    /// Whether a lane is negative.
+    fn any_negative32(a: V128) -> bool { i32x4_bitmask(a.0) != 0 }
+
+    /// The even bytes of both: the low ones of each pair.
+    fn even8(a: V128, b: V128) -> V128 {
+        V128(i8x16_shuffle::<0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30>(a.0, b.0))
+    }
+    /// The even lanes of 16 bits of both.
+    fn even16(a: V128, b: V128) -> V128 { V128(i16x8_shuffle::<0, 2, 4, 6, 8, 10, 12, 14>(a.0, b.0)) }
+    /// The even lanes of 32 bits of both.
+    fn even32(a: V128, b: V128) -> V128 { V128(i32x4_shuffle::<0, 2, 4, 6>(a.0, b.0)) }
+    /// The odd lanes of 32 bits of both.
+    fn odd32(a: V128, b: V128) -> V128 { V128(i32x4_shuffle::<1, 3, 5, 7>(a.0, b.0)) }
+
+    /// The first eight bytes, with their signs, in 16 bits each.
+    fn widen_i8(a: V128) -> V128 { V128(i16x8_extend_low_i8x16(a.0)) }
+    /// The first eight bytes, without signs, in 16 bits each.
+    fn widen_u8(a: V128) -> V128 { V128(i16x8_extend_low_u8x16(a.0)) }
+    /// Eight lanes of 16 bits, with their signs, in 32 bits each.
+    fn widen_i16(a: V128) -> [V128; 2] { [V128(i32x4_extend_low_i16x8(a.0)), V128(i32x4_extend_high_i16x8(a.0))] }
+    /// Eight lanes of 16 bits, without signs, in 32 bits each.
+    fn widen_u16(a: V128) -> [V128; 2] { [V128(i32x4_extend_low_u16x8(a.0)), V128(i32x4_extend_high_u16x8(a.0))] }
+
+    /// The bytes of two vectors, alternating.
+    fn zip8(a: V128, b: V128) -> [V128; 2] {
+        [
+            V128(i8x16_shuffle::<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(a.0, b.0)),
+            V128(i8x16_shuffle::<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(a.0, b.0)),
+        ]
+    }
+    /// The lanes of 16 bits of two vectors, alternating.
+    fn zip16(a: V128, b: V128) -> [V128; 2] {
+        [
+            V128(i16x8_shuffle::<0, 8, 1, 9, 2, 10, 3, 11>(a.0, b.0)),
+            V128(i16x8_shuffle::<4, 12, 5, 13, 6, 14, 7, 15>(a.0, b.0)),
+        ]
+    }
+    /// The lanes of 32 bits of two vectors, alternating.
+    fn zip32(a: V128, b: V128) -> [V128; 2] {
+        [V128(i32x4_shuffle::<0, 4, 1, 5>(a.0, b.0)), V128(i32x4_shuffle::<2, 6, 3, 7>(a.0, b.0))]
+    }
+    /// The lanes of 64 bits of two vectors, alternating.
+    fn zip64(a: V128, b: V128) -> [V128; 2] {
+        [V128(i64x2_shuffle::<0, 2>(a.0, b.0)), V128(i64x2_shuffle::<1, 3>(a.0, b.0))]
+    }
+
+    /// The bytes of a table of 16 at the numbers in `at`, and 0 where a number is greater.
+    fn look_up_16(table: V128, at: V128) -> V128 { V128(i8x16_swizzle(table.0, at.0)) }
+    /// The bytes of a table of 64 at the numbers in `at`, and 0 where a number is greater.
+    fn look_up_64(table: [V128; 4], at: V128) -> V128 {
+        let part = |k: usize| {
+            // A number below those of this part wraps around, and is greater than all of them.
+            let at = i8x16_sub(at.0, i8x16_splat(16 * k as i8));
+            i8x16_swizzle(table[k].0, at)
+        };
+        V128(v128_or(v128_or(part(0), part(1)), v128_or(part(2), part(3))))
+    }
+}

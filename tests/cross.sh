@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Runs the tests on targets that this machine is not, under an emulator:
+#
+#   tests/cross.sh aarch64    aarch64 with NEON under qemu
+#   tests/cross.sh wasm32     WebAssembly under wasmtime or node: with simd128, and the conformance cases without it
+#
+# These are unit tests, conformance cases, the comparisons with the oracle, and on aarch64 guard pages. What does not depend
+# on the target is left out, and so is what takes minutes under an emulator. GATHER_CROSS_ALL=1 runs that too. Further
+# arguments go to the tests.
+#
+# Nothing is installed: where something is missing, the script says how to get it, and exits with 2.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR=never
+# Nobody debugs these builds. Without debug information, and without optimising the tests themselves, they take less time.
+quick=(--config 'profile.dev.debug=0' --config 'profile.dev.package.gather-tests.opt-level=0')
+export GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-1}"
+
+what="${1:-}"
+chosen=("${@:2}")
+missing=()
+
+need() { command -v "$1" >/dev/null || missing+=("$1: $2"); }
+need_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] || missing+=("target $1: rustup target add $1"); }
+stop_where_something_is_missing() {
+    [ ${#missing[@]} -gt 0 ] || return 0
+    echo "cross: $what needs"
+    printf '  %s\n' "${missing[@]}"
+    exit 2
+}
+
+# What reads sources or runs cargo, here and there alike.
+skip=(--skip ui:: --skip audit:: --skip layers:: --skip packages::)
+# What takes long under an emulator.
+slow=(--skip exhaustive:: --skip big_calls --skip h18_)
+
+tests() { # packages and binaries, then `--`
+    local skipped=("${skip[@]}")
+    [ -n "${GATHER_CROSS_ALL:-}" ] || skipped+=("${slow[@]}")
+    cargo test "${quick[@]}" --locked "$@" -- "${skipped[@]}" "${chosen[@]}"
+}
+
+aarch64() {
+    local target="aarch64-unknown-linux-gnu"
+    need_target "$target"
+    need aarch64-linux-gnu-gcc "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    need qemu-aarch64 "apt-get install qemu-user"
+    stop_where_something_is_missing
+    # Tests that start themselves again need to know the emulator.
+    export GATHER_TESTS_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$GATHER_TESTS_RUNNER"
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="aarch64-linux-gnu-gcc"
+    tests --target "$target" -p gather-core -p gather-tests --lib --test it --test guards
+}
+
+wasm32() {
+    local target="wasm32-wasip1" folder="${CARGO_TARGET_DIR:-target}"
+    need_target "$target"
+    need_target wasm32-unknown-unknown
+    if command -v wasmtime >/dev/null; then
+        export CARGO_TARGET_WASM32_WASIP1_RUNNER="wasmtime run --dir=/"
+        for name in GATHER_FUZZ_SECONDS GATHER_LEVEL; do
+            [ -z "${!name:-}" ] || CARGO_TARGET_WASM32_WASIP1_RUNNER+=" --env $name"
+        done
+    else
+        need node "https://nodejs.org, or wasmtime instead"
+        export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $PWD/tests/wasi.mjs"
+    fi
+    stop_where_something_is_missing
+    for features in "" "--no-default-features"; do
+        cargo build --locked -p gather-core --lib --target wasm32-unknown-unknown $features
+    done
+    cargo run "${quick[@]}" --locked -p gather-tests --bin conformance --target "$target" -- "$PWD/tests/data"
+    # In a folder of its own: other flags would build everything anew.
+    export RUSTFLAGS="-C target-feature=+simd128 ${RUSTFLAGS:-}"
+    export CARGO_TARGET_DIR="$folder/simd128"
+    tests --target "$target" -p gather-core -p gather-tests --lib --test it
+}
+
+case "$what" in
+aarch64 | wasm32) "$what" ;;
+*)
+    sed -n '2,/^set/p' "$0" | grep '^#' >&2
+    exit 64
+    ;;
+esac
+echo "cross: $what passed"
