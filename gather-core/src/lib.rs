@@ -1,5 +1,5 @@
-//! Gather-type tensor operators, exactly as their specifications say: [`Gather`], [`GatherElements`], [`GatherNd`] and
-//! [`BatchToSpace`].
+//! Gather-type tensor operators, exactly as their specifications say: [`Gather`], [`GatherElements`], [`GatherNd`],
+//! [`BatchToSpace`] and [`DepthToSpace`], and the inverses [`SpaceToBatch`] and [`SpaceToDepth`].
 //!
 //! Rows of a table by their ids:
 //!
@@ -131,14 +131,16 @@ pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};
 pub use crate::call::plan::Plan;
-pub use crate::call::space::{SpaceAttributes, SpaceOperator};
+pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
 pub use crate::call::space_plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
-    BatchToSpace, BatchToSpaceAttributes, Gather, GatherAttributes, GatherElements, GatherElementsAttributes, GatherNd,
-    GatherNdAttributes, batch_to_space, gather, gather_elements, gather_nd, rows, rows_into,
+    BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
+    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
+    SpaceToDepth, SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
+    rows_into, space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
@@ -153,7 +155,7 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
+pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par};
 
 /// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
 ///
@@ -175,7 +177,7 @@ pub use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
 ///     elements: [Point, Rgba as x32];
 ///     indices: [i32, i64];
 ///     ranks: 1..=4, any;
-///     ops: [gather, gather_elements, gather_nd, batch_to_space];
+///     ops: [gather, gather_elements, gather_nd, batch_to_space, space_to_depth];
 /// }
 /// ```
 ///
@@ -192,7 +194,8 @@ pub use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
 /// class    = "x8" | "x16" | "x32" | "x64" | "x128"
 /// index    = "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize"
 /// rank     = NUMBER | NUMBER "..=" NUMBER | "any"
-/// op       = "gather" | "gather_elements" | "gather_nd" | "batch_to_space"
+/// op       = "gather" | "gather_elements" | "gather_nd"
+///          | "batch_to_space" | "space_to_batch" | "depth_to_space" | "space_to_depth"
 /// width    = class | "rows"
 /// ```
 ///

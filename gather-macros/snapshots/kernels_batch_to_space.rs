@@ -10,7 +10,7 @@
 static BLOCKS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The loop nest of rank 2 of `batch_to_space`: no loop around a plane.
+    /// The loop nest of rank 2 of the operators that rearrange space: no loop around a plane.
     ///
     /// # Safety
     /// The kernel contract for `args`: the loops step to the cursors of planes.
@@ -23,7 +23,7 @@ static BLOCKS: ::gather_core::KernelSet = {
         unsafe { body(args, args.origin()) };
     }
 
-    /// The loop nest of rank 3 of `batch_to_space`: one loop around a plane.
+    /// The loop nest of rank 3 of the operators that rearrange space: one loop around a plane.
     ///
     /// # Safety
     /// The kernel contract for `args`: the loops step to the cursors of planes.
@@ -40,11 +40,11 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, scalar level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 2, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn batch_to_space_x32_r2__scalar(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r2__scalar(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r2(
                 args,
@@ -53,11 +53,11 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, scalar level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 3, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
-    unsafe fn batch_to_space_x32_r3__scalar(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r3__scalar(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r3(
                 args,
@@ -66,25 +66,25 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, avx2 level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 2, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn batch_to_space_x32_r2__avx2(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r2__avx2(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, avx2 level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 3, avx2 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn batch_to_space_x32_r3__avx2(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r3__avx2(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
         }
@@ -179,12 +179,12 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 space: &[
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r2__scalar",
-                        run: batch_to_space_x32_r2__scalar,
+                        name: "rearrange_x32_r2__scalar",
+                        run: rearrange_x32_r2__scalar,
                     },
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r3__scalar",
-                        run: batch_to_space_x32_r3__scalar,
+                        name: "rearrange_x32_r3__scalar",
+                        run: rearrange_x32_r3__scalar,
                     },
                 ],
             },
@@ -194,12 +194,12 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 space: &[
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r2__avx2",
-                        run: batch_to_space_x32_r2__avx2,
+                        name: "rearrange_x32_r2__avx2",
+                        run: rearrange_x32_r2__avx2,
                     },
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r3__avx2",
-                        run: batch_to_space_x32_r3__avx2,
+                        name: "rearrange_x32_r3__avx2",
+                        run: rearrange_x32_r3__avx2,
                     },
                 ],
             },

@@ -303,7 +303,7 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
     let is_listed = |(op, _): &&(&str, &str)| listed.contains(*op);
     grid.index_ops = name::INDEX_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
-    grid.batch_to_space = listed.contains(name::BATCH_TO_SPACE.0);
+    grid.space_ops = name::SPACE_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
 }
 
 fn widths(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {

@@ -55,6 +55,6 @@ pub(crate) struct Grid {
     pub(crate) ranks: Vec<u8>,
     /// The operators on indices, by the names of their `Op`s.
     pub(crate) index_ops: Vec<&'static str>,
-    /// Whether BatchToSpace is among the operators.
-    pub(crate) batch_to_space: bool,
+    /// The operators that rearrange space, likewise.
+    pub(crate) space_ops: Vec<&'static str>,
 }

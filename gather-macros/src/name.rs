@@ -68,12 +68,17 @@ pub(crate) const LEVELS: &[Level] = &[
 pub(crate) const INDEX_OPS: [(&str, &str); 3] =
     [("gather", "Gather"), ("gather_elements", "GatherElements"), ("gather_nd", "GatherNd")];
 
-/// The operator without indices, and the name of its `Op`.
-pub(crate) const BATCH_TO_SPACE: (&str, &str) = ("batch_to_space", "BatchToSpace");
+/// The operators that rearrange space, which have no indices and share their kernels, and the names of their `Op`s.
+pub(crate) const SPACE_OPS: [(&str, &str); 4] = [
+    ("batch_to_space", "BatchToSpace"),
+    ("space_to_batch", "SpaceToBatch"),
+    ("depth_to_space", "DepthToSpace"),
+    ("space_to_depth", "SpaceToDepth"),
+];
 
 /// The names of all operators.
 pub(crate) fn ops() -> Vec<&'static str> {
-    INDEX_OPS.iter().chain([&BATCH_TO_SPACE]).map(|(op, _)| *op).collect()
+    INDEX_OPS.iter().chain(&SPACE_OPS).map(|(op, _)| *op).collect()
 }
 
 /// The index types and the names of their `IndexType`s.

@@ -1,8 +1,12 @@
 //! Every kernel of the table at every level: loop nests of every rank, and every length in nests of one loop.
 
 use std::collections::HashSet;
+use std::fmt::Debug;
 
-use gather_core::{BatchToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Op, Registry};
+use gather_core::{
+    BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Mode, Op, Registry,
+    SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth,
+};
 use gather_tests::oracle::{self, Dense};
 
 use crate::{IndexOp, PLACES, Pages, Picks, Sample, lengths, levels, samples};
@@ -84,11 +88,57 @@ impl Runs<'_> {
                 (blocks[rank - 1], begin[rank - 1]) = (block, block / 2);
                 let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
                 let op = BatchToSpace::new(&signed(&blocks), &signed(&begin), &signed(&end)).level(self.level);
-                self.ran.insert((Op::BatchToSpace, op.plan::<T>(&spread(&shape)).unwrap().explain().kernel()));
                 let data = samples::<T>(&shape);
                 let expected = oracle::batch_to_space(&data, &blocks, &begin, &end);
-                self.pages.copy(&PLACES, &op, (&data, &expected));
+                self.copy(Op::BatchToSpace, &op, &data, &expected);
+                self.takes_apart::<T>(loops, block);
             }
+            self.depths::<T>(loops);
+        }
+    }
+}
+
+impl Runs<'_> {
+    fn copy<T: Sample, A: SpaceAttributes + Debug>(
+        &mut self,
+        op: Op,
+        operator: &SpaceOperator<A>,
+        data: &Dense<T>,
+        expected: &Dense<T>,
+    ) {
+        self.ran.insert((op, operator.plan::<T>(&spread(&data.shape)).unwrap().explain().kernel()));
+        self.pages.copy(&PLACES, operator, (data, expected));
+    }
+
+    /// SpaceToBatch in nests of as many loops, with pads at the begin of the last dimension.
+    fn takes_apart<T: Sample>(&mut self, loops: usize, block: usize) {
+        let rank = loops.max(2);
+        let mut shape = shape(rank, 5 * block - block / 2);
+        shape[0] = if loops == 1 { 1 } else { 2 };
+        let (mut blocks, mut begin, end) = (vec![1; rank], vec![0; rank], vec![0; rank]);
+        (blocks[rank - 1], begin[rank - 1]) = (block, block / 2);
+        let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
+        let op = SpaceToBatch::new(&signed(&blocks), &signed(&begin), &signed(&end)).level(self.level);
+        let data = samples::<T>(&shape);
+        let expected = oracle::space_to_batch(&data, &blocks, &begin, &end, &T::ZERO);
+        self.copy(Op::SpaceToBatch, &op, &data, &expected);
+    }
+
+    /// DepthToSpace and SpaceToDepth in nests of as many loops, or of fewer where blocks are not of 1.
+    fn depths<T: Sample>(&mut self, loops: usize) {
+        for (block, mode) in [(1usize, Mode::Dcr), (2, Mode::Dcr), (2, Mode::Crd)] {
+            let mut whole = shape(loops.max(3), 6);
+            whole[..3usize.saturating_sub(loops)].fill(1);
+            let mut deep = whole.clone();
+            deep[1] *= block.pow(whole.len() as u32 - 2);
+            deep[2..].iter_mut().for_each(|dim| *dim /= block);
+            let (whole, deep) = (samples::<T>(&whole), samples::<T>(&deep));
+            let to_space = DepthToSpace::new(block as i64, mode).level(self.level);
+            let expected = oracle::depth_to_space(&deep, block, mode == Mode::Crd);
+            self.copy(Op::DepthToSpace, &to_space, &deep, &expected);
+            let to_depth = SpaceToDepth::new(block as i64, mode).level(self.level);
+            let expected = oracle::space_to_depth(&whole, block, mode == Mode::Crd);
+            self.copy(Op::SpaceToDepth, &to_depth, &whole, &expected);
         }
     }
 }
@@ -110,8 +160,9 @@ fn every_kernel<T: Sample>() {
     }
     // Empty index lists need no kernel.
     ran.retain(|(_, name)| name.contains("__"));
-    // Three operators share the kernels of 8 index types x 9 ranks (1 to 8 and any). BatchToSpace has 9 of its own.
-    assert_eq!(ran.len(), levels().count() * (3 * 8 * 9 + 9));
+    // Three operators share the kernels of 8 index types x 9 ranks (1 to 8 and any), and the four without indices those
+    // of 9 ranks.
+    assert_eq!(ran.len(), levels().count() * (3 * 8 * 9 + 4 * 9));
     let registry = Registry::builtin();
     let rows = registry.kernels().filter(|row| row.dtype.size() == size_of::<T>() && row.level.is_available());
     for row in rows {

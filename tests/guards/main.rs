@@ -8,9 +8,11 @@ mod methods;
 mod odd;
 mod rows;
 
+use std::fmt::Debug;
+
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Level, Method, NegativeIndex, OutOfBounds,
-    View, ViewMut,
+    Element, Error, Gather, GatherElements, GatherNd, Index, Level, Method, NegativeIndex, OutOfBounds,
+    SpaceAttributes, SpaceOperator, View, ViewMut,
 };
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{Dense, Rules, coords};
@@ -174,8 +176,13 @@ impl Pages {
         taken
     }
 
-    /// Checks BatchToSpace at each of the places.
-    fn copy<T: Element>(&mut self, places: &[Place], op: &BatchToSpace, (data, expected): (&Dense<T>, &Dense<T>)) {
+    /// Checks an operator that rearranges space at each of the places.
+    fn copy<T: Element, A: SpaceAttributes + Debug>(
+        &mut self,
+        places: &[Place],
+        op: &SpaceOperator<A>,
+        (data, expected): (&Dense<T>, &Dense<T>),
+    ) {
         let none = Dense { shape: vec![0], values: Vec::<u8>::new() };
         let what = || format!("{op:?} on {} {:?}", T::DTYPE, data.shape);
         self.hold(places, (data, &none, expected), |data, _, out| op.run_into(data, out), what);

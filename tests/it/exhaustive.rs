@@ -1,6 +1,8 @@
 //! Compares every small shape, axis, index and policy with the oracle.
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Tensor};
+mod space;
+
+use gather_core::{Error, Gather, GatherElements, GatherNd, Tensor};
 use gather_tests::oracle::{self, BadIndex, Dense};
 
 use crate::support::{RULES, dense, narrow, view};
@@ -113,31 +115,6 @@ fn gather_nd_of_every_small_shape() {
                             }
                         }
                     }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn batch_to_space_of_every_small_shape_block_and_crop() {
-    for (rank, max_dim, max_block, max_crop) in [(2, 3, 4, 4), (3, 2, 3, 2), (4, 2, 2, 1)] {
-        for spatial in shapes(rank - 1, max_dim) {
-            for block in shapes(rank - 1, max_block).filter(|block| !block.contains(&0)) {
-                for crops in shapes(2 * (rank - 1), max_crop) {
-                    let (begin, end) = crops.split_at(rank as usize - 1);
-                    let fits = (0..spatial.len()).all(|k| begin[k] + end[k] <= spatial[k] * block[k]);
-                    if !fits {
-                        continue;
-                    }
-                    let batch = 2 * block.iter().product::<usize>();
-                    let with = |first: usize, rest: &[usize]| [&[first], rest].concat();
-                    let data = numbered(&with(batch, &spatial));
-                    let (block, begin, end) = (with(1, &block), with(0, begin), with(0, end));
-                    let signed = |list: &[usize]| list.iter().map(|&x| x as i64).collect::<Vec<_>>();
-                    let op = BatchToSpace::new(&signed(&block), &signed(&begin), &signed(&end));
-                    let got = op.run(&view(&data)).expect("legal parameters");
-                    assert_eq!(dense(&got), oracle::batch_to_space(&data, &block, &begin, &end), "{op:?} {spatial:?}");
                 }
             }
         }

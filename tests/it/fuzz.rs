@@ -52,6 +52,21 @@ fn batch_to_space_on_random_cases() {
 }
 
 #[test]
+fn space_to_batch_on_random_cases() {
+    tried("space_to_batch", fuzz::space_to_batch);
+}
+
+#[test]
+fn depth_to_space_on_random_cases() {
+    tried("depth_to_space", fuzz::depth_to_space);
+}
+
+#[test]
+fn space_to_depth_on_random_cases() {
+    tried("space_to_depth", fuzz::space_to_depth);
+}
+
+#[test]
 fn maps_on_random_cases() {
     tried("map", fuzz::map);
 }

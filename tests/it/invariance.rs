@@ -119,6 +119,7 @@ fn small_calls_give_the_same_in_every_way() {
         (Method::Panels, true),
         (Method::Streamed, cfg!(target_arch = "x86_64")),
         (Method::Interleaved, false),
+        (Method::Deinterleaved, false),
     ] {
         assert_eq!(taken.contains(&method), expected, "{method}");
     }

@@ -20,6 +20,7 @@ mod own_maps;
 mod packages;
 mod plans;
 mod properties;
+mod rearrange;
 mod resources;
 mod review;
 mod rows;

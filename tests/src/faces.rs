@@ -2,10 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod space;
+
 use gather_core::{
-    BatchToSpace, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Registry, Shape,
-    Tensor, View,
+    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Op, Registry, Shape, Tensor, View,
 };
+
+pub use self::space::Space;
 
 use crate::cases::{Case, Expected};
 use crate::values::{TensorData, Values};
@@ -19,8 +22,8 @@ pub enum Operator {
     GatherElements(GatherElements),
     /// GatherNd.
     GatherNd(GatherNd),
-    /// BatchToSpace.
-    BatchToSpace(BatchToSpace),
+    /// An operator that rearranges space.
+    Space(Space),
 }
 
 /// The outcome of a case.
@@ -88,18 +91,14 @@ fn operator(case: &Case) -> Result<Prepared, String> {
         ("gather_nd", "onnx13") => Operator::GatherNd(GatherNd::onnx13(batch_dims)),
         ("gather_nd", "openvino5") => Operator::GatherNd(GatherNd::openvino5(batch_dims)),
         ("gather_nd", "openvino8") => Operator::GatherNd(GatherNd::openvino8(batch_dims)),
-        ("batch_to_space", "openvino2") => {
-            let parameter = |name: &str| erased(case.input(name)?)?.ok_or(format!("`{name}` holds strings"));
-            let (block, begin, end) = (parameter("block_shape")?, parameter("crops_begin")?, parameter("crops_end")?);
-            match BatchToSpace::from_tensors(&block, &begin, &end) {
-                Ok(op) => Operator::BatchToSpace(op),
-                Err(error) => return Ok(Prepared::Refused(error)),
-            }
-        }
-        ("gather" | "gather_elements" | "gather_nd" | "batch_to_space", profile) => {
+        ("gather" | "gather_elements" | "gather_nd", profile) => {
             return Err(format!("unknown profile {profile}"));
         }
-        _ => return Ok(Prepared::Unknown),
+        _ => match Space::of(case)? {
+            Some(Ok(operator)) => Operator::Space(operator),
+            Some(Err(error)) => return Ok(Prepared::Refused(error)),
+            None => return Ok(Prepared::Unknown),
+        },
     }))
 }
 
@@ -179,7 +178,7 @@ impl Operator {
             Operator::Gather(op) => op.output_shape(data, indices),
             Operator::GatherElements(op) => op.output_shape(data, indices),
             Operator::GatherNd(op) => op.output_shape(data, indices),
-            Operator::BatchToSpace(op) => op.output_shape(data),
+            Operator::Space(op) => op.output_shape(data),
         }
     }
 
@@ -224,7 +223,7 @@ impl Operator {
             (Operator::Gather(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
             (Operator::GatherElements(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
             (Operator::GatherNd(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
-            (Operator::BatchToSpace(op), None) => op.run_dyn(&registry, &view),
+            (Operator::Space(op), None) => op.run_dyn(&registry, &view),
             _ => return Err("indices that are missing, or not wanted".into()),
         };
         let back = |out: DynTensor| {
@@ -250,7 +249,7 @@ impl Operator {
             Operator::Gather(_) => Op::Gather,
             Operator::GatherElements(_) => Op::GatherElements,
             Operator::GatherNd(_) => Op::GatherNd,
-            Operator::BatchToSpace(_) => Op::BatchToSpace,
+            Operator::Space(op) => op.op(),
         }
     }
 }
@@ -311,7 +310,7 @@ impl<T: Element> WithIndices for Plain<'_, T> {
             Operator::Gather(op) => op.run(self.data, indices),
             Operator::GatherElements(op) => op.run(self.data, indices),
             Operator::GatherNd(op) => op.run(self.data, indices),
-            Operator::BatchToSpace(op) => op.run(self.data),
+            Operator::Space(op) => op.run(self.data),
         }
     }
 
@@ -333,7 +332,7 @@ impl WithIndices for Strings<'_> {
             Operator::Gather(op) => op.run_cloned(self.data, indices),
             Operator::GatherElements(op) => op.run_cloned(self.data, indices),
             Operator::GatherNd(op) => op.run_cloned(self.data, indices),
-            Operator::BatchToSpace(op) => op.run_cloned(self.data),
+            Operator::Space(op) => op.run_cloned(self.data),
         }
     }
 

@@ -3,6 +3,10 @@
 
 #![forbid(unsafe_code)]
 
+mod space;
+
+pub use space::{depth_to_space, space_to_batch, space_to_depth};
+
 /// A tensor in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense<T> {
@@ -56,7 +60,7 @@ impl<T: Clone> Dense<T> {
         self.values[self.position(coords)].clone()
     }
 
-    fn position(&self, coords: &[usize]) -> usize {
+    pub(crate) fn position(&self, coords: &[usize]) -> usize {
         let mut position = 0;
         for (coord, dim) in coords.iter().zip(&self.shape) {
             assert!(coord < dim, "coordinate {coords:?} outside {:?}", self.shape);

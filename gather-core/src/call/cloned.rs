@@ -33,7 +33,7 @@ pub(crate) fn index<T: Clone, I: Index>(
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
-    check_options(lowered.op, options)?;
+    check_options(lowered.op, Method::Direct, options)?;
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
     let empty = lowered.output.contains(&0);
     let refused = match policy.out_of_bounds {
@@ -80,39 +80,42 @@ pub(crate) fn index<T: Clone, I: Index>(
     Tensor::new(values, &lowered.output)
 }
 
-/// Runs a lowered BatchToSpace.
+/// Runs an operator that rearranges space; `fill` stands for what is padded, where the operator pads.
 pub(crate) fn space<T: Clone>(
     lowered: &SpaceLowered,
     options: Options,
     data: &View<'_, T>,
+    fill: Option<&T>,
 ) -> Result<Tensor<T>, Error> {
-    check_options(lowered.op, options)?;
+    check_options(lowered.op, lowered.method(), options)?;
     let mut values = reserve::<T>(&lowered.output)?;
     if lowered.output.contains(&0) {
         return Tensor::new(values, &lowered.output);
     }
-    let out = contiguous_strides(lowered.dims.iter().map(|dim| dim.n));
-    let dims = lowered.dims.iter().zip(&out);
-    let (loops, row) = fold_blocks(dims.map(|(dim, &out)| BlockLoop {
-        n: dim.n,
-        block: dim.block,
-        phase: dim.phase,
-        out,
-        step: dim.step,
-        wrap: dim.wrap(),
-    }));
-    for_each_block(&loops, data.origin().wrapping_offset(lowered.origin), &mut |from| {
-        // SAFETY: V1: the row is a run of elements of data that follow one another.
-        values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
-    });
+    match lowered.method() {
+        Method::Deinterleaved => {
+            let fill = || fill.expect("an operator that pads is given a fill");
+            for_each_coordinate(&lowered.output, |at| {
+                values.push(data.get(&lowered.source(at)).unwrap_or_else(fill).clone());
+            });
+        }
+        _ => {
+            let out = contiguous_strides(lowered.output.iter().copied());
+            let (loops, origin) = lowered.loops(data.layout().strides(), &out);
+            let (loops, row) = fold_blocks(loops.into_iter());
+            for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
+                // SAFETY: V1: the row is a run of elements of data that follow one another.
+                values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+            });
+        }
+    }
     Tensor::new(values, &lowered.output)
 }
 
-/// Checks what is forced on a call: a level that the machine has; clones are made one by one, which is the method
-/// `Direct`, or of BatchToSpace `Interleaved`.
-fn check_options(op: Op, options: Options) -> Result<(), Error> {
+/// Checks what is forced on a call: a level that the machine has, and the method that the operator is said to have
+/// here. Those on indices clone one by one, which is `Direct`.
+fn check_options(op: Op, own: Method, options: Options) -> Result<(), Error> {
     Level::resolve(options.level)?;
-    let own = if op == Op::BatchToSpace { Method::Interleaved } else { Method::Direct };
     match options.method.filter(|&method| method != own) {
         Some(method) => Err(Error::MethodUnavailable { op, method }),
         None => Ok(()),
@@ -143,7 +146,7 @@ fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy,
     }
 }
 
-/// Calls `visit` at every coordinate of the loops, the last loop fastest.
+/// As [`for_each`], for loops with phases, on data.
 fn for_each_block<T>(loops: &[BlockLoop], at: *const T, visit: &mut impl FnMut(*const T)) {
     let [first, rest @ ..] = loops else {
         return visit(at);
@@ -152,11 +155,18 @@ fn for_each_block<T>(loops: &[BlockLoop], at: *const T, visit: &mut impl FnMut(*
     for _ in 0..first.n {
         for_each_block(rest, at, visit);
         phase += 1;
-        if phase == first.block {
-            phase = 0;
-            at = at.wrapping_offset(first.wrap);
-        } else {
-            at = at.wrapping_offset(first.step);
-        }
+        let step = if phase == first.block { first.wrap } else { first.step };
+        (at, phase) = (at.wrapping_offset(step.data), phase % first.block);
+    }
+}
+
+/// Calls `visit` with every coordinate of a shape without empty dimensions, in row-major order.
+fn for_each_coordinate(shape: &[usize], mut visit: impl FnMut(&[usize])) {
+    let mut at: SmallVec<[usize; 6]> = shape.iter().map(|_| 0).collect();
+    loop {
+        visit(&at);
+        let Some(d) = (0..shape.len()).rfind(|&d| at[d] + 1 < shape[d]) else { return };
+        at[d] += 1;
+        at[d + 1..].fill(0);
     }
 }

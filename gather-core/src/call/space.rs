@@ -1,4 +1,4 @@
-//! The operators that rearrange space and batch: their doors.
+//! The operators that rearrange space: their doors.
 
 use core::mem::MaybeUninit;
 
@@ -20,8 +20,9 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{Options, Par};
 
-/// The attributes of an operator that rearranges space and batch. Sealed: those of
-/// [`BatchToSpace`](crate::BatchToSpace).
+/// The attributes of an operator that rearranges space. Sealed: those of [`BatchToSpace`](crate::BatchToSpace),
+/// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) and
+/// [`SpaceToDepth`](crate::SpaceToDepth).
 pub trait SpaceAttributes: Sealed {
     /// The operator.
     #[doc(hidden)]
@@ -29,10 +30,15 @@ pub trait SpaceAttributes: Sealed {
 
     /// Checks the attributes against the shape of data.
     #[doc(hidden)]
-    fn lower(&self, data: &Layout) -> Result<SpaceLowered, Error>;
+    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error>;
 }
 
-/// An operator that rearranges the elements of data: [`BatchToSpace`](crate::BatchToSpace).
+/// The attributes of an operator all of whose results consist of elements of data: of all but
+/// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
+pub trait Permutes: SpaceAttributes {}
+
+/// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
+/// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
 ///
 /// A small value: attributes, and how a call runs. Nothing is checked before it is used.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +70,8 @@ impl<A> SpaceOperator<A> {
         self
     }
 
-    /// Forces a method; all but [`Method::Interleaved`] are refused with [`Error::MethodUnavailable`].
+    /// Forces a method; all but the operator's own are refused with [`Error::MethodUnavailable`]. It is
+    /// [`Method::Interleaved`] for results that are whole in space, else [`Method::Deinterleaved`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.options.method = Some(method);
@@ -94,11 +101,12 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// The shape of the result, without touching data.
     ///
     /// # Errors
-    /// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
-    /// `crops_begin` and `crops_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
-    /// [`Error::BatchNotDivisible`], [`Error::CropsTooLarge`], and [`Error::TooManyElements`] for the result.
+    /// As listed at the operator: [`BatchToSpace`](crate::BatchToSpace#errors),
+    /// [`SpaceToBatch`](crate::SpaceToBatch#errors), [`DepthToSpace`](crate::DepthToSpace#errors) or
+    /// [`SpaceToDepth`](crate::SpaceToDepth#errors).
     pub fn output_shape(&self, data: &[usize]) -> Result<Shape, Error> {
-        Ok(self.attributes.lower(&Layout::contiguous(data)?)?.output)
+        Layout::contiguous(data)?;
+        Ok(self.attributes.lower(data)?.output)
     }
 
     /// Runs the operator into a fresh tensor.
@@ -112,21 +120,22 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         self.plan(data.layout())?.run(data)
     }
 
-    /// Runs the operator into a given output of any strides. Allocates nothing.
+    /// Runs the operator into a given output of any strides. Allocates nothing but a list of what is padded, where
+    /// something is.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. On an error the output is
     /// untouched.
     pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), size_of::<T>(), data.layout(), out.layout())?;
+        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data.layout(), out.layout())?;
         // SAFETY: X1: the plan was made for these layouts; a mutable view may be written along its layout.
         unsafe { exec::run_space(&plan, data.origin().cast(), out.origin().cast()) };
         Ok(())
     }
 
     /// Runs the operator into memory that holds no values yet. On success every element of the output is initialised.
-    /// Allocates nothing.
+    /// Allocates what [`Self::run_into`] does.
     ///
     /// # Errors
     /// As for [`Self::run_into`].
@@ -136,7 +145,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         out: &mut ViewMut<'_, MaybeUninit<T>>,
     ) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), size_of::<T>(), data.layout(), out.layout())?;
+        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data.layout(), out.layout())?;
         // SAFETY: X1: the plan was made for these layouts; a mutable view may be written along its layout.
         unsafe { exec::run_space(&plan, data.origin().cast(), out.origin().cast()) };
         Ok(())
@@ -148,7 +157,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::run`], without [`Error::AllocationFailed`].
     pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
-        let (plan, out) = self.space_plan(Kernels::space(), size_of::<T>(), data)?;
+        let (plan, out) = self.space_plan(Kernels::space(), T::DTYPE, data)?;
         Ok(RearrangePlan::new(plan, data.clone(), out))
     }
 
@@ -158,21 +167,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::plan`], and [`Error::OutputShapeMismatch`] after errors of shapes.
     pub fn plan_into<T: Element>(&self, data: &Layout, out: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), size_of::<T>(), data, out)?;
+        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data, out)?;
         Ok(RearrangePlan::new(plan, data.clone(), out.clone()))
-    }
-
-    /// Runs the operator on any `Clone` type.
-    ///
-    /// Cost: one clone an element of the result, on the calling thread.
-    ///
-    /// # Errors
-    /// As for [`Self::run`].
-    ///
-    /// # Panics
-    /// When a clone does.
-    pub fn run_cloned<T: Clone>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        cloned::space(&self.attributes.lower(data.layout())?, self.options, data)
     }
 
     /// Runs the operator on a tensor whose type is known at run time, with the kernels of a registry.
@@ -191,7 +187,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
         check_dtype(data.dtype(), out.dtype())?;
         let kernels = self.dyn_kernels(registry, data.dtype())?;
-        let plan = self.space_plan_into(kernels, data.dtype().size(), data.layout(), out.layout())?;
+        let plan = self.space_plan_into(kernels, data.dtype(), data.layout(), out.layout())?;
         // SAFETY: X1: the plan was made for these layouts and this element size; a mutable view may be written along
         // its layout.
         unsafe { exec::run_space(&plan, data.origin(), out.origin()) };
@@ -203,23 +199,50 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::plan`].
     pub fn plan_dyn(&self, registry: &Registry, dtype: DType, data: &Layout) -> Result<DynRearrangePlan, Error> {
-        let (plan, out) = self.space_plan(self.dyn_kernels(registry, dtype)?, dtype.size(), data)?;
+        let (plan, out) = self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?;
         Ok(DynRearrangePlan::new(plan, dtype, data.clone(), out))
     }
 
     fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {
-        registry.space_kernels(dtype).ok_or(Error::UnknownDType { op: self.attributes.op(), dtype })
+        let op = self.attributes.op();
+        registry.space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
     }
 
-    fn space_plan(&self, kernels: Kernels, size: usize, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
-        let lowered = self.attributes.lower(data)?;
+    fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
+        let lowered = self.attributes.lower(data.shape())?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((SpacePlan::new(kernels, lowered, size, &out, self.options)?, out))
+        Ok((SpacePlan::new(kernels, lowered, dtype, data, &out, self.options)?, out))
     }
 
-    fn space_plan_into(&self, kernels: Kernels, size: usize, data: &Layout, out: &Layout) -> Result<SpacePlan, Error> {
-        let lowered = self.attributes.lower(data)?;
+    fn space_plan_into(
+        &self,
+        kernels: Kernels,
+        dtype: DType,
+        data: &Layout,
+        out: &Layout,
+    ) -> Result<SpacePlan, Error> {
+        let lowered = self.attributes.lower(data.shape())?;
         check_output(lowered.op, &lowered.output, out.shape())?;
-        SpacePlan::new(kernels, lowered, size, out, self.options)
+        SpacePlan::new(kernels, lowered, dtype, data, out, self.options)
+    }
+
+    /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
+    pub(crate) fn clone_elements<T: Clone>(&self, data: &View<'_, T>, fill: Option<&T>) -> Result<Tensor<T>, Error> {
+        cloned::space(&self.attributes.lower(data.layout().shape())?, self.options, data, fill)
+    }
+}
+
+impl<A: Permutes> SpaceOperator<A> {
+    /// Runs the operator on any `Clone` type.
+    ///
+    /// Cost: one clone an element of the result, on the calling thread.
+    ///
+    /// # Errors
+    /// As for [`Self::run`].
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned<T: Clone>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
+        self.clone_elements(data, None)
     }
 }

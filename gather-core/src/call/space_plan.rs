@@ -1,4 +1,4 @@
-//! Plans of the operators that rearrange space and batch: what a caller holds.
+//! Plans of the operators that rearrange space: what a caller holds.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -16,8 +16,9 @@ use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
-/// Everything about a call of [`BatchToSpace`](crate::BatchToSpace) that depends on shapes and types: made once, run
-/// many times, from any thread.
+/// Everything about a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
+/// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types: made
+/// once, run many times, from any thread.
 ///
 /// ```
 /// use gather_core::{BatchToSpace, Layout};

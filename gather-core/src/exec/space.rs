@@ -1,11 +1,11 @@
-//! Running the plan of BatchToSpace.
+//! Running the plan of an operator that rearranges space.
 
 use smallvec::SmallVec;
 
 use crate::exec::cuts::Cuts;
 use crate::exec::threads::{self, PIECES, pool_threads};
-use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor, SpaceEntry};
-use crate::plan::SpacePlan;
+use crate::kernels::{BlockCursor, BlockLoop, SpaceArgs, SpaceCursor};
+use crate::plan::{SpacePart, SpacePlan};
 
 /// Runs a plan.
 ///
@@ -13,14 +13,15 @@ use crate::plan::SpacePlan;
 /// X1, for data and output at coordinate 0.
 #[inline]
 pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: *mut u8) {
-    let Some(entry) = plan.entry() else { return };
-    let origin = SpaceCursor { out, data: data.wrapping_offset(plan.origin()) };
-    let task = Task { plan, entry, origin, loops: plan.loops() };
-    match plan.tasks(pool_threads) {
-        // SAFETY: the caller's promise.
-        1 => unsafe { task.call() },
-        // SAFETY: as above.
-        tasks => unsafe { task.run_shared(tasks) },
+    let tensors = SpaceCursor { out, data };
+    for part in plan.parts() {
+        let task = Task { plan, part, origin: tensors.after(part.origin), loops: &part.loops };
+        match plan.tasks(part, pool_threads) {
+            // SAFETY: the caller's promise.
+            1 => unsafe { task.call() },
+            // SAFETY: as above.
+            tasks => unsafe { task.run_shared(tasks) },
+        }
     }
 }
 
@@ -28,7 +29,7 @@ pub(crate) unsafe fn run(plan: &SpacePlan, data: *const u8, out: *mut u8) {
 #[derive(Clone, Copy)]
 struct Task<'a> {
     plan: &'a SpacePlan,
-    entry: &'static SpaceEntry,
+    part: &'a SpacePart,
     origin: SpaceCursor,
     loops: &'a [BlockLoop],
 }
@@ -41,12 +42,13 @@ impl Task<'_> {
     ///
     /// # Safety
     /// The promise of [`run`], for this part of the loop nest. It gives the kernel contract: the loops reach the
-    /// elements that the operator names (P1), and the plan picked the kernel by rank and row (P2).
+    /// elements that the operator names (P1), and the plan picked the kernel by rank and row, or has a fill (P2).
     #[inline]
     unsafe fn call(self) {
-        let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.plan.row() };
+        let args =
+            SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
         // SAFETY: the kernel contract holds, as argued above.
-        unsafe { (self.entry.run)(&args) }
+        unsafe { (self.part.entry.run)(&args) }
     }
 
     /// Runs the loop nest on up to `tasks` threads, piece by piece.
@@ -85,9 +87,6 @@ fn skip(cursor: BlockCursor, along: &BlockLoop, count: usize) -> BlockCursor {
     let phase = (cursor.phase + count) % along.block;
     let carries = (cursor.phase + count) / along.block;
     let steps = phase as isize - cursor.phase as isize;
-    let data = along.period().wrapping_mul(carries as isize).wrapping_add(along.step.wrapping_mul(steps));
-    let out = along.out.wrapping_mul(count as isize);
-    let at = cursor.at();
-    SpaceCursor { out: at.out.wrapping_offset(out), data: at.data.wrapping_offset(data) }
-        .enter(&BlockLoop { phase, ..*along })
+    let step = along.period().times(carries as isize).and(along.step.times(steps));
+    cursor.at().after(step).enter(&BlockLoop { phase, ..*along })
 }

@@ -212,7 +212,7 @@ impl IndexArgs<'_> {
                 self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
             }
             Method::StridedCopy => inner.index == 0,
-            Method::Panels | Method::Interleaved => false,
+            Method::Panels | Method::Interleaved | Method::Deinterleaved => false,
         }
     }
 }

@@ -46,8 +46,8 @@ builtin! {
 }
 
 builtin! {
-    /// The built-in kernels of BatchToSpace.
-    BATCH_TO_SPACE, indices: [i64], ops: [batch_to_space]
+    /// The built-in kernels of the operators that rearrange space.
+    REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth]
 }
 
 /// Every built-in set.
@@ -60,7 +60,7 @@ pub(crate) const BUILTIN: [&KernelSet; 9] = [
     &GATHER_U16,
     &GATHER_U32,
     &GATHER_U64,
-    &BATCH_TO_SPACE,
+    &REARRANGE,
 ];
 
 /// The built-in set for an index type. Where the type is a constant, no other set is linked.

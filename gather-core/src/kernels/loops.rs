@@ -34,7 +34,7 @@ pub unsafe fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     }
 }
 
-/// A loop nest of any rank around the body of BatchToSpace.
+/// A loop nest of any rank around the body of an operator that rearranges space.
 ///
 /// # Safety
 /// The kernel contract for `args`.

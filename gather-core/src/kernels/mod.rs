@@ -46,7 +46,7 @@
 //! | `resolve` | from indices to positions |
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
-//! | `space` | BatchToSpace |
+//! | `space` | what rearranges space: BatchToSpace, DepthToSpace and their inverses |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
@@ -90,9 +90,10 @@
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more.
 //!
-//! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` is
-//! that of BatchToSpace, whose kernels have no indices: of the contract, K1, K4, K5, K6 and K7 hold for them, and data
-//! may be read along the loops.
+//! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` and
+//! `Deinterleaved` are those of kernels that rearrange space and have no indices: of the contract, K1, K4, K5, K6 and
+//! K7 hold for them, and data may be read along the loops. Where such a kernel fills what is padded, it has a `fill`,
+//! whose length divides `row`, and reads no data.
 
 mod args;
 mod bodies;
@@ -126,7 +127,8 @@ pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;
-pub(crate) use space::args::{BlockCursor, BlockLoop};
+pub(crate) use space::FILL;
+pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub use space::args::{SpaceArgs, SpaceCursor};
 pub use space::space_plane;
 pub(crate) use table::IndexKernel;

@@ -89,7 +89,7 @@ impl Registry {
         self.sets.iter().rev().find_map(|set| {
             let width = set.width_of(key.dtype)?;
             let (name, exact) = match (key.op, key.index) {
-                (Op::BatchToSpace, None) => {
+                (op, None) if op.rearranges() && set.lists(op) => {
                     (set.space_kernel(width, key.rank, key.level)?.name, set.has_rank(key.rank))
                 }
                 (op, Some(index)) => {
@@ -109,9 +109,9 @@ impl Registry {
         Some(set.map_or_else(|| Kernels::builtin(index), |set| Kernels::with(set, index)))
     }
 
-    /// The kernels for calls of BatchToSpace; `None` where no set knows the data type.
-    pub(crate) fn space_kernels(&self, dtype: DType) -> Option<Kernels> {
-        let set = self.known(dtype)?.find(|set| set.tables().ops.contains(&Op::BatchToSpace));
+    /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
+    pub(crate) fn space_kernels(&self, op: Op, dtype: DType) -> Option<Kernels> {
+        let set = self.known(dtype)?.find(|set| set.lists(op));
         Some(set.map_or_else(Kernels::space, |set| Kernels::space_with(set)))
     }
 
@@ -135,7 +135,7 @@ fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
         tables.ops.iter().flat_map(move |&op| {
             tables.elements.iter().flat_map(move |element| {
                 let index = IndexType::ALL.iter().filter(move |&&index| set.takes(op, index)).map(|&index| Some(index));
-                let none = (op == Op::BatchToSpace).then_some(None);
+                let none = op.rearranges().then_some(None);
                 index.chain(none).flat_map(move |index| {
                     tables.ranks.iter().filter_map(move |&rank| {
                         let loops = usize::from(rank);

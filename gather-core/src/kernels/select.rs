@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{BATCH_TO_SPACE, builtin_of};
+use crate::kernels::builtin::{REARRANGE, builtin_of};
 use crate::kernels::table::{IndexEntry, KernelSet, SpaceEntry};
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
@@ -32,14 +32,14 @@ impl Kernels {
         Kernels { own: Some(own), builtin: builtin_of(index) }
     }
 
-    /// The built-in kernels of BatchToSpace.
+    /// The built-in kernels of the operators that rearrange space.
     pub(crate) fn space() -> Self {
-        Kernels { own: None, builtin: &BATCH_TO_SPACE }
+        Kernels { own: None, builtin: &REARRANGE }
     }
 
-    /// The kernels of a set for BatchToSpace, and the built-in ones for what it lacks.
+    /// The kernels of a set for the operators that rearrange space, and the built-in ones for what it lacks.
     pub(crate) fn space_with(own: &'static KernelSet) -> Self {
-        Kernels { own: Some(own), builtin: &BATCH_TO_SPACE }
+        Kernels { own: Some(own), builtin: &REARRANGE }
     }
 
     /// The kernel of an index operator for rows of `row` bytes.
@@ -55,7 +55,7 @@ impl Kernels {
         self.find(row, |set, width| set.index_kernel(op, width, index, rank, level))
     }
 
-    /// The kernel of BatchToSpace for rows of `row` bytes.
+    /// The kernel of the operators that rearrange space for rows of `row` bytes.
     #[inline]
     pub(crate) fn space_kernel(&self, row: usize, rank: usize, level: Level) -> &'static SpaceEntry {
         self.find(row, |set, width| set.space_kernel(width, rank, level))

@@ -31,7 +31,7 @@ pub struct Tables {
     pub indices: &'static [IndexRow],
     /// Ranks of loop nests in order; 0, last, for any.
     pub ranks: &'static [u8],
-    /// The operators: those on indices run on `LevelTable::index`, BatchToSpace on `LevelTable::space`.
+    /// The operators: those on indices run on `LevelTable::index`, those that rearrange space on `LevelTable::space`.
     pub ops: &'static [Op],
     /// Widths.
     pub widths: &'static [WidthRow],
@@ -75,7 +75,7 @@ pub struct LevelTable {
     pub level: Level,
     /// Ordered by width, representation, rank; empty without an operator on indices.
     pub index: &'static [IndexEntry],
-    /// Ordered by width, rank; empty without BatchToSpace.
+    /// Ordered by width, rank; empty without an operator that rearranges space.
     pub space: &'static [SpaceEntry],
 }
 
@@ -101,7 +101,7 @@ impl IndexEntry {
     }
 }
 
-/// A kernel of BatchToSpace under its name.
+/// A kernel of the operators that rearrange space under its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceEntry {
     /// The function's name.
@@ -147,7 +147,7 @@ const MAX_RANK: usize = limit!(max_rank);
 
 /// The macro knows every operator, index type and level.
 const _: () = {
-    assert!(OPS == Op::BatchToSpace as usize + 1);
+    assert!(OPS == Op::SpaceToDepth as usize + 1);
     assert!(INDEX_TYPES == IndexType::ALL.len());
     assert!(limit!(levels) == Level::ALL.len());
 };
@@ -218,9 +218,10 @@ impl KernelSet {
         let (mut gathers, mut spaces) = (0, 0);
         let mut i = 0;
         while i < tables.ops.len() {
-            match tables.ops[i] {
-                Op::BatchToSpace => spaces = tables.widths.len() * tables.ranks.len(),
-                _ => gathers = tables.widths.len() * tables.reprs.len() * tables.ranks.len(),
+            if tables.ops[i].rearranges() {
+                spaces = tables.widths.len() * tables.ranks.len();
+            } else {
+                gathers = tables.widths.len() * tables.reprs.len() * tables.ranks.len();
             }
             i += 1;
         }
@@ -281,9 +282,15 @@ impl KernelSet {
         self.tables.elements.iter().find(|row| row.dtype == dtype).map(|row| row.width)
     }
 
+    /// Whether an operator is in the set's list.
+    #[inline]
+    pub(crate) fn lists(&self, op: Op) -> bool {
+        self.lookup.ops[op as usize]
+    }
+
     /// Whether the set has kernels of an operator for an index type.
     pub(crate) fn takes(&self, op: Op, index: IndexType) -> bool {
-        op != Op::BatchToSpace && self.lookup.ops[op as usize] && self.repr(index).is_some()
+        !op.rearranges() && self.lists(op) && self.repr(index).is_some()
     }
 
     /// The position of an index type's representation: of a pointer-sized type, its own or that of its width.
@@ -321,14 +328,14 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        if op == Op::BatchToSpace || !self.lookup.ops[op as usize] {
+        if op.rearranges() || !self.lists(op) {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
         self.level(level)?.index.get((width * self.tables.reprs.len() + repr) * self.tables.ranks.len() + rank)
     }
 
-    /// The kernel of BatchToSpace.
+    /// The kernel of the operators that rearrange space.
     #[inline]
     pub(crate) fn space_kernel(&self, width: usize, rank: usize, level: Level) -> Option<&'static SpaceEntry> {
         let rank = self.rank(rank)?;

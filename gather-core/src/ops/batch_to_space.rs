@@ -3,15 +3,15 @@
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
-use crate::call::space::{SpaceAttributes, SpaceOperator};
+use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+use crate::ops::blocks::{Blocks, Checked, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
-use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::layout::Shape;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
-use crate::types::index::IndexType;
 use crate::types::op::{Argument, Op};
 
 /// Moves blocks of the batch into the spatial dimensions, then crops these.
@@ -29,7 +29,9 @@ use crate::types::op::{Argument, Op};
 /// and 0.
 ///
 /// # Errors
-/// As listed at [`output_shape`](SpaceOperator::output_shape).
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
+/// `crops_begin` and `crops_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
+/// [`Error::BatchNotDivisible`], [`Error::CropsTooLarge`], and [`Error::TooManyElements`] for the result.
 ///
 /// # Examples
 /// The batch of 4 becomes blocks of 2 x 2, without crops:
@@ -64,28 +66,16 @@ pub type BatchToSpace = SpaceOperator<BatchToSpaceAttributes>;
 
 /// The attributes of [`BatchToSpace`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BatchToSpaceAttributes {
-    block_shape: Entries,
-    crops_begin: Entries,
-    crops_end: Entries,
-    /// Whether dimensions beyond the entries have blocks of 1 and no crops.
-    completes: bool,
-}
+pub struct BatchToSpaceAttributes(Blocks);
 
-/// One entry for each dimension.
-type Entries = SmallVec<[i64; 6]>;
+const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::CropsBegin, Argument::CropsEnd];
 
 impl BatchToSpace {
     /// BatchToSpace with its parameters, each of one entry for each dimension of data. They are checked when it is
     /// used.
     #[must_use]
     pub fn new(block_shape: &[i64], crops_begin: &[i64], crops_end: &[i64]) -> Self {
-        Self::from_attributes(BatchToSpaceAttributes {
-            block_shape: SmallVec::from_slice(block_shape),
-            crops_begin: SmallVec::from_slice(crops_begin),
-            crops_end: SmallVec::from_slice(crops_end),
-            completes: false,
-        })
+        Self::from_attributes(BatchToSpaceAttributes(Blocks::new(block_shape, crops_begin, crops_end)))
     }
 
     /// OpenVINO BatchToSpace-2: the same as [`BatchToSpace::new`].
@@ -110,14 +100,7 @@ impl BatchToSpace {
     /// ```
     #[must_use]
     pub fn tensorflow(block_shape: &[i64], crops: &[[i64; 2]]) -> Self {
-        let behind_batch =
-            |batch: i64, entries: &mut dyn Iterator<Item = i64>| core::iter::once(batch).chain(entries).collect();
-        Self::from_attributes(BatchToSpaceAttributes {
-            block_shape: behind_batch(1, &mut block_shape.iter().copied()),
-            crops_begin: behind_batch(0, &mut crops.iter().map(|&[begin, _]| begin)),
-            crops_end: behind_batch(0, &mut crops.iter().map(|&[_, end]| end)),
-            completes: true,
-        })
+        Self::from_attributes(BatchToSpaceAttributes(Blocks::behind_batch(block_shape, crops)))
     }
 
     /// BatchToSpace with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
@@ -132,135 +115,66 @@ impl BatchToSpace {
         crops_begin: &DynView<'_>,
         crops_end: &DynView<'_>,
     ) -> Result<Self, Error> {
-        Ok(Self::new(
-            &integers(Argument::BlockShape, block_shape)?,
-            &integers(Argument::CropsBegin, crops_begin)?,
-            &integers(Argument::CropsEnd, crops_end)?,
-        ))
+        let blocks = Blocks::from_tensors(Op::BatchToSpace, LISTS, [block_shape, crops_begin, crops_end])?;
+        Ok(Self::from_attributes(BatchToSpaceAttributes(blocks)))
     }
 
     /// The blocks, as they were given: that of the batch first.
     #[must_use]
     pub fn get_block_shape(&self) -> &[i64] {
-        &self.attributes().block_shape
+        &self.attributes().0.block
     }
 
     /// The crops at the begin of each dimension, as they were given.
     #[must_use]
     pub fn get_crops_begin(&self) -> &[i64] {
-        &self.attributes().crops_begin
+        &self.attributes().0.begin
     }
 
     /// The crops at the end of each dimension, as they were given.
     #[must_use]
     pub fn get_crops_end(&self) -> &[i64] {
-        &self.attributes().crops_end
+        &self.attributes().0.end
     }
 }
 
 impl Sealed for BatchToSpaceAttributes {}
-
-impl BatchToSpaceAttributes {
-    /// The entries of a parameter, one for each dimension of data.
-    fn entries(&self, argument: Argument, given: &Entries, rank: usize, least: i64) -> Result<Entries, Error> {
-        let mut entries = given.clone();
-        // As many crops as blocks: else one of them fits no rank.
-        let agree = [&self.crops_begin, &self.crops_end].iter().all(|crops| crops.len() == self.block_shape.len());
-        if self.completes && agree && entries.len() < rank {
-            entries.resize(rank, least);
-        }
-        check_entries(argument, &entries, rank, least)?;
-        Ok(entries)
-    }
-}
 
 impl SpaceAttributes for BatchToSpaceAttributes {
     fn op(&self) -> Op {
         Op::BatchToSpace
     }
 
-    fn lower(&self, data: &Layout) -> Result<SpaceLowered, Error> {
-        let rank = data.rank();
-        if rank < 2 {
-            let (op, argument) = (Op::BatchToSpace, Argument::Data);
-            return Err(Error::RankOutOfRange { op, argument, rank, min: 2, max: usize::MAX });
-        }
-        let block_shape = self.entries(Argument::BlockShape, &self.block_shape, rank, 1)?;
-        let crops_begin = self.entries(Argument::CropsBegin, &self.crops_begin, rank, 0)?;
-        let crops_end = self.entries(Argument::CropsEnd, &self.crops_end, rank, 0)?;
-
-        let batch = data.shape()[0];
-        let product = block_shape.iter().try_fold(1usize, |p, &b| p.checked_mul(usize::try_from(b).ok()?));
-        let product = match product {
+    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+        let op = Op::BatchToSpace;
+        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let batch = data[0];
+        let product = match product(&block) {
             Some(product) if batch.is_multiple_of(product) => product,
             product => return Err(Error::BatchNotDivisible { batch, product }),
         };
-        let mut output = Shape::default();
-        let mut dims = SmallVec::new();
-        let mut origin = 0isize;
-        output.push(batch / product);
-        dims.push(BlockDim { n: batch / product, block: 1, phase: 0, step: 0, period: data.strides()[0] });
-
-        // From one phase of dimension k to the next, data steps over the blocks of all later dimensions.
-        let mut blocks = product;
-        for k in 1..rank {
+        let images = batch / product;
+        let mut output = Shape::from([images]);
+        let mut dims = SmallVec::from_slice(&[BlockDim::plain(images)]);
+        let mut step = batch;
+        for k in 1..data.len() {
             // Blocks are positive, crops are not negative, and the product of the blocks fits.
-            let (block, begin, end) = (block_shape[k] as usize, crops_begin[k], crops_end[k]);
-            blocks /= block;
-            let size = data.shape()[k].checked_mul(block);
-            let n = size
-                .and_then(|size| size.checked_sub(usize::try_from(begin).ok()?))
-                .and_then(|size| size.checked_sub(usize::try_from(end).ok()?))
-                .ok_or(Error::CropsTooLarge { dim: k, begin, end, size })?;
-            let step = data.strides()[0].wrapping_mul((batch / product) as isize).wrapping_mul(blocks as isize);
-            let period = data.strides()[k];
-            let (first, phase) = (begin as usize / block, begin as usize % block);
-            origin = origin
-                .wrapping_add(period.wrapping_mul(first as isize))
-                .wrapping_add(step.wrapping_mul(phase as isize));
+            let (block, begin, end) = (block[k] as usize, begin[k], end[k]);
+            let size = data[k].checked_mul(block);
+            let crop = |size: usize, crop: i64| size.checked_sub(usize::try_from(crop).ok()?);
+            let n = size.and_then(|size| crop(crop(size, begin)?, end));
+            let n = n.ok_or(Error::CropsTooLarge { dim: k, begin, end, size })?;
+            // From one place in a block to the next, data steps over the images of all blocks of later dimensions.
+            step /= block;
             output.push(n);
-            dims.push(BlockDim { n, block, phase, step, period });
+            dims.push(BlockDim { block, begin: begin as usize, step, ..BlockDim::plain(n) });
         }
         Shape::checked_len(&output)?;
-        Ok(SpaceLowered { op: Op::BatchToSpace, output, dims, origin })
+        Ok(SpaceLowered { op, output, dims, holder: 0 })
     }
 }
 
-/// The values of a parameter tensor.
-fn integers(argument: Argument, tensor: &DynView<'_>) -> Result<SmallVec<[i64; 6]>, Error> {
-    let dtype = tensor.dtype();
-    let read = IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })?.reader();
-    let &[len] = tensor.shape() else {
-        let (op, rank) = (Op::BatchToSpace, tensor.shape().len());
-        return Err(Error::RankOutOfRange { op, argument, rank, min: 1, max: 1 });
-    };
-    // Nothing steps along a tensor of one element, so that its stride may be anything.
-    let stride = tensor.layout().strides()[0].wrapping_mul(dtype.size() as isize);
-    let value = |at: usize| {
-        // SAFETY: V1: `at` is a coordinate of the tensor, whose type the reader was made for.
-        let value = unsafe { read(tensor.origin().wrapping_offset(stride.wrapping_mul(at as isize))) };
-        value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    };
-    let mut values = SmallVec::new();
-    // A tensor whose one value is repeated may have more than memory holds.
-    values.try_reserve(len).map_err(|_| Error::AllocationFailed { bytes: len.saturating_mul(size_of::<i64>()) })?;
-    values.extend((0..len).map(value));
-    Ok(values)
-}
-
-/// Checks that there is one entry for each dimension, each at least `min`, and the first exactly `min`.
-fn check_entries(argument: Argument, entries: &[i64], rank: usize, min: i64) -> Result<(), Error> {
-    if entries.len() != rank {
-        return Err(Error::ParameterLengthMismatch { argument, len: entries.len(), rank });
-    }
-    for (dim, &value) in entries.iter().enumerate() {
-        let max = if dim == 0 { min } else { i64::MAX };
-        if !(min..=max).contains(&value) {
-            return Err(Error::ParameterOutOfRange { argument, dim, value, min, max });
-        }
-    }
-    Ok(())
-}
+impl Permutes for BatchToSpaceAttributes {}
 
 /// Moves blocks of the batch into the spatial dimensions, then crops these: the plain form of [`BatchToSpace`].
 ///

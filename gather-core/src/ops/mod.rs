@@ -1,14 +1,21 @@
 //! The operators: small values that hold attributes, check them against shapes, and lower to loops.
 
 mod batch_to_space;
+mod blocks;
+mod depth;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod space_to_batch;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
+pub use depth::{
+    DepthToSpace, DepthToSpaceAttributes, SpaceToDepth, SpaceToDepthAttributes, depth_to_space, space_to_depth,
+};
 pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
 
 use crate::types::error::Error;
 use crate::types::op::Op;

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::{Action, IndexPlan, Panels, SpacePlan};
+use crate::plan::{Action, IndexPlan, Panels, SpacePart, SpacePlan};
 use crate::types::method::Method;
 
 /// What a plan will do: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
@@ -25,7 +25,11 @@ impl<'a> Explain<'a> {
     }
 
     pub(crate) fn space(plan: &'a SpacePlan, threads: impl FnOnce() -> usize) -> Self {
-        Explain { plan: Kind::Space(plan), tasks: plan.tasks(threads) }
+        let mut tasks = 1;
+        if let Some(largest) = plan.parts().iter().max_by_key(|part| part.bytes()) {
+            tasks = plan.tasks(largest, threads);
+        }
+        Explain { plan: Kind::Space(plan), tasks }
     }
 
     /// The name of the kernel that runs; where none does, what is done in its place.
@@ -37,7 +41,7 @@ impl<'a> Explain<'a> {
                 Action::Check => "check only",
                 Action::Run => plan.kernel_name(),
             },
-            Kind::Space(plan) => plan.entry().map_or("nothing to do", |entry| entry.name),
+            Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
 
@@ -46,7 +50,7 @@ impl<'a> Explain<'a> {
     pub fn method(&self) -> Method {
         match self.plan {
             Kind::Index(plan) => plan.method(),
-            Kind::Space(_) => Method::Interleaved,
+            Kind::Space(plan) => plan.method(),
         }
     }
 
@@ -119,12 +123,18 @@ impl Explain<'_> {
 
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
-        for (depth, l) in plan.loops().iter().enumerate() {
-            let kind = kind(depth, plan.loops().len());
-            writeln!(f, "  {kind} of {} in blocks of {}: output +{} bytes", l.n, l.block, l.out)?;
+        let moves = plan.parts().iter().find(|part| !part.fills());
+        for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
+            let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
+            let step = if l.block == 1 { l.wrap } else { l.step };
+            writeln!(f, "  {kind} of {} in blocks of {}: output +{}, data +{} bytes", l.n, l.block, step.out, step.data)?;
         }
-        writeln!(f, "  method {}", Method::Interleaved)?;
-        let (row, level) = (plan.row(), plan.level());
+        writeln!(f, "  method {}", plan.method())?;
+        let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);
+        if let Some(bytes) = pads.reduce(usize::saturating_add) {
+            writeln!(f, "  fills {bytes} bytes of padding")?;
+        }
+        let (row, level) = (moves.map_or(0, |part| part.row), plan.level());
         write!(f, "  moves {row} bytes a row, {} in all; level {level}, tasks {}", plan.bytes(), self.tasks)
     }
 }

@@ -14,7 +14,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::{BlockLoop, LINE, Loop};
+use crate::kernels::{BlockLoop, LINE, Loop, Step};
 
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
@@ -97,7 +97,7 @@ pub(crate) fn cut_walk(loops: &mut Loops, stride: isize) {
     loops.insert(at, outer);
 }
 
-/// Folds the loops of BatchToSpace, given outermost first, with strides in elements; returns the row's elements.
+/// Folds the loops of an operator that rearranges space, given outermost first, with strides in elements; returns the row's elements.
 pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[BlockLoop; 6]>, usize) {
     let mut loops: SmallVec<[BlockLoop; 6]> = SmallVec::new();
     for dim in dims.filter(|dim| dim.n != 1) {
@@ -107,8 +107,7 @@ pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[B
             Some(outer)
                 if outer.block == 1
                     && dim.block == 1
-                    && outer.out == dim.out.wrapping_mul(n)
-                    && outer.wrap == dim.wrap.wrapping_mul(n) =>
+                    && outer.wrap == dim.wrap.times(n) =>
             {
                 *outer = BlockLoop { n: outer.n.saturating_mul(dim.n), ..dim };
             }
@@ -118,8 +117,7 @@ pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[B
     let mut row = 1;
     if let Some(&inner) = loops.last()
         && inner.block == 1
-        && inner.out == 1
-        && inner.wrap == 1
+        && inner.wrap == (Step { out: 1, data: 1 })
     {
         row = inner.n;
         loops.pop();
@@ -132,7 +130,7 @@ pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[B
 
 /// A loop that never carries is a plain one whose step is that of its phases.
 fn plain(dim: BlockLoop) -> BlockLoop {
-    if dim.block - dim.phase >= dim.n { BlockLoop { block: 1, phase: 0, step: 0, wrap: dim.step, ..dim } } else { dim }
+    if dim.block - dim.phase >= dim.n { BlockLoop { block: 1, phase: 0, step: Step::NONE, wrap: dim.step, ..dim } } else { dim }
 }
 
 /// The greatest common divisor; `gcd(0, b)` is `b`.

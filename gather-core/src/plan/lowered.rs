@@ -3,9 +3,13 @@
 
 #![forbid(unsafe_code)]
 
+use core::cmp::Ordering;
+
 use smallvec::SmallVec;
 
+use crate::kernels::{BlockLoop, Step};
 use crate::tensor::layout::Shape;
+use crate::types::method::Method;
 use crate::types::op::Op;
 
 /// One output dimension of an operator on indices.
@@ -64,31 +68,118 @@ impl IndexLowered {
     }
 }
 
-/// One output dimension of BatchToSpace.
+/// One dimension of an operator that rearranges space: of the tensor that is whole, which is the output where streams
+/// are interleaved, and data where they are taken apart. The other tensor, in blocks, has as many dimensions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockDim {
+    /// Elements that are moved.
     pub(crate) n: usize,
     pub(crate) block: usize,
-    pub(crate) phase: usize,
-    /// Data from one phase to the next.
-    pub(crate) step: isize,
-    /// Data from a phase to the same one of the next coordinate.
-    pub(crate) period: isize,
+    /// Where the first of them lies in the blocks: what is cropped or padded before it.
+    pub(crate) begin: usize,
+    /// Elements that are moved or padded; `n` where nothing is.
+    pub(crate) padded: usize,
+    /// Coordinates from one block to the next, along the same dimension of the tensor in blocks.
+    pub(crate) period: usize,
+    /// Coordinates from one place in a block to the next, along the dimension that holds them.
+    pub(crate) step: usize,
 }
 
 impl BlockDim {
-    /// Data from the last phase to the first of the next coordinate.
-    pub(crate) fn wrap(&self) -> isize {
-        self.period.wrapping_sub(self.step.wrapping_mul(self.block as isize - 1))
+    /// A dimension of `n` elements that has no blocks.
+    pub(crate) fn plain(n: usize) -> Self {
+        BlockDim { n, block: 1, begin: 0, padded: n, period: 1, step: 0 }
     }
 }
 
-/// BatchToSpace.
+/// An operator that rearranges space.
 #[derive(Clone, Debug)]
 pub struct SpaceLowered {
     pub(crate) op: Op,
     pub(crate) output: Shape,
     pub(crate) dims: SmallVec<[BlockDim; 6]>,
-    /// Element of data that the first element of the output comes from.
-    pub(crate) origin: isize,
+    /// The dimension of the tensor in blocks that holds the places in a block: its batch or its depth.
+    pub(crate) holder: usize,
+}
+
+impl SpaceLowered {
+    /// `Interleaved` where the output is whole, `Deinterleaved` where data is.
+    pub(crate) fn method(&self) -> Method {
+        match self.op {
+            Op::SpaceToBatch | Op::SpaceToDepth => Method::Deinterleaved,
+            _ => Method::Interleaved,
+        }
+    }
+
+    /// Whether the output has elements that are no elements of data.
+    pub(crate) fn pads(&self) -> bool {
+        self.dims.iter().any(|dim| dim.padded != dim.n)
+    }
+
+    /// The coordinate of data that a coordinate of the output comes from, where data is whole; outside of data where
+    /// the output is padded.
+    pub(crate) fn source(&self, at: &[usize]) -> SmallVec<[usize; 6]> {
+        let places = at[self.holder];
+        let coordinate = |(k, dim): (usize, &BlockDim)| match dim.block {
+            1 if k == self.holder => places / dim.period % dim.n,
+            1 => at[k].wrapping_sub(dim.begin),
+            block => (at[k] * block + places / dim.step % block).wrapping_sub(dim.begin),
+        };
+        self.dims.iter().enumerate().map(coordinate).collect()
+    }
+
+    /// The loops, with strides in elements, and the steps to their first element.
+    pub(crate) fn loops(&self, data: &[isize], out: &[isize]) -> (SmallVec<[BlockLoop; 6]>, Step) {
+        self.loops_over(self.dims.iter().map(|dim| (dim.n, dim.begin)), data, out)
+    }
+
+    /// As [`SpaceLowered::loops`], over what is padded: for each dimension, and for each of its ends, the elements
+    /// beyond it that lie within those moved in all dimensions before.
+    ///
+    /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps are
+    /// those of the output, so that they keep no loops from folding.
+    pub(crate) fn loops_of_pads(&self, out: &[isize]) -> impl Iterator<Item = (SmallVec<[BlockLoop; 6]>, Step)> {
+        let ends = |at: usize| {
+            let BlockDim { n, begin, padded, .. } = self.dims[at];
+            [(at, begin, 0), (at, padded - n - begin, begin + n)]
+        };
+        let pads = (0..self.dims.len()).filter(|&at| self.dims[at].padded != self.dims[at].n).flat_map(ends);
+        pads.filter(|&(_, n, _)| n != 0).map(move |(at, n, begin)| {
+            let range = |(k, dim): (usize, &BlockDim)| match k.cmp(&at) {
+                Ordering::Less => (dim.n, dim.begin),
+                Ordering::Equal => (n, begin),
+                Ordering::Greater => (dim.padded, 0),
+            };
+            let (loops, origin) = self.loops_over(self.dims.iter().enumerate().map(range), out, out);
+            let unread = |step: Step| Step { data: step.out, ..step };
+            let loops = loops.iter().flat_map(BlockLoop::apart);
+            (loops.map(|l| BlockLoop { step: unread(l.step), wrap: unread(l.wrap), ..l }).collect(), origin)
+        })
+    }
+
+    /// Loops over ranges of the dimensions: of how many elements, and where the first lies in the blocks. Strides of
+    /// layouts over no slice may wrap.
+    fn loops_over(
+        &self,
+        ranges: impl Iterator<Item = (usize, usize)>,
+        data: &[isize],
+        out: &[isize],
+    ) -> (SmallVec<[BlockLoop; 6]>, Step) {
+        let blocks_are_data = self.method() == Method::Interleaved;
+        let (whole, blocks) = if blocks_are_data { (out, data) } else { (data, out) };
+        // A step of the whole tensor and one of that in blocks.
+        let both = |whole: isize, blocks: isize| {
+            if blocks_are_data { Step { out: whole, data: blocks } } else { Step { out: blocks, data: whole } }
+        };
+        let mut origin = Step::NONE;
+        let loops = self.dims.iter().zip(ranges).enumerate().map(|(k, (dim, (n, begin)))| {
+            let period = blocks[k].wrapping_mul(dim.period as isize);
+            let step = blocks[self.holder].wrapping_mul(dim.step as isize);
+            let wrap = period.wrapping_sub(step.wrapping_mul(dim.block as isize - 1));
+            let (first, phase) = (begin / dim.block, begin % dim.block);
+            origin = origin.and(both(0, period).times(first as isize)).and(both(0, step).times(phase as isize));
+            BlockLoop { n, block: dim.block, phase, step: both(whole[k], step), wrap: both(whole[k], wrap) }
+        });
+        (loops.collect(), origin)
+    }
 }

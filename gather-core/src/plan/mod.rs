@@ -17,5 +17,5 @@ pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
-pub(crate) use space::SpacePlan;
+pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

@@ -1,109 +1,124 @@
-//! The plan of BatchToSpace: folded loops with phases.
+//! The plan of an operator that rearranges space: folded loops with phases.
 
 #![forbid(unsafe_code)]
 
 use smallvec::SmallVec;
 
-use crate::kernels::BlockLoop;
-use crate::kernels::SpaceEntry;
 use crate::kernels::select::Kernels;
+use crate::kernels::{BlockLoop, FILL, SpaceEntry, Step};
 use crate::plan::fold::fold_blocks;
 use crate::plan::lowered::SpaceLowered;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
+use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{Options, Par};
 
-/// The plan of BatchToSpace.
+/// The plan of an operator that rearranges space.
 ///
 /// Made by [`SpacePlan::new`] alone, from parameters that have been checked against the layouts of data and output.
-/// So, for tensors of these layouts and of elements of the planned size:
+/// So, for tensors of these layouts and of elements of the planned type:
 ///
-/// - **P1** `origin` and `loops` reach the elements of the output, each once, and those of data that the operator
-///   reads for them.
-/// - **P2** `entry` is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank; `None` where there is
-///   nothing to write.
+/// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of the first part and
+///   the elements of data that the operator reads for them, or, where an entry fills, those that are padded.
+/// - **P2** `entry` of a part is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank, or the one
+///   that fills. The length of `fill` divides `row` there. There are no parts where there is nothing to write.
 #[derive(Clone, Debug)]
 pub(crate) struct SpacePlan {
     op: Op,
+    method: Method,
     output: Shape,
-    /// P1.
-    loops: SmallVec<[BlockLoop; 6]>,
-    /// P1. Bytes from the first element of data to the first that is read.
-    origin: isize,
-    row: usize,
-    /// P2.
-    entry: Option<&'static SpaceEntry>,
+    /// P1, P2. What is moved, then what is padded.
+    parts: SmallVec<[SpacePart; 1]>,
+    /// P2. What is padded with; empty where nothing is.
+    fill: ElementBytes,
     level: Level,
     par: Par,
     /// Bytes that a call writes.
     bytes: usize,
 }
 
+/// A loop nest of a plan, and the kernel that runs it.
+#[derive(Clone, Debug)]
+pub(crate) struct SpacePart {
+    /// P1.
+    pub(crate) loops: SmallVec<[BlockLoop; 6]>,
+    /// P1. From the first elements of both tensors to the first that the loops reach, in bytes.
+    pub(crate) origin: Step,
+    pub(crate) row: usize,
+    /// Bytes that it writes.
+    bytes: usize,
+    /// P2.
+    pub(crate) entry: &'static SpaceEntry,
+}
+
+impl SpacePart {
+    /// Bytes that it writes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the part is padding.
+    pub(crate) fn fills(&self) -> bool {
+        core::ptr::eq(self.entry, &raw const FILL)
+    }
+}
+
 impl SpacePlan {
-    /// Plans a lowered BatchToSpace for elements of `size` bytes and an output layout.
+    /// Plans a lowered operator for elements of a type and the layouts of both tensors.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
     pub(crate) fn new(
         kernels: Kernels,
         lowered: SpaceLowered,
-        size: usize,
+        dtype: DType,
+        data: &Layout,
         out: &Layout,
         options: Options,
     ) -> Result<Self, Error> {
         let level = Level::resolve(options.level)?;
-        let SpaceLowered { op, output, dims, origin } = lowered;
-        let bytes = Shape::checked_bytes(&output, size)?;
-        if let Some(method) = options.method.filter(|&method| method != Method::Interleaved) {
-            return Err(Error::MethodUnavailable { op, method });
+        let (method, size) = (lowered.method(), dtype.size());
+        let bytes = Shape::checked_bytes(&lowered.output, size)?;
+        if let Some(forced) = options.method.filter(|&forced| forced != method) {
+            return Err(Error::MethodUnavailable { op: lowered.op, method: forced });
         }
-        let (mut loops, elements) = fold_blocks(dims.iter().zip(out.strides()).map(|(dim, &out)| BlockLoop {
-            n: dim.n,
-            block: dim.block,
-            phase: dim.phase,
-            out,
-            step: dim.step,
-            wrap: dim.wrap(),
-        }));
-        let step = size as isize;
-        for l in &mut loops {
-            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
-            l.out = l.out.wrapping_mul(step);
-            l.step = l.step.wrapping_mul(step);
-            l.wrap = l.wrap.wrapping_mul(step);
+        let mut parts = SmallVec::new();
+        let mut fill = ElementBytes::new();
+        if bytes != 0 {
+            let kernel = |row, rank| kernels.space_kernel(row, rank, level);
+            parts.extend(part(lowered.loops(data.strides(), out.strides()), size, kernel));
+            if lowered.pads() {
+                fill = dtype.zero();
+                let pads = lowered.loops_of_pads(out.strides());
+                parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &FILL)));
+            }
         }
-        let row = elements.saturating_mul(size);
-        let entry = (bytes != 0).then(|| kernels.space_kernel(row, loops.len(), level));
-        let (origin, par) = (origin.wrapping_mul(step), options.par);
-        Ok(SpacePlan { op, output, loops, origin, row, entry, level, par, bytes })
+        let SpaceLowered { op, output, .. } = lowered;
+        Ok(SpacePlan { op, method, output, parts, fill, level, par: options.par, bytes })
     }
 
     pub(crate) fn op(&self) -> Op {
         self.op
     }
 
+    pub(crate) fn method(&self) -> Method {
+        self.method
+    }
+
     pub(crate) fn output(&self) -> &Shape {
         &self.output
     }
 
-    pub(crate) fn loops(&self) -> &[BlockLoop] {
-        &self.loops
+    pub(crate) fn parts(&self) -> &[SpacePart] {
+        &self.parts
     }
 
-    pub(crate) fn origin(&self) -> isize {
-        self.origin
-    }
-
-    pub(crate) fn row(&self) -> usize {
-        self.row
-    }
-
-    pub(crate) fn entry(&self) -> Option<&'static SpaceEntry> {
-        self.entry
+    pub(crate) fn fill(&self) -> &[u8] {
+        &self.fill
     }
 
     pub(crate) fn level(&self) -> Level {
@@ -114,9 +129,31 @@ impl SpacePlan {
         self.bytes
     }
 
-    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
+    /// Tasks that a part is cut into here and now, where the pool has `threads()` threads.
     #[inline]
-    pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
-        Work { bytes: self.bytes, rows: 0 }.tasks(self.par, threads)
+    pub(crate) fn tasks(&self, part: &SpacePart, threads: impl FnOnce() -> usize) -> usize {
+        Work { bytes: part.bytes, rows: 0 }.tasks(self.par, threads)
     }
+}
+
+/// A part of a plan from loops with strides in elements of `size` bytes, and from what its kernel is by row and rank;
+/// `None` where there is nothing to write.
+fn part(
+    (loops, origin): (SmallVec<[BlockLoop; 6]>, Step),
+    size: usize,
+    kernel: impl Fn(usize, usize) -> &'static SpaceEntry,
+) -> Option<SpacePart> {
+    if loops.iter().any(|along| along.n == 0) {
+        return None;
+    }
+    let (mut loops, elements) = fold_blocks(loops.into_iter());
+    // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+    let in_bytes = |step: Step| step.times(size as isize);
+    for along in &mut loops {
+        (along.step, along.wrap) = (in_bytes(along.step), in_bytes(along.wrap));
+    }
+    let row = elements.saturating_mul(size);
+    let bytes = loops.iter().fold(row, |bytes, along| bytes.saturating_mul(along.n));
+    let entry = kernel(row, loops.len());
+    Some(SpacePart { loops, origin: in_bytes(origin), row, bytes, entry })
 }

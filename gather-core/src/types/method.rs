@@ -39,8 +39,12 @@ pub enum Method {
     /// As `Blocks`, with whole cache lines of the output written past the caches. Takes rows of a line or more, on
     /// x86-64.
     Streamed,
-    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace).
+    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
+    /// [`DepthToSpace`](crate::DepthToSpace).
     Interleaved,
+    /// Data is taken apart into streams. The one method of [`SpaceToBatch`](crate::SpaceToBatch) and
+    /// [`SpaceToDepth`](crate::SpaceToDepth).
+    Deinterleaved,
 }
 
 impl Method {
@@ -57,6 +61,7 @@ impl Method {
         Method::StridedCopy,
         Method::Streamed,
         Method::Interleaved,
+        Method::Deinterleaved,
     ];
 
     /// The method's name, as plans print it.
@@ -74,6 +79,7 @@ impl Method {
             Method::StridedCopy => "strided_copy",
             Method::Streamed => "streamed",
             Method::Interleaved => "interleaved",
+            Method::Deinterleaved => "deinterleaved",
         }
     }
 }

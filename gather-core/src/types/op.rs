@@ -16,6 +16,12 @@ pub enum Op {
     GatherNd,
     /// OpenVINO BatchToSpace-2.
     BatchToSpace,
+    /// OpenVINO SpaceToBatch-2.
+    SpaceToBatch,
+    /// ONNX and OpenVINO DepthToSpace.
+    DepthToSpace,
+    /// ONNX and OpenVINO SpaceToDepth.
+    SpaceToDepth,
 }
 
 impl Op {
@@ -27,7 +33,15 @@ impl Op {
             Op::GatherElements => "gather_elements",
             Op::GatherNd => "gather_nd",
             Op::BatchToSpace => "batch_to_space",
+            Op::SpaceToBatch => "space_to_batch",
+            Op::DepthToSpace => "depth_to_space",
+            Op::SpaceToDepth => "space_to_depth",
         }
+    }
+
+    /// Whether the operator rearranges space, and so has no indices.
+    pub(crate) const fn rearranges(self) -> bool {
+        matches!(self, Op::BatchToSpace | Op::SpaceToBatch | Op::DepthToSpace | Op::SpaceToDepth)
     }
 }
 
@@ -47,12 +61,16 @@ pub enum Argument {
     Indices,
     /// The tensor that is written.
     Output,
-    /// `block_shape` of BatchToSpace.
+    /// `block_shape` of BatchToSpace and SpaceToBatch.
     BlockShape,
     /// `crops_begin` of BatchToSpace.
     CropsBegin,
     /// `crops_end` of BatchToSpace.
     CropsEnd,
+    /// `pads_begin` of SpaceToBatch.
+    PadsBegin,
+    /// `pads_end` of SpaceToBatch.
+    PadsEnd,
 }
 
 impl fmt::Display for Argument {
@@ -64,6 +82,8 @@ impl fmt::Display for Argument {
             Argument::BlockShape => "block_shape",
             Argument::CropsBegin => "crops_begin",
             Argument::CropsEnd => "crops_end",
+            Argument::PadsBegin => "pads_begin",
+            Argument::PadsEnd => "pads_end",
         })
     }
 }

@@ -31,6 +31,18 @@ pub enum OutOfBounds {
     Wrap,
 }
 
+/// In which order [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) count the depth of
+/// the tensor that has more of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Depth, column, row: places in a block first, then the depth within each. OpenVINO's `blocks_first`.
+    #[default]
+    Dcr,
+    /// Column, row, depth: depth first, then the places in a block. OpenVINO's `depth_first`, and what
+    /// `torch.pixel_shuffle` does.
+    Crd,
+}
+
 /// How many threads a call may use. The result is the same for any number.
 ///
 /// The calling thread always works itself. Called on a thread of a rayon pool, it is helped by that pool; on any

@@ -1,5 +1,5 @@
 //! The kernels: one named function for each width x representation x rank x level, which the operators on indices share,
-//! and one for each width x rank x level of BatchToSpace.
+//! and one for each width x rank x level, which those that rearrange space share.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -14,7 +14,7 @@ pub(crate) struct Kernel {
     pub(crate) name: Ident,
     /// Its definition.
     pub(crate) item: TokenStream,
-    /// Its width, index type and level; nothing for BatchToSpace.
+    /// Its width, index type and level; nothing where there are no indices.
     pub(crate) types: TokenStream,
 }
 
@@ -89,17 +89,17 @@ pub(crate) fn index_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
     kernels
 }
 
-/// The BatchToSpace kernels of one level, ordered by width and rank.
+/// The kernels of one level that the operators that rearrange space share, ordered by width and rank.
 pub(crate) fn space_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
     let Source { grid, private } = source;
     let (level_ty, level_name, attrs) = (format_ident!("{}", level.variant), level.name, level_attrs(level));
     let mut kernels = Vec::new();
-    for width in grid.widths.iter().filter(|_| grid.batch_to_space) {
+    for width in grid.widths.iter().filter(|_| !grid.space_ops.is_empty()) {
         let (width_ty, rows) = (width_type(source, width), rows_doc(grid, width));
         for &rank in &grid.ranks {
-            let name = format_ident!("batch_to_space_{}_{}__{level_name}", width.name, name::rank(rank));
+            let name = format_ident!("rearrange_{}_{}__{level_name}", width.name, name::rank(rank));
             let nest = nest_path(private, "space_nest", rank);
-            let doc = format!(" `batch_to_space` of {rows}, {}, {level_name} level.", rank_doc(rank));
+            let doc = format!(" Rearranges {rows}, {}, {level_name} level.", rank_doc(rank));
             let item = quote! {
                 #[doc = #doc]
                 ///

@@ -11,7 +11,7 @@ pub(crate) fn loop_nests(source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let ranks = grid.ranks.iter().copied().filter(|&rank| rank != 0);
     let index = ranks.clone().filter(|_| !grid.index_ops.is_empty()).map(|rank| index_nest(private, rank));
-    let space = ranks.filter(|_| grid.batch_to_space).map(|rank| space_nest(private, rank));
+    let space = ranks.filter(|_| !grid.space_ops.is_empty()).map(|rank| space_nest(private, rank));
     index.chain(space).collect()
 }
 
@@ -83,7 +83,7 @@ fn space_nest(private: &TokenStream, rank: u8) -> TokenStream {
             }
         };
     }
-    let doc = doc("`batch_to_space`", rank, loops.len());
+    let doc = doc("the operators that rearrange space", rank, loops.len());
     quote! {
         #[doc = #doc]
         ///

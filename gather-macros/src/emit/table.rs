@@ -31,8 +31,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         quote!(#private::IndexRow { index: #private::IndexType::#variant, #repr })
     });
     let (ranks, reprs) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.reprs);
-    let space_op = grid.batch_to_space.then_some(name::BATCH_TO_SPACE.1);
-    let ops = grid.index_ops.iter().copied().chain(space_op).map(|op| {
+    let ops = grid.index_ops.iter().chain(&grid.space_ops).map(|op| {
         let op = format_ident!("{op}");
         quote!(#private::Op::#op)
     });

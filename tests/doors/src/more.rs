@@ -8,6 +8,9 @@ needs_bytes! {
     GatherNdPlanInto: "GatherNd::new().plan_into::<T, i64>(&three, &pair, &two)?;";
     GatherNdPlanAnyCount: "GatherNd::new().plan_any_count::<T, i64>(&three, &pair)?;";
     BatchToSpacePlanInto: "blocks.plan_into::<T>(&pair, &Layout::contiguous(&[1, 2])?)?;";
+    SpaceToBatchFunction: "space_to_batch(&square, &[1, 1], &[0, 0], &[0, 1])?;";
+    DepthToSpaceFunction: "depth_to_space(&View::new(&values[..2], &[1, 2, 1])?, 2, Mode::Dcr)?;";
+    SpaceToDepthFunction: "space_to_depth(&View::new(&values[..2], &[1, 1, 2])?, 2, Mode::Crd)?;";
     Rows: "rows(&values, 1, &[1i64, 2])?;";
     RowsInto: "rows_into(&values, 1, &[1i64, 2], &mut [ZERO; 2])?;";
     MapPlan: "map_kernels! { static MAP = |value: T| -> T { value }; }

@@ -6,6 +6,7 @@ mod common;
 mod doors;
 mod huge;
 mod index;
+mod inverses;
 mod maps;
 mod more;
 mod others;

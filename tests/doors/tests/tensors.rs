@@ -218,7 +218,9 @@ fn names_and_lists() {
         |names: Vec<&str>| names.iter().all(|a| !a.is_empty() && names.iter().filter(|b| a == *b).count() == 1);
     assert!(distinct(Level::ALL.iter().map(|level| level.name()).collect()));
     assert!(distinct(METHODS.iter().map(|method| method.name()).collect()));
-    assert!(distinct([Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace].map(Op::name).to_vec()));
+    let ops = [Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace, Op::SpaceToBatch];
+    let ops = [&ops[..], &[Op::DepthToSpace, Op::SpaceToDepth]].concat();
+    assert!(distinct(ops.into_iter().map(Op::name).collect()));
     let registry = Registry::builtin();
     assert!(registry.kernels().count() > 100);
     let key =

@@ -3,7 +3,7 @@
 //!
 //! | case | what | where |
 //! |---|---|---|
-//! | H1..H3 | blocks that are negative, 0, or overflow when multiplied | `blocks` |
+//! | H1..H3 | blocks that are negative, 0, or overflow when multiplied | `blocks`, `inverses` |
 //! | H4 | negative indices under `Reject`; tuples out of range whose flat offset is in range | `values` |
 //! | H5 | index 0 into an axis without elements | `values` |
 //! | H6 | batches of 0, and batches that differ | `shapes` |
@@ -14,7 +14,7 @@
 //! | H11 | data of rank 0; outputs of the wrong shape, or that overlap themselves | `shapes`, `outputs` |
 //! | H12 | dimensions without elements off the axis | `shapes` |
 //! | H13 | fewer work items than threads | `outputs` |
-//! | H15 | crops of every wrong kind; batches that blocks do not divide | `blocks` |
+//! | H15 | crops and pads of every wrong kind; batches that blocks do not divide | `blocks`, `inverses` |
 //! | H16 | indices at the ends of their types | `values` |
 //! | H17 | the last element at the end of a page | `outputs` |
 //! | H18 | more than 2^24 outputs | `sizes` |
@@ -22,6 +22,7 @@
 //! | H20 | strides at the ends of their type | `strides` |
 
 mod blocks;
+mod inverses;
 mod outputs;
 mod shapes;
 mod sizes;

@@ -1,7 +1,7 @@
 //! H20: strides at the ends of their type, along dimensions that are never stepped along.
 
 use gather_core::{
-    Argument, BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, OutOfBounds, Tensor,
+    Argument, BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Op, OutOfBounds, Tensor,
     View, ViewMut,
 };
 
@@ -32,7 +32,8 @@ fn h20_parameters_of_one_entry_may_have_any_stride() {
     for stride in ENDS {
         let entry = |offset| DynView::strided(i64::DTYPE, &two, &[1], &[stride], offset).unwrap();
         let op = BatchToSpace::from_tensors(&entry(0), &entry(1), &entry(1)).unwrap();
-        let rank = Error::ParameterLengthMismatch { argument: Argument::BlockShape, len: 1, rank: 2 };
+        let argument = Argument::BlockShape;
+        let rank = Error::ParameterLengthMismatch { op: Op::BatchToSpace, argument, len: 1, rank: 2 };
         assert_eq!(op.output_shape(&[2, 3]), Err(rank));
     }
 }

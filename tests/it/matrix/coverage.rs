@@ -36,6 +36,7 @@ fn is_meant(op: Op, method: Method) -> bool {
     match method {
         Method::Panels => op == Op::GatherElements,
         Method::Interleaved => op == Op::BatchToSpace,
+        Method::Deinterleaved => op == Op::SpaceToBatch,
         _ => true,
     }
 }

@@ -9,7 +9,8 @@
 
 #[macro_use]
 mod elements;
-mod batch_to_space;
+mod blocks;
+mod depth;
 mod draw;
 mod gather;
 mod gather_elements;
@@ -20,8 +21,10 @@ mod judge;
 mod map;
 mod memory;
 mod shapes;
+mod space;
 
-pub use batch_to_space::batch_to_space;
+pub use blocks::{batch_to_space, space_to_batch};
+pub use depth::{depth_to_space, space_to_depth};
 pub use gather::gather;
 pub use gather_elements::gather_elements;
 pub use gather_nd::gather_nd;

@@ -8,7 +8,7 @@ use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
-use crate::kernels::space::{self, Streams, zip_avx2};
+use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
@@ -104,6 +104,12 @@ impl Isa for Avx2 {
     unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { zip::<BYTES>(inner, at, periods) }
+    }
+
+    #[inline(always)]
+    unsafe fn unzip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { unzip::<BYTES>(inner, at, periods) }
     }
 
     #[inline(always)]
@@ -249,6 +255,17 @@ unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor
 unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
     // SAFETY: the caller's promise.
     unsafe { zip_avx2::periods::<BYTES>(inner, at, periods) }
+}
+
+/// [`Isa::unzip`] compiled for AVX2.
+///
+/// # Safety
+/// As for [`Isa::unzip`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn unzip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { unzip_avx2::periods::<BYTES>(inner, at, periods) }
 }
 
 /// [`Isa::interleave_fixed`] compiled for AVX2.

@@ -127,22 +127,32 @@ pub trait Isa: 'static {
     /// K1, K2, K3, K4, K6, K7 and K9 for the plane at the cursor.
     unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
 
-    /// Interleaves whole periods of streams of `BYTES` bytes; returns how many, from the first on.
+    /// Interleaves whole periods of contiguous streams of `BYTES` bytes; returns how many, from the first on.
     ///
     /// # Safety
-    /// `at` reaches as many periods of the loop, and K7.
+    /// `at` reaches as many periods of the loop, along which the output and each stream of data are contiguous; K7.
     #[inline(always)]
     unsafe fn zip<const BYTES: usize>(_: &BlockLoop, _: SpaceCursor, _: usize) -> usize {
         0
     }
 
-    /// Interleaves streams of `BYTES` bytes.
+    /// Takes whole periods of contiguous data apart into contiguous streams of `BYTES` bytes; returns how many, from
+    /// the first on.
+    ///
+    /// # Safety
+    /// `at` reaches as many periods of the loop, along which data and each stream of the output are contiguous; K7.
+    #[inline(always)]
+    unsafe fn unzip<const BYTES: usize>(_: &BlockLoop, _: SpaceCursor, _: usize) -> usize {
+        0
+    }
+
+    /// Interleaves streams of `BYTES` bytes, or takes them apart.
     ///
     /// # Safety
     /// The contract of [`space`](crate::kernels::space), and K7.
     unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams);
 
-    /// Interleaves streams of rows.
+    /// Interleaves streams of rows, or takes them apart.
     ///
     /// # Safety
     /// The contract of [`space`](crate::kernels::space), and K7.

@@ -74,7 +74,7 @@ pub trait Width: 'static {
     /// As for [`Isa::gather`].
     unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
 
-    /// Interleaves streams.
+    /// Interleaves streams, or takes them apart.
     ///
     /// # Safety
     /// The contract of [`space`](crate::kernels::space), and K7.

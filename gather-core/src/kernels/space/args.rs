@@ -1,11 +1,43 @@
-//! What a kernel of BatchToSpace is given.
+//! What a kernel that rearranges space is given.
 
 #![forbid(unsafe_code)]
 
-/// One loop of a loop nest of BatchToSpace. Strides are in bytes.
+/// A step of output and data, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) out: isize,
+    pub(crate) data: isize,
+}
+
+impl Step {
+    /// Nowhere.
+    pub(crate) const NONE: Step = Step { out: 0, data: 0 };
+
+    /// What `f` makes of the steps of both tensors.
+    #[inline(always)]
+    pub(crate) fn map(self, f: impl Fn(isize) -> isize) -> Step {
+        Step { out: f(self.out), data: f(self.data) }
+    }
+
+    /// This step `count` times.
+    #[inline(always)]
+    pub(crate) fn times(self, count: isize) -> Step {
+        self.map(|step| step.wrapping_mul(count))
+    }
+
+    /// Both steps, one after the other.
+    #[inline(always)]
+    pub(crate) fn and(self, then: Step) -> Step {
+        Step { out: self.out.wrapping_add(then.out), data: self.data.wrapping_add(then.data) }
+    }
+}
+
+/// One loop of a loop nest, along a dimension of the tensor that is whole in space.
 ///
-/// Output coordinate `y` of a dimension with block `B` is data coordinate `d` of phase `b`, `y + crop = d * B + b`: the
-/// phase counts up to `B` and carries into `d`, so no kernel divides.
+/// Coordinate `y` of a dimension with block `B` is coordinate `d` and phase `b` of the tensor in blocks,
+/// `y + begin = d * B + b`. The phase counts up to `B` and carries into `d`, so no kernel divides. The tensor in blocks
+/// is data where streams are interleaved, and the output where they are taken apart. The other one takes the same step
+/// in every iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLoop {
     /// Iterations, at least 1.
@@ -14,22 +46,35 @@ pub struct BlockLoop {
     pub(crate) block: usize,
     /// The phase of the first iteration, below `block`.
     pub(crate) phase: usize,
-    /// Step of the output.
-    pub(crate) out: isize,
-    /// Step of data from one phase to the next.
-    pub(crate) step: isize,
-    /// Step of data from the last phase to the first of the next `d`.
-    pub(crate) wrap: isize,
+    /// Step from one phase to the next.
+    pub(crate) step: Step,
+    /// Step from the last phase to the first of the next `d`.
+    pub(crate) wrap: Step,
 }
 
 impl BlockLoop {
     /// A loop of one iteration.
-    pub(crate) const ONCE: BlockLoop = BlockLoop { n: 1, block: 1, phase: 0, out: 0, step: 0, wrap: 0 };
+    pub(crate) const ONCE: BlockLoop = BlockLoop { n: 1, block: 1, phase: 0, step: Step::NONE, wrap: Step::NONE };
 
-    /// Step of data from a phase to the same phase of the next `d`.
+    /// Step from a phase to the same phase of the next `d`.
     #[inline(always)]
-    pub(crate) fn period(&self) -> isize {
-        self.wrap.wrapping_add(self.step.wrapping_mul(self.block as isize - 1))
+    pub(crate) fn period(&self) -> Step {
+        self.wrap.and(self.step.times(self.block as isize - 1))
+    }
+}
+
+impl BlockLoop {
+    /// The same iterations in another order where they are whole blocks: a loop over the places in a block around one
+    /// over blocks.
+    pub(crate) fn apart(&self) -> impl Iterator<Item = BlockLoop> + use<> {
+        let whole = self.block > 1 && self.phase == 0 && self.n.is_multiple_of(self.block);
+        let plain = |n, wrap| BlockLoop { n, wrap, ..BlockLoop::ONCE };
+        let (outer, inner) = if whole {
+            (Some(plain(self.block, self.step)), plain(self.n / self.block, self.period()))
+        } else {
+            (None, *self)
+        };
+        outer.into_iter().chain([inner])
     }
 }
 
@@ -47,9 +92,15 @@ impl SpaceCursor {
     pub fn enter(self, along: &BlockLoop) -> BlockCursor {
         BlockCursor { at: self, phase: along.phase }
     }
+
+    /// The place a step further.
+    #[inline(always)]
+    pub(crate) fn after(self, step: Step) -> SpaceCursor {
+        SpaceCursor { out: self.out.wrapping_offset(step.out), data: self.data.wrapping_offset(step.data) }
+    }
 }
 
-/// An iteration of one loop of BatchToSpace, with its phase.
+/// An iteration of one loop, with its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCursor {
     at: SpaceCursor,
@@ -69,19 +120,20 @@ impl BlockCursor {
     #[must_use]
     pub fn step(self, along: &BlockLoop) -> BlockCursor {
         let next = self.phase + 1;
-        let (phase, data) = if next == along.block { (0, along.wrap) } else { (next, along.step) };
-        let at = SpaceCursor { out: self.at.out.wrapping_offset(along.out), data: self.at.data.wrapping_offset(data) };
-        BlockCursor { at, phase }
+        let (phase, step) = if next == along.block { (0, along.wrap) } else { (next, along.step) };
+        BlockCursor { at: self.at.after(step), phase }
     }
 }
 
-/// Everything that a BatchToSpace kernel works on.
+/// Everything that a kernel works on.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceArgs<'a> {
     pub(crate) origin: SpaceCursor,
     pub(crate) loops: &'a [BlockLoop],
     /// Bytes of a row.
     pub(crate) row: usize,
+    /// What a row is filled with, where it is padded.
+    pub(crate) fill: &'a [u8],
 }
 
 impl SpaceArgs<'_> {

@@ -1,27 +1,33 @@
-//! BatchToSpace: the body that runs planes of output rows.
+//! The body that rearranges space: it runs planes of rows.
 //!
-//! Along the inner loop the output takes from `block` streams in turn. With a block of 1 this is a strided copy; else
-//! the loop is cut into
+//! Along the inner loop one tensor lies whole, and the other in `block` streams that take turns. The output takes from
+//! streams of data, or data goes to streams of the output; either is a loop with a step for each tensor. With a block
+//! of 1 this is a strided copy; else the loop is cut into
 //!
 //! ```text
-//! head: the rest of the first period, where the crop begins inside one   (at most block - 1 rows)
+//! head: the rest of the first period, where crops or pads begin inside one   (at most block - 1 rows)
 //! body: whole periods, one row of every stream each
-//! tail: the first rows of the last period                                (at most block - 1 rows)
+//! tail: the first rows of the last period                                    (at most block - 1 rows)
 //! ```
 //!
-//! so that crops cost nothing inside the loop. Where output and streams are contiguous and the block is 2, 3, 4 or 8,
-//! levels with vectors run the body by zipping them (`zip_avx2.rs`).
+//! so that crops and pads cost nothing inside the loop. Where both tensors are contiguous and the block is 2, 3, 4 or
+//! 8, levels with vectors run the body by zipping streams (`zip_avx2.rs`) or unzipping them (`unzip_avx2.rs`).
 
 pub(crate) mod args;
+mod fill;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod unzip_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod zip_avx2;
+
+pub(crate) use fill::FILL;
 
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Width, copy_fixed};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
 
-/// The rows of a plane: from streams of data to the output.
+/// The rows of a plane, and the loops that step from one to the next.
 #[derive(Clone, Copy)]
 pub struct Streams {
     pub(crate) at: SpaceCursor,
@@ -30,7 +36,7 @@ pub struct Streams {
     pub(crate) row: usize,
 }
 
-/// The body of BatchToSpace: runs the plane at a cursor.
+/// The body: runs the plane at a cursor.
 ///
 /// # Safety
 /// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
@@ -41,7 +47,7 @@ pub unsafe fn space_plane<W: Width, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCurso
     unsafe { W::interleave::<L>(&streams) }
 }
 
-/// Interleaves streams of `BYTES` bytes.
+/// Interleaves streams of `BYTES` bytes, or takes them apart.
 ///
 /// # Safety
 /// K1 for the output, K4 and K6; `data` reaches readable memory along the loops. K7 for the level.
@@ -51,14 +57,42 @@ pub(crate) unsafe fn interleave_fixed<const BYTES: usize, L: Isa>(streams: &Stre
         // SAFETY: the caller's promise, for this row.
         unsafe { copy_fixed::<BYTES>(from, to) }
     };
-    let zip = |inner: &BlockLoop, at, periods| {
-        // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop.
-        unsafe { L::zip::<BYTES>(inner, at, periods) }
+    let whole = streams.inner.whole(BYTES as isize);
+    let periods = |inner: &BlockLoop, at, periods| match whole {
+        // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
+        // streams are contiguous.
+        Some(Whole::Output) => unsafe { L::zip::<BYTES>(inner, at, periods) },
+        // SAFETY: as above, for data and the streams of the output.
+        Some(Whole::Data) => unsafe { L::unzip::<BYTES>(inner, at, periods) },
+        None => 0,
     };
-    each(streams, copy, zip);
+    each(streams, copy, periods);
 }
 
-/// Interleaves streams of rows.
+/// Which tensor lies whole, the other one in streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Output,
+    Data,
+}
+
+impl BlockLoop {
+    /// Which tensor lies whole along the loop, where it and the streams of the other are contiguous, for rows of a
+    /// width.
+    #[inline(always)]
+    fn whole(&self, width: isize) -> Option<Whole> {
+        let (step, wrap, period) = (self.step, self.wrap, self.period());
+        if step.out == width && wrap.out == width && period.data == width {
+            Some(Whole::Output)
+        } else if step.data == width && wrap.data == width && period.out == width {
+            Some(Whole::Data)
+        } else {
+            None
+        }
+    }
+}
+
+/// Interleaves streams of rows, or takes them apart.
 ///
 /// # Safety
 /// As for [`interleave_fixed`].
@@ -102,29 +136,29 @@ pub(crate) unsafe fn interleave_rows<L: Isa>(streams: &Streams) {
     }
 }
 
-/// Runs `copy` on the ends of every row, in the order of the output; whole periods by `zip` where it takes them.
+/// Runs `copy` on the ends of every row, period by period; whole periods by `whole` as far as it takes them.
 #[inline(always)]
-fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), zip: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize) {
+fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize) {
     let Streams { at, outer, inner, .. } = streams;
     let mut cursor = at.enter(outer);
     for _ in 0..outer.n {
-        each_of_row(inner, cursor.at(), &copy, &zip);
+        each_of_row(inner, cursor.at(), &copy, &whole);
         cursor = cursor.step(outer);
     }
 }
 
-/// As [`each`], for the row of the output at a cursor.
+/// As [`each`], for one iteration of the outer loop, at a cursor.
 #[inline(always)]
 fn each_of_row(
     inner: &BlockLoop,
     mut at: SpaceCursor,
     copy: impl Fn(*const u8, *mut u8),
-    zip: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize,
+    whole: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize,
 ) {
     if inner.block == 1 {
         for _ in 0..inner.n {
             copy(at.data, at.out);
-            at = SpaceCursor { out: at.out.wrapping_offset(inner.out), data: at.data.wrapping_offset(inner.wrap) };
+            at = at.after(inner.wrap);
         }
         return;
     }
@@ -135,26 +169,23 @@ fn each_of_row(
         cursor = cursor.step(inner);
         left -= 1;
     }
-    let SpaceCursor { mut out, mut data } = cursor.at();
+    let (mut at, period) = (cursor.at(), inner.period());
     if left >= inner.block {
-        let done = zip(inner, cursor.at(), left / inner.block);
-        out = out.wrapping_offset(inner.out.wrapping_mul((done * inner.block) as isize));
-        data = data.wrapping_offset(inner.period().wrapping_mul(done as isize));
+        let done = whole(inner, at, left / inner.block);
+        at = at.after(period.times(done as isize));
         left -= done * inner.block;
     }
     while left >= inner.block {
-        let mut from = data;
+        let mut row = at;
         for _ in 0..inner.block {
-            copy(from, out);
-            from = from.wrapping_offset(inner.step);
-            out = out.wrapping_offset(inner.out);
+            copy(row.data, row.out);
+            row = row.after(inner.step);
         }
-        data = data.wrapping_offset(inner.period());
+        at = at.after(period);
         left -= inner.block;
     }
     for _ in 0..left {
-        copy(data, out);
-        data = data.wrapping_offset(inner.step);
-        out = out.wrapping_offset(inner.out);
+        copy(at.data, at.out);
+        at = at.after(inner.step);
     }
 }

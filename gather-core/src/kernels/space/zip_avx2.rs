@@ -34,8 +34,7 @@ const SHORT: usize = 16;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-    let contiguous = inner.out == BYTES as isize && inner.period() == BYTES as isize;
-    if !contiguous || !matches!(BYTES, 1 | 2 | 4 | 8) {
+    if !matches!(BYTES, 1 | 2 | 4 | 8) {
         return 0;
     }
     let steps = periods * BYTES / VECTOR;
@@ -43,16 +42,16 @@ pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCur
         let steps = periods * BYTES / SHORT;
         // SAFETY: `steps` short vectors of each of the streams, and three times as many of the output, lie in the
         // periods.
-        unsafe { zip_three::<BYTES>(inner.step, at, steps) };
+        unsafe { zip_three::<BYTES>(inner.step.data, at, steps) };
         return steps * (SHORT / BYTES);
     }
     match inner.block {
         // SAFETY: `steps` vectors of each of the streams, and as many times `block` of the output, lie in the periods.
-        2 => unsafe { zip_streams::<BYTES, 2>(inner.step, at, steps) },
+        2 => unsafe { zip_streams::<BYTES, 2>(inner.step.data, at, steps) },
         // SAFETY: as above.
-        4 => unsafe { zip_streams::<BYTES, 4>(inner.step, at, steps) },
+        4 => unsafe { zip_streams::<BYTES, 4>(inner.step.data, at, steps) },
         // SAFETY: as above.
-        8 => unsafe { zip_streams::<BYTES, 8>(inner.step, at, steps) },
+        8 => unsafe { zip_streams::<BYTES, 8>(inner.step.data, at, steps) },
         _ => return 0,
     }
     steps * (VECTOR / BYTES)

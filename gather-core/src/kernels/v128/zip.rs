@@ -18,20 +18,19 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 /// As for [`Isa::zip`](crate::kernels::isa::Isa::zip).
 #[inline(always)]
 pub(super) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-    let contiguous = inner.out == BYTES as isize && inner.period() == BYTES as isize;
-    if !contiguous || !matches!(BYTES, 1 | 2 | 4 | 8) {
+    if !matches!(BYTES, 1 | 2 | 4 | 8) {
         return 0;
     }
-    let steps = periods * BYTES / VECTOR;
+    let (steps, stream) = (periods * BYTES / VECTOR, inner.step.data);
     match inner.block {
         // SAFETY: `steps` vectors of each of the streams, and as many times `block` of the output, lie in the periods.
-        2 => unsafe { zip_streams::<BYTES, 2>(inner.step, at, steps) },
+        2 => unsafe { zip_streams::<BYTES, 2>(stream, at, steps) },
         // SAFETY: as above.
-        3 => unsafe { zip_three::<BYTES>(inner.step, at, steps) },
+        3 => unsafe { zip_three::<BYTES>(stream, at, steps) },
         // SAFETY: as above.
-        4 => unsafe { zip_streams::<BYTES, 4>(inner.step, at, steps) },
+        4 => unsafe { zip_streams::<BYTES, 4>(stream, at, steps) },
         // SAFETY: as above.
-        8 => unsafe { zip_streams::<BYTES, 8>(inner.step, at, steps) },
+        8 => unsafe { zip_streams::<BYTES, 8>(stream, at, steps) },
         _ => return 0,
     }
     steps * (VECTOR / BYTES)

@@ -102,8 +102,10 @@ pub enum Error {
         /// What negative indices mean in this call.
         negative: NegativeIndex,
     },
-    /// A parameter list of BatchToSpace has not one entry a dimension of data.
+    /// A parameter list of BatchToSpace or SpaceToBatch has not one entry a dimension of data.
     ParameterLengthMismatch {
+        /// The operator.
+        op: Op,
         /// Which list.
         argument: Argument,
         /// The number of its entries.
@@ -111,8 +113,10 @@ pub enum Error {
         /// The rank of data.
         rank: usize,
     },
-    /// An entry of a parameter list of BatchToSpace is out of range.
+    /// An entry of a parameter list of BatchToSpace or SpaceToBatch is out of range.
     ParameterOutOfRange {
+        /// The operator.
+        op: Op,
         /// Which list.
         argument: Argument,
         /// Position of the entry.
@@ -124,14 +128,50 @@ pub enum Error {
         /// The greatest value allowed there.
         max: i64,
     },
-    /// The product of `block_shape` does not divide the batch.
+    /// BatchToSpace: the product of `block_shape` does not divide the batch.
     BatchNotDivisible {
         /// The size of data's first dimension.
         batch: usize,
         /// The product of `block_shape`; `None` when it exceeds `usize`.
         product: Option<usize>,
     },
-    /// The crops of a dimension remove more than there is.
+    /// `block_size` of DepthToSpace or SpaceToDepth is below 1.
+    BlockSizeOutOfRange {
+        /// The operator.
+        op: Op,
+        /// The value as given.
+        block_size: i64,
+    },
+    /// DepthToSpace: the elements of a block do not divide the depth.
+    DepthNotDivisible {
+        /// The size of data's second dimension.
+        depth: usize,
+        /// `block_size` to the power of the spatial dimensions; `None` when it exceeds `usize`.
+        product: Option<usize>,
+    },
+    /// SpaceToBatch and SpaceToDepth: blocks do not divide a dimension.
+    SpaceNotDivisible {
+        /// The operator.
+        op: Op,
+        /// Position of the dimension.
+        dim: usize,
+        /// Its size with what is padded; `None` when that exceeds `usize`.
+        size: Option<usize>,
+        /// The block there.
+        block: i64,
+    },
+    /// A dimension of the result, the product of two numbers, exceeds `usize`.
+    DimensionTooLarge {
+        /// The operator.
+        op: Op,
+        /// Position of the dimension.
+        dim: usize,
+        /// Its size in data.
+        size: usize,
+        /// What that is multiplied by; `None` when it exceeds `usize` itself.
+        blocks: Option<usize>,
+    },
+    /// BatchToSpace: the crops of a dimension remove more than there is.
     CropsTooLarge {
         /// Position of the dimension.
         dim: usize,

@@ -11,7 +11,10 @@ use crate::types::policy::NegativeIndex;
 fn messages() -> Vec<(Error, &'static str)> {
     let (op, dtype) = (Op::Gather, <[u8; 34]>::DTYPE);
     let rank = |rank, min, max| Error::RankOutOfRange { op: Op::GatherNd, argument: Argument::Indices, rank, min, max };
-    let parameter = |min, max| Error::ParameterOutOfRange { argument: Argument::CropsEnd, dim: 2, value: -4, min, max };
+    let parameter = |min, max| {
+        let (op, argument) = (Op::BatchToSpace, Argument::CropsEnd);
+        Error::ParameterOutOfRange { op, argument, dim: 2, value: -4, min, max }
+    };
     let index = |index, negative| Error::IndexOutOfRange { op, position: 3, index, axis: 1, dim: 5, negative };
     let plan =
         |got: &[usize]| Error::PlanMismatch { argument: Argument::Data, expected: [2, 3].into(), got: got.into() };
@@ -48,8 +51,8 @@ fn messages() -> Vec<(Error, &'static str)> {
             "gather: index -1 at position 3 is out of range for axis 1 of size 5; negative indices are refused",
         ),
         (
-            Error::ParameterLengthMismatch { argument: Argument::BlockShape, len: 2, rank: 4 },
-            "batch_to_space: block_shape has 2 entries; data of rank 4 takes 4",
+            Error::ParameterLengthMismatch { op: Op::SpaceToBatch, argument: Argument::PadsBegin, len: 2, rank: 4 },
+            "space_to_batch: pads_begin has 2 entries; data of rank 4 takes 4",
         ),
         (parameter(0, 0), "batch_to_space: crops_end[2] is -4; allowed there is 0"),
         (parameter(0, i64::MAX), "batch_to_space: crops_end[2] is -4; allowed there is 0 or more"),
@@ -69,6 +72,38 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::CropsTooLarge { dim: 1, begin: 3, end: 2, size: None },
             "batch_to_space: dimension 1 times its block overflows",
+        ),
+        (
+            Error::BlockSizeOutOfRange { op: Op::DepthToSpace, block_size: 0 },
+            "depth_to_space: block_size is 0; allowed is 1 or more",
+        ),
+        (
+            Error::DepthNotDivisible { depth: 7, product: Some(4) },
+            "depth_to_space: depth 7 is not divisible by 4, the elements of a block",
+        ),
+        (
+            Error::DepthNotDivisible { depth: 7, product: None },
+            "depth_to_space: depth 7 is not divisible by the elements of a block, which overflow",
+        ),
+        (
+            Error::SpaceNotDivisible { op: Op::SpaceToDepth, dim: 2, size: Some(7), block: 4 },
+            "space_to_depth: dimension 2 has 7 elements, which is not divisible by its block 4",
+        ),
+        (
+            Error::SpaceNotDivisible { op: Op::SpaceToBatch, dim: 2, size: Some(7), block: 4 },
+            "space_to_batch: dimension 2 has 7 elements after padding, which is not divisible by its block 4",
+        ),
+        (
+            Error::SpaceNotDivisible { op: Op::SpaceToBatch, dim: 2, size: None, block: 4 },
+            "space_to_batch: the elements of dimension 2 after padding overflow",
+        ),
+        (
+            Error::DimensionTooLarge { op: Op::SpaceToBatch, dim: 0, size: 5, blocks: Some(9) },
+            "space_to_batch: dimension 0 of 5 elements, 9 times, overflows",
+        ),
+        (
+            Error::DimensionTooLarge { op: Op::SpaceToDepth, dim: 1, size: 5, blocks: None },
+            "space_to_depth: dimension 1 of 5 elements times the elements of a block overflows",
         ),
         (
             Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() },

@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::types::error::Error;
 use crate::types::level::Level;
+use crate::types::op::Op;
 use crate::types::policy::NegativeIndex;
 
 impl fmt::Display for Error {
@@ -43,11 +44,11 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
-            Error::ParameterLengthMismatch { argument, len, rank } => {
-                write!(f, "batch_to_space: {argument} has {len} entries; data of rank {rank} takes {rank}")
+            Error::ParameterLengthMismatch { op, argument, len, rank } => {
+                write!(f, "{op}: {argument} has {len} entries; data of rank {rank} takes {rank}")
             }
-            Error::ParameterOutOfRange { argument, dim, value, min, max } => {
-                write!(f, "batch_to_space: {argument}[{dim}] is {value}; allowed there is ")?;
+            Error::ParameterOutOfRange { op, argument, dim, value, min, max } => {
+                write!(f, "{op}: {argument}[{dim}] is {value}; allowed there is ")?;
                 match (*min, *max) {
                     (min, max) if min == max => write!(f, "{min}"),
                     (min, i64::MAX) => write!(f, "{min} or more"),
@@ -62,6 +63,28 @@ impl fmt::Display for Error {
                     f,
                     "batch_to_space: batch {batch} is not divisible by the product of block_shape, which overflows"
                 )
+            }
+            Error::BlockSizeOutOfRange { op, block_size } => {
+                write!(f, "{op}: block_size is {block_size}; allowed is 1 or more")
+            }
+            Error::DepthNotDivisible { depth, product: Some(product) } => {
+                write!(f, "depth_to_space: depth {depth} is not divisible by {product}, the elements of a block")
+            }
+            Error::DepthNotDivisible { depth, product: None } => {
+                write!(f, "depth_to_space: depth {depth} is not divisible by the elements of a block, which overflow")
+            }
+            Error::SpaceNotDivisible { op, dim, size: Some(size), block } => {
+                let padded = if *op == Op::SpaceToBatch { " after padding" } else { "" };
+                write!(f, "{op}: dimension {dim} has {size} elements{padded}, which is not divisible by its block {block}")
+            }
+            Error::SpaceNotDivisible { op, dim, size: None, .. } => {
+                write!(f, "{op}: the elements of dimension {dim} after padding overflow")
+            }
+            Error::DimensionTooLarge { op, dim, size, blocks: Some(blocks) } => {
+                write!(f, "{op}: dimension {dim} of {size} elements, {blocks} times, overflows")
+            }
+            Error::DimensionTooLarge { op, dim, size, blocks: None } => {
+                write!(f, "{op}: dimension {dim} of {size} elements times the elements of a block overflows")
             }
             Error::CropsTooLarge { dim, begin, end, size: Some(size) } => {
                 write!(f, "batch_to_space: crops {begin} and {end} of dimension {dim} exceed its {size} elements")

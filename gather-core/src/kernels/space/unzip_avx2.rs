@@ -1,0 +1,180 @@
+//! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: what `zip_avx2.rs` does, backwards.
+//!
+//! A step takes `N` vectors of data apart, a vector for each of `N` streams. Both 128-bit lanes do the same, each on
+//! half of the data: lane 0 of vector `n` is the `n`-th short vector of the step, and lane 1 the `N + n`-th. So no
+//! element crosses from one lane to the other.
+//!
+//! ```text
+//! sort       within each short vector, elements by stream: runs of 16 / N bytes    (one `pshufb`)
+//! transpose  runs become vectors: `round` log2 N times                             (two unpacks for two vectors)
+//! ```
+//!
+//! Short vectors with fewer elements than there are streams need no sorting. Theirs are transposed element by element,
+//! in groups of as many vectors.
+//!
+//! Three streams are no power of two: each takes its bytes from three short vectors of data, by one `pshufb` each,
+//! which yields 0 where a byte belongs to another.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128,
+    _mm256_broadcastsi128_si256, _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+};
+
+use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+
+/// Bytes of a vector.
+const VECTOR: usize = 32;
+/// Bytes of a short vector.
+const SHORT: usize = 16;
+
+/// [`Isa::unzip`](crate::kernels::isa::Isa::unzip) with AVX2: a vector of every stream at a time; returns how many
+/// periods.
+///
+/// # Safety
+/// As for [`Isa::unzip`](crate::kernels::isa::Isa::unzip).
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
+    if !matches!(BYTES, 1 | 2 | 4 | 8) {
+        return 0;
+    }
+    let (steps, stream) = (periods * BYTES / VECTOR, inner.step.out);
+    match inner.block {
+        // SAFETY: `steps` vectors of each of the streams, and as many times `block` of data, lie in the periods.
+        2 => unsafe { unzip_streams::<BYTES, 2>(stream, at, steps) },
+        3 => {
+            let steps = periods * BYTES / SHORT;
+            // SAFETY: `steps` short vectors of each of the streams, and three times as many of data, lie in the
+            // periods.
+            unsafe { unzip_three::<BYTES>(stream, at, steps) };
+            return steps * (SHORT / BYTES);
+        }
+        // SAFETY: as for 2.
+        4 => unsafe { unzip_streams::<BYTES, 4>(stream, at, steps) },
+        // SAFETY: as for 2.
+        8 => unsafe { unzip_streams::<BYTES, 8>(stream, at, steps) },
+        _ => return 0,
+    }
+    steps * (VECTOR / BYTES)
+}
+
+/// Where the bytes of a short vector of each of three streams come from, for elements of `BYTES` bytes.
+struct Thirds<const BYTES: usize>;
+
+impl<const BYTES: usize> Thirds<BYTES> {
+    /// Stream, short vector of data: the byte of data for each byte of the stream; 128 and above for none. Elements are
+    /// whole in a short vector.
+    const MASKS: [[[u8; SHORT]; 3]; 3] = {
+        let mut masks = [[[0x80; SHORT]; 3]; 3];
+        let mut at = 0;
+        while at < 3 * SHORT && SHORT.is_multiple_of(BYTES) {
+            let (element, byte) = (at / BYTES, at % BYTES);
+            masks[element % 3][at / SHORT][element / 3 * BYTES + byte] = (at % SHORT) as u8;
+            at += 1;
+        }
+        masks
+    };
+}
+
+/// Takes data apart into `steps` short vectors of each of three streams.
+///
+/// # Safety
+/// Every stream reaches `steps` short vectors that may be written, and data three times as many of readable memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn unzip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: usize) {
+    let masks = Thirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| short(&mask)));
+    for step in 0..steps {
+        let data: [__m128i; 3] = core::array::from_fn(|n| {
+            // SAFETY: short vector `step * 3 + n` of data.
+            unsafe { _mm_loadu_si128(at.data.wrapping_add((step * 3 + n) * SHORT).cast()) }
+        });
+        for (n, masks) in masks.iter().enumerate() {
+            let [a, b, c] = [0, 1, 2].map(|part| _mm_shuffle_epi8(data[part], masks[part]));
+            let unzipped = _mm_or_si128(_mm_or_si128(a, b), c);
+            let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * SHORT);
+            // SAFETY: short vector `step` of stream `n`.
+            unsafe { _mm_storeu_si128(to.cast(), unzipped) };
+        }
+    }
+}
+
+/// Bytes as a short vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn short(bytes: &[u8; SHORT]) -> __m128i {
+    // SAFETY: as many bytes.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Takes data apart into `steps` vectors of each of `N` streams.
+///
+/// # Safety
+/// Every stream reaches `steps` vectors that may be written, and data `N` times as many of readable memory.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn unzip_streams<const BYTES: usize, const N: usize>(stream: isize, at: SpaceCursor, steps: usize) {
+    let sort = _mm256_broadcastsi128_si256(short(&Sorted::<BYTES, N>::MASK));
+    for step in 0..steps {
+        let data = at.data.wrapping_add(step * N * VECTOR);
+        let mut vectors: [__m256i; N] = core::array::from_fn(|n| {
+            // SAFETY: short vector `n` of the step, of `2 * N`.
+            let low = unsafe { _mm_loadu_si128(data.wrapping_add(n * SHORT).cast()) };
+            // SAFETY: short vector `N + n` of the step.
+            let high = unsafe { _mm_loadu_si128(data.wrapping_add((N + n) * SHORT).cast()) };
+            let vector = _mm256_set_m128i(high, low);
+            if N * BYTES < SHORT { _mm256_shuffle_epi8(vector, sort) } else { vector }
+        });
+        let mut left = Sorted::<BYTES, N>::RUNS;
+        while left > 1 {
+            vectors = round::<BYTES, N>(vectors);
+            left /= 2;
+        }
+        for (n, vector) in vectors.into_iter().enumerate() {
+            let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * VECTOR);
+            // SAFETY: vector `step` of stream `n`.
+            unsafe { _mm256_storeu_si256(to.cast(), vector) };
+        }
+    }
+}
+
+/// Short vectors whose elements of `BYTES` bytes are sorted by which of `N` streams they belong to.
+struct Sorted<const BYTES: usize, const N: usize>;
+
+impl<const BYTES: usize, const N: usize> Sorted<BYTES, N> {
+    /// Bytes that belong to one stream: one element, or several.
+    const RUN: usize = if N * BYTES < SHORT { SHORT / N } else { BYTES };
+    /// Runs of a short vector, each of another stream.
+    const RUNS: usize = SHORT / Self::RUN;
+    /// The byte of the short vector for each byte when sorted.
+    const MASK: [u8; SHORT] = {
+        let mut mask = [0; SHORT];
+        let mut at = 0;
+        while at < SHORT {
+            let (stream, element, byte) = (at / Self::RUN, at % Self::RUN / BYTES, at % BYTES);
+            mask[at] = ((element * N + stream) * BYTES + byte) as u8;
+            at += 1;
+        }
+        mask
+    };
+}
+
+/// One round of the transpose: the first half of the vectors is zipped with the second half, run by run.
+///
+/// A vector's number and the number of a run within it, as one number in binary, are rotated by one digit. After as
+/// many rounds as a run's number has digits, the two have changed places.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn round<const BYTES: usize, const N: usize>(vectors: [__m256i; N]) -> [__m256i; N] {
+    let mut zipped = vectors;
+    for pair in 0..N / 2 {
+        let (a, b) = (vectors[pair], vectors[pair + N / 2]);
+        [zipped[2 * pair], zipped[2 * pair + 1]] = match Sorted::<BYTES, N>::RUN {
+            2 => [_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)],
+            4 => [_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)],
+            _ => [_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)],
+        };
+    }
+    zipped
+}

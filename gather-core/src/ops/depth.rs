@@ -1,0 +1,322 @@
+//! DepthToSpace and SpaceToDepth: places in a block lie in the depth, or side by side in space.
+
+use core::ops::RangeInclusive;
+
+use smallvec::SmallVec;
+
+use crate::call::Sealed;
+use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+use crate::plan::{BlockDim, SpaceLowered};
+use crate::tensor::layout::Shape;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::op::{Argument, Op};
+use crate::types::policy::Mode;
+
+/// Moves blocks of the depth into the spatial dimensions.
+///
+/// With `b = block_size` and data of shape `[batch, depth, D1, .., Dn]`, where `C = depth / b^n`, the result is that of
+///
+/// ```text
+///            Mode::Dcr                                    Mode::Crd
+/// reshape    [batch, b, .., b, C, D1, .., Dn]             [batch, C, b, .., b, D1, .., Dn]
+/// transpose  [batch, C, D1, b, .., Dn, b]                 [batch, C, D1, b, .., Dn, b]
+/// reshape    [batch, C, D1·b, .., Dn·b]                   [batch, C, D1·b, .., Dn·b]
+/// ```
+///
+/// in one pass.
+///
+/// # Errors
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the
+/// presets of ONNX, [`Error::BlockSizeOutOfRange`], [`Error::DepthNotDivisible`], [`Error::DimensionTooLarge`] and
+/// [`Error::TooManyElements`] for the result.
+///
+/// # Examples
+/// ```
+/// use gather_core::{DepthToSpace, Mode, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4, 5, 6, 7, 8];
+///     let data = View::new(&data, &[1, 8, 1, 1])?;
+///     let dcr = DepthToSpace::onnx13(2, Mode::Dcr).run(&data)?;
+///     assert_eq!((dcr.shape(), dcr.as_slice()), (&[1, 2, 2, 2][..], &[1, 3, 5, 7, 2, 4, 6, 8][..]));
+///     let crd = DepthToSpace::onnx13(2, Mode::Crd).run(&data)?;
+///     assert_eq!(crd.as_slice(), [1, 2, 3, 4, 5, 6, 7, 8]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Definition
+/// ONNX [DepthToSpace](https://onnx.ai/onnx/operators/onnx__DepthToSpace.html), OpenVINO
+/// [DepthToSpace-1](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/depth-to-space-1.html).
+#[doc(alias("pixel_shuffle"))]
+pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
+
+/// Moves blocks of the spatial dimensions into the depth: the inverse of [`DepthToSpace`].
+///
+/// With `b = block_size` and data of shape `[batch, C, D1, .., Dn]`, the result is that of
+///
+/// ```text
+///            Mode::Dcr                                    Mode::Crd
+/// reshape    [batch, C, D1 / b, b, .., Dn / b, b]         [batch, C, D1 / b, b, .., Dn / b, b]
+/// transpose  [batch, b, .., b, C, D1 / b, .., Dn / b]     [batch, C, b, .., b, D1 / b, .., Dn / b]
+/// reshape    [batch, b^n·C, D1 / b, .., Dn / b]           [batch, C·b^n, D1 / b, .., Dn / b]
+/// ```
+///
+/// in one pass.
+///
+/// # Errors
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 3, or other than 4 by the
+/// presets of ONNX, [`Error::BlockSizeOutOfRange`], [`Error::SpaceNotDivisible`], [`Error::DimensionTooLarge`] for the
+/// depth, and [`Error::TooManyElements`] for the result.
+///
+/// # Examples
+/// ```
+/// use gather_core::{Mode, SpaceToDepth, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 3, 5, 7, 2, 4, 6, 8];
+///     let out = SpaceToDepth::onnx13(2).run(&View::new(&data, &[1, 2, 2, 2])?)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[1, 8, 1, 1][..], &[1, 2, 3, 4, 5, 6, 7, 8][..]));
+///     Ok(())
+/// }
+/// ```
+///
+/// # Definition
+/// ONNX [SpaceToDepth](https://onnx.ai/onnx/operators/onnx__SpaceToDepth.html), OpenVINO
+/// [SpaceToDepth-1](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/space-to-depth-1.html).
+#[doc(alias("pixel_unshuffle"))]
+pub type SpaceToDepth = SpaceOperator<SpaceToDepthAttributes>;
+
+/// The attributes of [`DepthToSpace`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DepthToSpaceAttributes(Depth);
+
+/// The attributes of [`SpaceToDepth`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceToDepthAttributes(Depth);
+
+/// The attributes of both.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Depth {
+    block_size: i64,
+    mode: Mode,
+    /// The ranks that data may have.
+    ranks: RangeInclusive<usize>,
+}
+
+/// Any number of spatial dimensions.
+const SPATIAL: RangeInclusive<usize> = 3..=usize::MAX;
+/// The ranks that ONNX takes.
+const IMAGES: RangeInclusive<usize> = 4..=4;
+
+impl DepthToSpace {
+    /// DepthToSpace of any number of spatial dimensions. The block size is checked when it is used.
+    #[must_use]
+    pub fn new(block_size: i64, mode: Mode) -> Self {
+        Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: SPATIAL }))
+    }
+
+    /// ONNX DepthToSpace-13: two spatial dimensions.
+    #[must_use]
+    pub fn onnx13(block_size: i64, mode: Mode) -> Self {
+        Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
+    }
+
+    /// OpenVINO DepthToSpace-1: the same as [`DepthToSpace::new`]. `blocks_first` is [`Mode::Dcr`], and `depth_first`
+    /// is [`Mode::Crd`].
+    #[must_use]
+    pub fn openvino1(block_size: i64, mode: Mode) -> Self {
+        Self::new(block_size, mode)
+    }
+
+    /// The block size, as it was given.
+    #[must_use]
+    pub fn get_block_size(&self) -> i64 {
+        self.attributes().0.block_size
+    }
+
+    /// The mode.
+    #[must_use]
+    pub fn get_mode(&self) -> Mode {
+        self.attributes().0.mode
+    }
+}
+
+impl SpaceToDepth {
+    /// SpaceToDepth of any number of spatial dimensions. The block size is checked when it is used.
+    #[must_use]
+    pub fn new(block_size: i64, mode: Mode) -> Self {
+        Self::from_attributes(SpaceToDepthAttributes(Depth { block_size, mode, ranks: SPATIAL }))
+    }
+
+    /// ONNX SpaceToDepth-13: two spatial dimensions, and [`Mode::Dcr`].
+    #[must_use]
+    pub fn onnx13(block_size: i64) -> Self {
+        Self::onnx28(block_size, Mode::Dcr)
+    }
+
+    /// ONNX SpaceToDepth-28: two spatial dimensions.
+    #[must_use]
+    pub fn onnx28(block_size: i64, mode: Mode) -> Self {
+        Self::from_attributes(SpaceToDepthAttributes(Depth { block_size, mode, ranks: IMAGES }))
+    }
+
+    /// OpenVINO SpaceToDepth-1: the same as [`SpaceToDepth::new`]. `blocks_first` is [`Mode::Dcr`], and `depth_first`
+    /// is [`Mode::Crd`].
+    #[must_use]
+    pub fn openvino1(block_size: i64, mode: Mode) -> Self {
+        Self::new(block_size, mode)
+    }
+
+    /// The block size, as it was given.
+    #[must_use]
+    pub fn get_block_size(&self) -> i64 {
+        self.attributes().0.block_size
+    }
+
+    /// The mode.
+    #[must_use]
+    pub fn get_mode(&self) -> Mode {
+        self.attributes().0.mode
+    }
+}
+
+impl Depth {
+    /// Checks the rank of data and the block size.
+    fn check(&self, op: Op, rank: usize) -> Result<(), Error> {
+        if !self.ranks.contains(&rank) {
+            let (argument, min, max) = (Argument::Data, *self.ranks.start(), *self.ranks.end());
+            return Err(Error::RankOutOfRange { op, argument, rank, min, max });
+        }
+        if self.block_size < 1 {
+            return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size });
+        }
+        Ok(())
+    }
+
+    /// The block size, and the places in a block of all spatial dimensions; `None` when one exceeds `usize`.
+    fn places(&self, rank: usize) -> Option<(usize, usize)> {
+        let block = usize::try_from(self.block_size).ok()?;
+        let places = (2..rank).try_fold(1usize, |places, _| places.checked_mul(block));
+        Some((block, places?))
+    }
+
+    /// The dimensions of the tensor that is whole in space, of which `depth` and the dimensions behind it are given.
+    fn dims(&self, whole: &[usize], block: usize, places: usize) -> SmallVec<[BlockDim; 6]> {
+        let depth = whole[1];
+        // How far apart in the depth of the tensor in blocks two elements are that differ by one in depth, and two
+        // neighbours in the last dimension of space.
+        let (period, mut step) = match self.mode {
+            Mode::Dcr => (1, depth),
+            Mode::Crd => (places, 1),
+        };
+        let mut dims: SmallVec<[BlockDim; 6]> = whole.iter().map(|&n| BlockDim::plain(n)).collect();
+        dims[1].period = period;
+        for dim in dims[2..].iter_mut().rev() {
+            (dim.block, dim.step) = (block, step);
+            step = step.wrapping_mul(block);
+        }
+        dims
+    }
+}
+
+impl Sealed for DepthToSpaceAttributes {}
+impl Sealed for SpaceToDepthAttributes {}
+impl Permutes for DepthToSpaceAttributes {}
+impl Permutes for SpaceToDepthAttributes {}
+
+impl SpaceAttributes for DepthToSpaceAttributes {
+    fn op(&self) -> Op {
+        Op::DepthToSpace
+    }
+
+    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+        let (op, attributes) = (Op::DepthToSpace, &self.0);
+        attributes.check(op, data.len())?;
+        let (depth, places) = (data[1], attributes.places(data.len()));
+        let Some((block, places)) = places.filter(|&(_, places)| depth.is_multiple_of(places)) else {
+            return Err(Error::DepthNotDivisible { depth, product: places.map(|(_, places)| places) });
+        };
+        let mut output = Shape::from([data[0], depth / places]);
+        for (dim, &size) in data.iter().enumerate().skip(2) {
+            let too_large = Error::DimensionTooLarge { op, dim, size, blocks: Some(block) };
+            output.push(size.checked_mul(block).ok_or(too_large)?);
+        }
+        Shape::checked_len(&output)?;
+        let dims = attributes.dims(&output, block, places);
+        Ok(SpaceLowered { op, output, dims, holder: 1 })
+    }
+}
+
+impl SpaceAttributes for SpaceToDepthAttributes {
+    fn op(&self) -> Op {
+        Op::SpaceToDepth
+    }
+
+    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+        let (op, attributes) = (Op::SpaceToDepth, &self.0);
+        attributes.check(op, data.len())?;
+        let block = usize::try_from(attributes.block_size).ok();
+        let mut space: SmallVec<[usize; 6]> = SmallVec::new();
+        for (dim, &size) in data.iter().enumerate().skip(2) {
+            let Some(block) = block.filter(|&block| size.is_multiple_of(block)) else {
+                return Err(Error::SpaceNotDivisible { op, dim, size: Some(size), block: attributes.block_size });
+            };
+            space.push(size / block);
+        }
+        // Where a dimension has no elements, any block divides it.
+        let places = attributes.places(data.len());
+        let too_large =
+            Error::DimensionTooLarge { op, dim: 1, size: data[1], blocks: places.map(|(_, places)| places) };
+        let Some((depth, (block, places))) = places.and_then(|both| Some((data[1].checked_mul(both.1)?, both))) else {
+            return Err(too_large);
+        };
+        let mut output = Shape::from([data[0], depth]);
+        output.extend(&space);
+        Shape::checked_len(&output)?;
+        Ok(SpaceLowered { op, output, dims: attributes.dims(data, block, places), holder: 1 })
+    }
+}
+
+/// Moves blocks of the depth into the spatial dimensions: the plain form of [`DepthToSpace`].
+///
+/// # Errors
+/// As for [`DepthToSpace::run`](SpaceOperator::run).
+///
+/// # Examples
+/// ```
+/// use gather_core::{Mode, View, depth_to_space};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let out = depth_to_space(&View::new(&[1u8, 2, 3, 4], &[1, 2, 2])?, 2, Mode::Dcr)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[1, 1, 4][..], &[1, 3, 2, 4][..]));
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("pixel_shuffle"))]
+pub fn depth_to_space<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mode) -> Result<Tensor<T>, Error> {
+    DepthToSpace::new(block_size, mode).run(data)
+}
+
+/// Moves blocks of the spatial dimensions into the depth: the plain form of [`SpaceToDepth`].
+///
+/// # Errors
+/// As for [`SpaceToDepth::run`](SpaceOperator::run).
+///
+/// # Examples
+/// ```
+/// use gather_core::{Mode, View, space_to_depth};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let out = space_to_depth(&View::new(&[1u8, 3, 2, 4], &[1, 1, 4])?, 2, Mode::Dcr)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[1, 2, 2][..], &[1, 2, 3, 4][..]));
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("pixel_unshuffle"))]
+pub fn space_to_depth<T: Element>(data: &View<'_, T>, block_size: i64, mode: Mode) -> Result<Tensor<T>, Error> {
+    SpaceToDepth::new(block_size, mode).run(data)
+}

@@ -1,0 +1,219 @@
+//! SpaceToBatch: neighbours in space become blocks of the batch.
+
+use smallvec::SmallVec;
+
+use crate::call::Sealed;
+use crate::call::space::{SpaceAttributes, SpaceOperator};
+use crate::ops::blocks::{Blocks, Checked, product};
+use crate::plan::{BlockDim, SpaceLowered};
+use crate::tensor::dynamic::DynView;
+use crate::tensor::layout::Shape;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::op::{Argument, Op};
+
+/// Pads the spatial dimensions, then moves blocks of them into the batch: the inverse of
+/// [`BatchToSpace`](crate::BatchToSpace).
+///
+/// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result is that of
+///
+/// ```text
+/// pad       pads_begin[k] at the begin and pads_end[k] at the end of each dimension: [batch, P1, .., Pn]
+/// reshape   [batch, P1 / B1, B1, .., Pn / Bn, Bn]
+/// transpose [B1, .., Bn, batch, P1 / B1, .., Pn / Bn]
+/// reshape   [B1·..·Bn·batch, P1 / B1, .., Pn / Bn]
+/// ```
+///
+/// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
+/// and 0. What is padded is [`Element::ZERO`].
+///
+/// # Errors
+/// In this order: [`Error::TooManyElements`] for data, [`Error::RankOutOfRange`] below 2; for `block_shape`,
+/// `pads_begin` and `pads_end` each [`Error::ParameterLengthMismatch`] and [`Error::ParameterOutOfRange`];
+/// [`Error::SpaceNotDivisible`], [`Error::DimensionTooLarge`] for the batch, and [`Error::TooManyElements`] for the
+/// result.
+///
+/// # Examples
+/// An image of 2 x 3 pixels becomes four of 1 x 2, after a column of zeros is added at its end:
+/// ```
+/// use gather_core::{SpaceToBatch, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let op = SpaceToBatch::openvino2(&[1, 2, 2], &[0, 0, 0], &[0, 0, 1]);
+///     let out = op.run(&View::new(&[1, 2, 3, 4, 5, 6], &[1, 2, 3])?)?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[4, 1, 2][..], &[1, 3, 2, 0, 4, 6, 5, 0][..]));
+///     Ok(())
+/// }
+/// ```
+///
+/// # Definition
+/// OpenVINO
+/// [SpaceToBatch-2](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/movement/space-to-batch-2.html).
+#[doc(alias("space_to_batch_nd"))]
+pub type SpaceToBatch = SpaceOperator<SpaceToBatchAttributes>;
+
+/// The attributes of [`SpaceToBatch`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceToBatchAttributes(Blocks);
+
+const LISTS: [Argument; 3] = [Argument::BlockShape, Argument::PadsBegin, Argument::PadsEnd];
+
+impl SpaceToBatch {
+    /// SpaceToBatch with its parameters, each of one entry for each dimension of data. They are checked when it is
+    /// used.
+    #[must_use]
+    pub fn new(block_shape: &[i64], pads_begin: &[i64], pads_end: &[i64]) -> Self {
+        Self::from_attributes(SpaceToBatchAttributes(Blocks::new(block_shape, pads_begin, pads_end)))
+    }
+
+    /// OpenVINO SpaceToBatch-2: the same as [`SpaceToBatch::new`].
+    #[must_use]
+    pub fn openvino2(block_shape: &[i64], pads_begin: &[i64], pads_end: &[i64]) -> Self {
+        Self::new(block_shape, pads_begin, pads_end)
+    }
+
+    /// `tf.space_to_batch`: blocks and pads of the dimensions behind the batch. Pads are a pair of begin and end.
+    /// Dimensions beyond the entries have blocks of 1 and no pads.
+    ///
+    /// ```
+    /// use gather_core::{SpaceToBatch, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let images = View::new(&[1, 2, 3, 4], &[1, 2, 2, 1])?;
+    ///     let out = SpaceToBatch::tensorflow(&[2, 2], &[[0, 0], [0, 0]]).run(&images)?;
+    ///     assert_eq!((out.shape(), out.as_slice()), (&[4, 1, 1, 1][..], &[1, 2, 3, 4][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tensorflow(block_shape: &[i64], pads: &[[i64; 2]]) -> Self {
+        Self::from_attributes(SpaceToBatchAttributes(Blocks::behind_batch(block_shape, pads)))
+    }
+
+    /// SpaceToBatch with its parameters as tensors of rank 1 and of any integer type, as graphs hold them.
+    ///
+    /// A value beyond `i64` becomes the nearest one there is. No shape of data allows that one either.
+    ///
+    /// # Errors
+    /// For `block_shape`, then `pads_begin`, then `pads_end`: [`Error::NotAnIndexType`], [`Error::RankOutOfRange`] and
+    /// [`Error::AllocationFailed`].
+    pub fn from_tensors(
+        block_shape: &DynView<'_>,
+        pads_begin: &DynView<'_>,
+        pads_end: &DynView<'_>,
+    ) -> Result<Self, Error> {
+        let blocks = Blocks::from_tensors(Op::SpaceToBatch, LISTS, [block_shape, pads_begin, pads_end])?;
+        Ok(Self::from_attributes(SpaceToBatchAttributes(blocks)))
+    }
+
+    /// The blocks, as they were given: that of the batch first.
+    #[must_use]
+    pub fn get_block_shape(&self) -> &[i64] {
+        &self.attributes().0.block
+    }
+
+    /// The pads at the begin of each dimension, as they were given.
+    #[must_use]
+    pub fn get_pads_begin(&self) -> &[i64] {
+        &self.attributes().0.begin
+    }
+
+    /// The pads at the end of each dimension, as they were given.
+    #[must_use]
+    pub fn get_pads_end(&self) -> &[i64] {
+        &self.attributes().0.end
+    }
+
+    /// Runs the operator on any `Clone` type. What is padded is the type's default.
+    ///
+    /// Cost: one clone an element of the result, on the calling thread.
+    ///
+    /// # Errors
+    /// As for [`run`](SpaceOperator::run).
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned<T: Clone + Default>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
+        self.run_cloned_or(data, &T::default())
+    }
+
+    /// As [`Self::run_cloned`] for types without a default: what is padded is a clone of `fill`.
+    ///
+    /// # Errors
+    /// As for [`run`](SpaceOperator::run).
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned_or<T: Clone>(&self, data: &View<'_, T>, fill: &T) -> Result<Tensor<T>, Error> {
+        self.clone_elements(data, Some(fill))
+    }
+}
+
+impl Sealed for SpaceToBatchAttributes {}
+
+impl SpaceAttributes for SpaceToBatchAttributes {
+    fn op(&self) -> Op {
+        Op::SpaceToBatch
+    }
+
+    fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
+        let op = Op::SpaceToBatch;
+        let Checked { block, begin, end } = self.0.check(op, LISTS, data.len())?;
+        let batch = data[0];
+        let mut space: SmallVec<[usize; 6]> = SmallVec::new();
+        let mut dims: SmallVec<[BlockDim; 6]> = SmallVec::from_slice(&[BlockDim::plain(batch)]);
+        for k in 1..data.len() {
+            let pad = |size: usize, pad: i64| size.checked_add(usize::try_from(pad).ok()?);
+            let padded = pad(data[k], begin[k]).and_then(|size| pad(size, end[k]));
+            let blocks = padded.zip(usize::try_from(block[k]).ok()).filter(|&(padded, b)| padded.is_multiple_of(b));
+            let Some((padded, block)) = blocks else {
+                return Err(Error::SpaceNotDivisible { op, dim: k, size: padded, block: block[k] });
+            };
+            space.push(padded / block);
+            // The pad at the begin is part of what fits.
+            dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
+        }
+        // Where a dimension has no elements, any block divides it.
+        let blocks = product(&block);
+        let too_large = Error::DimensionTooLarge { op, dim: 0, size: batch, blocks };
+        let images = blocks.and_then(|blocks| batch.checked_mul(blocks)).ok_or(too_large)?;
+        let mut output = Shape::from([images]);
+        output.extend(&space);
+        let mut step = batch;
+        for dim in dims.iter_mut().rev() {
+            // From one place in a block to the next, the output steps over the images of all blocks of later
+            // dimensions. The batch, the last, is in one piece.
+            (dim.step, step) = (step, step.wrapping_mul(dim.block));
+        }
+        Shape::checked_len(&output)?;
+        Ok(SpaceLowered { op, output, dims, holder: 0 })
+    }
+}
+
+/// Pads the spatial dimensions with zeros, then moves blocks of them into the batch: the plain form of
+/// [`SpaceToBatch`].
+///
+/// # Errors
+/// As for [`SpaceToBatch::run`](SpaceOperator::run).
+///
+/// # Examples
+/// ```
+/// use gather_core::{View, space_to_batch};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let out = space_to_batch(&View::new(&[1u8, 2, 3], &[1, 3])?, &[1, 2], &[0, 1], &[0, 0])?;
+///     assert_eq!((out.shape(), out.as_slice()), (&[2, 2][..], &[0, 2, 1, 3][..]));
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("space_to_batch_nd"))]
+pub fn space_to_batch<T: Element>(
+    data: &View<'_, T>,
+    block_shape: &[i64],
+    pads_begin: &[i64],
+    pads_end: &[i64],
+) -> Result<Tensor<T>, Error> {
+    SpaceToBatch::new(block_shape, pads_begin, pads_end).run(data)
+}
