@@ -7,6 +7,7 @@ mod maps;
 mod methods;
 mod odd;
 mod rows;
+mod scatter;
 
 use gather_core::{
     BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Level, Method, NegativeIndex, OutOfBounds,

@@ -52,6 +52,16 @@ fn batch_to_space_on_random_cases() {
 }
 
 #[test]
+fn scatter_elements_on_random_cases() {
+    tried("scatter_elements", fuzz::scatter_elements);
+}
+
+#[test]
+fn scatter_nd_on_random_cases() {
+    tried("scatter_nd", fuzz::scatter_nd);
+}
+
+#[test]
 fn maps_on_random_cases() {
     tried("map", fuzz::map);
 }

@@ -23,6 +23,7 @@ mod properties;
 mod resources;
 mod review;
 mod rows;
+mod scatter;
 mod streams;
 mod ui;
 mod views;

@@ -46,6 +46,7 @@
 //! | `resolve` | from indices to positions |
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
+//! | `reduce` | scatters: rows that are reduced into their destinations |
 //! | `space` | BatchToSpace |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
@@ -101,6 +102,7 @@ mod isa;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
+pub(crate) mod reduce;
 pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;

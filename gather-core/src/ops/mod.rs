@@ -4,11 +4,15 @@ mod batch_to_space;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod scatter_elements;
+mod scatter_nd;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
 pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_elements};
+pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 
 use crate::types::error::Error;
 use crate::types::op::Op;

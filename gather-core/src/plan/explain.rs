@@ -4,7 +4,8 @@
 
 use core::fmt;
 
-use crate::plan::{Action, IndexPlan, Panels, SpacePlan};
+use crate::plan::{Action, IndexPlan, Panels, ReducePlan, SpacePlan};
+use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
 /// What a plan will do: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
@@ -17,6 +18,8 @@ pub struct Explain<'a> {
 enum Kind<'a> {
     Index(&'a IndexPlan),
     Space(&'a SpacePlan),
+    /// With the layout of the destination.
+    Reduce(&'a ReducePlan, &'a Layout),
 }
 
 impl<'a> Explain<'a> {
@@ -28,15 +31,21 @@ impl<'a> Explain<'a> {
         Explain { plan: Kind::Space(plan), tasks: plan.tasks(threads) }
     }
 
+    pub(crate) fn reduce(plan: &'a ReducePlan, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
+        Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(threads) }
+    }
+
     /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
+        let name = |action, name| match action {
+            Action::Nothing => "nothing to do",
+            Action::Check => "check only",
+            Action::Run => name,
+        };
         match self.plan {
-            Kind::Index(plan) => match plan.action() {
-                Action::Nothing => "nothing to do",
-                Action::Check => "check only",
-                Action::Run => plan.kernel_name(),
-            },
+            Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
+            Kind::Reduce(plan, _) => name(plan.action(), "scatter"),
             Kind::Space(plan) => plan.entry().map_or("nothing to do", |entry| entry.name),
         }
     }
@@ -47,15 +56,17 @@ impl<'a> Explain<'a> {
         match self.plan {
             Kind::Index(plan) => plan.method(),
             Kind::Space(_) => Method::Interleaved,
+            Kind::Reduce(plan, _) => plan.method(),
         }
     }
 
-    /// Bytes that a call writes.
+    /// Bytes that a call writes; of a scatter, those of its updates.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
             Kind::Index(plan) => plan.work().bytes,
             Kind::Space(plan) => plan.bytes(),
+            Kind::Reduce(plan, _) => plan.work().bytes,
         }
     }
 
@@ -77,6 +88,7 @@ impl fmt::Display for Explain<'_> {
         match self.plan {
             Kind::Index(plan) => self.index_plan(plan, f),
             Kind::Space(plan) => self.space_plan(plan, f),
+            Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
         }
     }
 }
@@ -115,6 +127,25 @@ impl Explain<'_> {
             spec.level,
             self.tasks
         )
+    }
+
+    fn reduce_plan(&self, plan: &ReducePlan, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = plan.spec();
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), out.shape())?;
+        for (depth, l) in plan.loops().iter().enumerate() {
+            let kind = kind(depth, plan.loops().len());
+            writeln!(f, "  {kind} of {}: updates +{}, output +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
+        }
+        for (axis, component) in plan.axes().iter().zip(&spec.components) {
+            let step = i128::from(component.scale) * plan.stride() as i128;
+            writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
+        }
+        write!(f, "  method {}", plan.method())?;
+        if spec.prefetch_distance > 0 {
+            write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
+        }
+        let (row, bytes, level) = (spec.row, plan.work().bytes, spec.level);
+        write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {

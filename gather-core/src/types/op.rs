@@ -16,6 +16,10 @@ pub enum Op {
     GatherNd,
     /// OpenVINO BatchToSpace-2.
     BatchToSpace,
+    /// ONNX ScatterElements, OpenVINO ScatterElementsUpdate, `torch.scatter`.
+    ScatterElements,
+    /// ONNX ScatterND, OpenVINO ScatterNDUpdate, `tf.tensor_scatter_nd_update`.
+    ScatterNd,
 }
 
 impl Op {
@@ -27,6 +31,8 @@ impl Op {
             Op::GatherElements => "gather_elements",
             Op::GatherNd => "gather_nd",
             Op::BatchToSpace => "batch_to_space",
+            Op::ScatterElements => "scatter_elements",
+            Op::ScatterNd => "scatter_nd",
         }
     }
 }
@@ -47,6 +53,8 @@ pub enum Argument {
     Indices,
     /// The tensor that is written.
     Output,
+    /// The tensor of updates, which a scatter reads.
+    Updates,
     /// `block_shape` of BatchToSpace.
     BlockShape,
     /// `crops_begin` of BatchToSpace.
@@ -61,6 +69,7 @@ impl fmt::Display for Argument {
             Argument::Data => "data",
             Argument::Indices => "indices",
             Argument::Output => "output",
+            Argument::Updates => "updates",
             Argument::BlockShape => "block_shape",
             Argument::CropsBegin => "crops_begin",
             Argument::CropsEnd => "crops_end",

@@ -10,5 +10,6 @@ mod maps;
 mod more;
 mod others;
 mod presets;
+mod scatter;
 mod space;
 mod tensors;

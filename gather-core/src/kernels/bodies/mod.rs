@@ -9,10 +9,12 @@ mod chunks;
 mod direct;
 mod gathered;
 mod prefetched;
+mod scattered;
 mod strided;
 
 pub(crate) use blocks::{next_slice, run_blocks};
 pub(crate) use direct::{direct_converted, fill_plane, one_pass};
+pub(crate) use scattered::{direct_scattered, scattered};
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::isa::Isa;

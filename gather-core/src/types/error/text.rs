@@ -100,6 +100,15 @@ impl fmt::Display for Error {
             Error::InvalidPermutation { rank } => {
                 write!(f, "the axes are no permutation of 0..{rank}")
             }
+            Error::UpdatesShapeMismatch { op, expected, got } => {
+                write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
+            }
+            Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) } => {
+                write!(f, "{op}: there is no reduction {reduction} of {dtype}")
+            }
+            Error::ReductionUnavailable { op, reduction, dtype: None } => {
+                write!(f, "{op}: there is no reduction {reduction} of values that are only cloned")
+            }
             Error::OutputShapeMismatch { op, expected, got } => {
                 write!(f, "{op}: the output has shape {got:?}; the result has {expected:?}")
             }
