@@ -13,6 +13,7 @@ pub mod pin;
 pub mod probe;
 pub mod random;
 pub mod report;
+pub mod scatters;
 pub mod short;
 pub mod space;
 pub mod versions;

@@ -37,14 +37,16 @@
 //! - A [`Plan`] does once what depends on shapes. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`].
+//! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
+//!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Bits are moved and never converted, unless a map does: NaN payloads and -0.0 survive. Bad input gives a typed
-//! [`Error`] with numbers, never a panic.
+//! Bits are moved and never converted, unless a map or a reduction does: NaN payloads and -0.0 survive. Bad input gives
+//! a typed [`Error`] with numbers, never a panic.
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), and on [targets](guide::targets).
+//! run time](guide::runtime_types), on [scatters](guide::scatter), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -131,16 +133,19 @@ pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};
 pub use crate::call::plan::Plan;
+pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan};
 pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
 pub use crate::call::space_plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
+pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
-    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, SpaceToBatch, SpaceToBatchAttributes,
-    SpaceToDepth, SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
-    rows_into, space_to_batch, space_to_depth,
+    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements, ScatterElementsAttributes,
+    ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth, SpaceToDepthAttributes,
+    batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into, scatter_elements, scatter_nd,
+    space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
@@ -155,7 +160,8 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par};
+pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, ScatterOutOfBounds};
+pub use crate::types::reduction::Reduction;
 
 /// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
 ///
@@ -267,5 +273,37 @@ macro_rules! kernels {
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
         $crate::__private_0_1_0::map_kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits reductions of your own: what [`run_reduce`](ScatterOperator::run_reduce) does with an element and an update.
+///
+/// ```
+/// use gather_core::{ScatterNd, View};
+///
+/// gather_core::reduce_kernels! {
+///     /// Set bits stay set.
+///     pub static UNION = |kept: u64, new: u64| -> u64 { kept | new };
+/// }
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (sets, ids, bits) = ([1u64, 0, 8], [2u16, 0, 2], [1, 2, 4]);
+///     let (sets, ids) = (View::new(&sets, &[3])?, View::new(&ids, &[3, 1])?);
+///     let sets = ScatterNd::new().run_reduce(&UNION, &sets, &ids, &View::new(&bits, &[3])?)?;
+///     assert_eq!(sets.as_slice(), [3, 0, 13]);
+///     Ok(())
+/// }
+/// ```
+///
+/// A call names any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
+/// closure of two inputs: what is kept, and what is new. Both and the result have one type, which is an
+/// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
+/// [`Level`] if it is short and has no branches.
+///
+/// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it.
+#[macro_export]
+macro_rules! reduce_kernels {
+    ($($tokens:tt)*) => {
+        $crate::__private_0_1_0::reduce_kernels_impl! { crate = $crate; $($tokens)* }
     };
 }

@@ -6,7 +6,9 @@ pub use ::core;
 pub use ::core::mem::{offset_of, size_of};
 // A caller may have given these names to other types.
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
-pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl};
+pub use gather_macros::{
+    kernels as kernels_impl, map_kernels as map_kernels_impl, reduce_kernels as reduce_kernels_impl,
+};
 
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::Avx2;
@@ -15,6 +17,7 @@ pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
+pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
     SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,

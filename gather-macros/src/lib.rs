@@ -1,5 +1,5 @@
 //! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, and `#[derive(Element)]`.
+//! conversions, `reduce_kernels!`, which emits reductions, and `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports them. The way of a call of `kernels!`:
 //!
@@ -17,6 +17,7 @@ mod kernels;
 mod map;
 mod name;
 mod parse;
+mod reduce;
 #[cfg(test)]
 mod snapshots;
 
@@ -32,6 +33,12 @@ pub fn kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn map_kernels(input: TokenStream) -> TokenStream {
     map::expand(input.into()).into()
+}
+
+/// Emits reductions; see `gather_core::reduce_kernels!`, which forwards to it with the path of the crate.
+#[proc_macro]
+pub fn reduce_kernels(input: TokenStream) -> TokenStream {
+    reduce::expand(input.into()).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that the

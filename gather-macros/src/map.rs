@@ -1,4 +1,4 @@
-//! `map_kernels!`: statics whose values are closures become maps.
+//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` reads its closures here too.
 //!
 //! As in `kernels!`, a mistake does not hide the next: the parser reports it and goes on behind it, at the next map.
 
@@ -14,59 +14,92 @@ use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, readable};
 use crate::parse::skip_until;
 
-/// A map as it should stand.
-const EXAMPLE: &str = "pub static SCALE = |value: u8, scale: f32| -> f32 { f32::from(value) * scale };";
+/// What messages say of the closures of a macro.
+pub(crate) struct Form {
+    /// What a closure becomes.
+    pub(crate) what: &'static str,
+    /// One as it should stand.
+    pub(crate) example: &'static str,
+    /// The name of that one.
+    pub(crate) named: &'static str,
+    /// Its inputs and its result.
+    pub(crate) closure: &'static str,
+    /// What to do where there are no inputs.
+    pub(crate) no_input: &'static str,
+    /// The most inputs, where the parser says so.
+    pub(crate) most: Option<usize>,
+}
 
-/// A map.
-struct Map {
-    attrs: Vec<Attribute>,
-    vis: Visibility,
-    name: Ident,
-    /// What is read, then the parameters.
-    inputs: Vec<Input>,
-    output: Type,
-    body: TokenTree,
+const MAP: Form = Form {
+    what: "map",
+    example: "pub static SCALE = |value: u8, scale: f32| -> f32 { f32::from(value) * scale };",
+    named: "SCALE",
+    closure: "|value: u8, scale: f32| -> f32 { .. }",
+    no_input: "name what is read, such as `|value: u8|`",
+    most: Some(MAX_PARAMS + 1),
+};
+
+/// A static whose value is a closure.
+pub(crate) struct Closure {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    /// Of a map: what is read, then the parameters.
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: Type,
+    pub(crate) body: TokenTree,
 }
 
 /// `name: Type`, or `mut name: Type`.
-struct Input {
-    mutable: Option<Token![mut]>,
-    name: Ident,
-    ty: Type,
+pub(crate) struct Input {
+    pub(crate) mutable: Option<Token![mut]>,
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
 }
 
 /// The statics of a call, and its errors.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    expand_as(&MAP, input, |_, krate, map| emit(krate, map))
+}
+
+/// The statics that `emit` makes of the closures of a call, and the errors.
+pub(crate) fn expand_as(
+    form: &Form,
+    input: TokenStream,
+    emit: impl Fn(&mut Ctxt, &TokenStream, &Closure) -> TokenStream,
+) -> TokenStream {
     let mut cx = Ctxt::default();
-    let call = |input: ParseStream<'_>| call(&mut cx, input);
+    let call = |input: ParseStream<'_>| call(form, &mut cx, input);
     let call = call.parse2(input);
-    let Some((krate, maps)) = cx.take(call) else {
+    let Some((krate, all)) = cx.take(call) else {
         return cx.into_errors();
     };
     let mut names = HashSet::new();
-    let (first, again): (Vec<Map>, Vec<Map>) = maps.into_iter().partition(|map| names.insert(map.name.to_string()));
-    for map in again {
-        cx.error_on(&map.name, format!("`{}` is the name of two maps", map.name));
+    let (first, again): (Vec<Closure>, Vec<Closure>) =
+        all.into_iter().partition(|closure| names.insert(closure.name.to_string()));
+    for closure in again {
+        cx.error_on(&closure.name, format!("`{}` is the name of two {}s", closure.name, form.what));
     }
-    let statics = first.iter().map(|map| emit(&krate, map));
+    let statics = first.iter().map(|closure| emit(&mut cx, &krate, closure));
     let statics: TokenStream = statics.collect();
     let errors = cx.into_errors();
     quote!(#errors #statics)
 }
 
-/// `crate = PATH; maps..`
-fn call(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Map>)> {
+/// `crate = PATH; closures..`
+fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Closure>)> {
+    let Form { what, example, .. } = form;
     input.parse::<Token![crate]>()?;
     input.parse::<Token![=]>()?;
     let krate = skip_until(input, |input| input.peek(Token![;]));
     input.parse::<Token![;]>()?;
     if input.is_empty() {
-        return Err(Error::new(Span::call_site(), format!("there is no map; write one, such as `{EXAMPLE}`")));
+        return Err(Error::new(Span::call_site(), format!("there is no {what}; write one, such as `{example}`")));
     }
-    let mut maps = Vec::new();
+    let mut closures = Vec::new();
     while !input.is_empty() {
-        match map(cx, input) {
-            Ok(map) => maps.extend(map),
+        match closure(form, cx, input) {
+            Ok(closure) => closures.extend(closure),
             Err(error) => {
                 cx.push(error);
                 // At least one token is taken, so that this comes to an end.
@@ -77,20 +110,22 @@ fn call(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Map>)
             }
         }
     }
-    Ok((krate, maps))
+    Ok((krate, closures))
 }
 
 /// `#[attributes] pub static NAME = |value: T, parameter: P, ..| -> U { body };`; `None` after reporting an input that
 /// is not one.
-fn map(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Map>> {
+fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Closure>> {
+    let Form { what, example, named, .. } = form;
     let attrs = input.call(Attribute::parse_outer)?;
     let vis: Visibility = input.parse()?;
-    let word =
-        expect::<Token![static]>(input, attrs.last(), || format!("expected `static`: a map is written `{EXAMPLE}`"))?;
+    let word = expect::<Token![static]>(input, attrs.last(), || {
+        format!("expected `static`: a {what} is written `{example}`")
+    })?;
     if let Some(word) = input.parse::<Option<Token![mut]>>()? {
-        cx.error_on(word, "a map cannot be `mut`");
+        cx.error_on(word, format!("a {what} cannot be `mut`"));
     }
-    let name: Ident = expect(input, Some(word), || "expected the name of the map, such as `SCALE`".into())?;
+    let name: Ident = expect(input, Some(word), || format!("expected the name of the {what}, such as `{named}`"))?;
     if input.peek(Token![:]) {
         let ty = skip_until(input, |input| input.peek(Token![=]) || input.peek(Token![;]));
         cx.error_on(ty, "the macro writes the type of the static; leave it out");
@@ -102,10 +137,10 @@ fn map(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Map>> {
             && found == word
         {
             let _ = input.parse::<TokenTree>()?;
-            cx.error_on(found, format!("a map captures nothing and waits for nothing; leave `{word}` out"));
+            cx.error_on(found, format!("a {what} captures nothing and waits for nothing; leave `{word}` out"));
         }
     }
-    let inputs = inputs(cx, input, &name)?;
+    let inputs = inputs(form, cx, input, &name)?;
     let message = || format!("expected the type of the result after the inputs of `{name}`, such as `-> f32`");
     let _: Token![->] = expect(input, Some(&name), message)?;
     let output = ty(input, &name, message)?;
@@ -118,17 +153,17 @@ fn map(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Map>> {
         let end = if let TokenTree::Group(group) = &body { group.span_close() } else { body.span() };
         cx.push(Error::new(end, format!("expected `;` after the body of `{name}`")));
     }
-    Ok(inputs.map(|inputs| Map { attrs, vis, name, inputs, output, body }))
+    Ok(inputs.map(|inputs| Closure { attrs, vis, name, inputs, output, body }))
 }
 
 /// `|value: T, parameter: P, ..|`; `None` after reporting an input that is not one.
-fn inputs(cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<Vec<Input>>> {
-    let none = || format!("`{name}` has no input; name what is read, such as `|value: u8|`");
+fn inputs(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<Vec<Input>>> {
+    let none = || format!("`{name}` has no input; {}", form.no_input);
     if let Some(bars) = input.parse::<Option<Token![||]>>()? {
         cx.error_on(bars, none());
         return Ok(None);
     }
-    let message = || "expected a closure, such as `|value: u8, scale: f32| -> f32 { .. }`".into();
+    let message = || format!("expected a closure, such as `{}`", form.closure);
     let bar: Token![|] = expect(input, Some(name), message)?;
     let mut inputs: Vec<Input> = Vec::new();
     let mut all_good = true;
@@ -143,12 +178,12 @@ fn inputs(cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> Result<Option<
                 let twice = inputs.iter().any(|other| other.name == input.name);
                 if twice {
                     cx.error_on(&input.name, format!("`{}` is named twice", input.name));
-                } else if count == MAX_PARAMS + 2 {
+                } else if form.most.is_some_and(|most| count == most + 1) {
                     let message =
                         format!("`{name}` has more than {MAX_PARAMS} parameters; make several one tuple or array");
                     cx.error_on(&input.name, message);
                 }
-                all_good &= !twice && count < MAX_PARAMS + 2;
+                all_good &= !twice && form.most.is_none_or(|most| count <= most);
                 inputs.push(input);
             }
             Err(error) => {
@@ -216,8 +251,8 @@ fn expect<T: syn::parse::Parse>(
 }
 
 /// The static of a map, whose initialiser holds everything else.
-fn emit(krate: &TokenStream, map: &Map) -> TokenStream {
-    let Map { attrs, vis, name, inputs, output, body } = map;
+fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
+    let Closure { attrs, vis, name, inputs, output, body } = map;
     let [value, params @ ..] = inputs.as_slice() else {
         return TokenStream::new();
     };

@@ -19,7 +19,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -125,6 +125,14 @@ const CASES: [Case; 12] = [
         ",
     },
     Case {
+        name: "reductions",
+        expand: reduce_kernels,
+        call: "
+            /// The value that is further from 0.
+            pub static MAX_ABS = |kept: f32, new: f32| -> f32 { if new.abs() > kept.abs() { new } else { kept } };
+        ",
+    },
+    Case {
         name: "element_struct",
         expand: crate::element::expand,
         call: "
@@ -172,12 +180,18 @@ fn map_kernels(call: TokenStream) -> TokenStream {
     crate::map::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
+/// `reduce_kernels!` as `gather_core::reduce_kernels!` forwards to it.
+fn reduce_kernels(call: TokenStream) -> TokenStream {
+    crate::reduce::expand(quote::quote!(crate = ::gather_core; #call))
+}
+
 /// A call, as comments, and what it expands to.
 fn rendered(case: &Case) -> String {
     let mut text = String::new();
     let called = match case.name.split('_').next() {
         Some("kernels") => Some("kernels"),
         Some("maps") => Some("map_kernels"),
+        Some("reductions") => Some("reduce_kernels"),
         _ => None,
     };
     let indent = if called.is_some() { "    " } else { "" };

@@ -66,8 +66,7 @@ fn deinterleave<T: Sample>() {
                 // What is left for data, so that blocks divide the whole.
                 let Some(size) = (width * block).checked_sub(begin + end) else { continue };
                 let data = samples::<T>(&[1, 2, size]);
-                let expected =
-                    oracle::space_to_batch(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end], &T::ZERO);
+                let expected = oracle::space_to_batch(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end], &T::ZERO);
                 for level in levels() {
                     let op = SpaceToBatch::new(&[1, 1, block as i64], &[0, 0, begin as i64], &[0, 0, end as i64]);
                     pages.copy(&PLACES, &op.level(level), (&data, &expected));

@@ -7,6 +7,7 @@ mod maps;
 mod methods;
 mod odd;
 mod rows;
+mod scatter;
 
 use std::fmt::Debug;
 

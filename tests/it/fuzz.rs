@@ -67,6 +67,16 @@ fn space_to_depth_on_random_cases() {
 }
 
 #[test]
+fn scatter_elements_on_random_cases() {
+    tried("scatter_elements", fuzz::scatter_elements);
+}
+
+#[test]
+fn scatter_nd_on_random_cases() {
+    tried("scatter_nd", fuzz::scatter_nd);
+}
+
+#[test]
 fn maps_on_random_cases() {
     tried("map", fuzz::map);
 }

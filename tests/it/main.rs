@@ -24,6 +24,7 @@ mod rearrange;
 mod resources;
 mod review;
 mod rows;
+mod scatter;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
 mod ui;

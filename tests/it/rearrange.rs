@@ -61,8 +61,7 @@ fn deinterleave<T: Element + PartialEq>(element: impl Fn(usize) -> T) {
             for (begin, end) in [(0, 0), (1, block - 1), (block / 2 + 1, 2 * block - block / 2 - 1)] {
                 let Some(size) = (width * block).checked_sub(begin + end) else { continue };
                 let data = Dense::from_fn(&[2, 2, size], &element);
-                let expected =
-                    oracle::space_to_batch(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end], &T::ZERO);
+                let expected = oracle::space_to_batch(&data, &[1, 1, block], &[0, 0, begin], &[0, 0, end], &T::ZERO);
                 let pad = |value: usize| [0, 0, value as i64];
                 for level in available_levels() {
                     let op = SpaceToBatch::new(&[1, 1, block as i64], &pad(begin), &pad(end)).level(level);

@@ -11,7 +11,7 @@ use std::process::Command;
 use trybuild::TestCases;
 
 /// Kinds of mistakes that the macros word themselves: the same with every compiler.
-const WORDED_HERE: [&str; 28] = [
+const WORDED_HERE: [&str; 29] = [
     "bad_index_type",
     "bad_list",
     "bad_ranks",
@@ -36,6 +36,7 @@ const WORDED_HERE: [&str; 28] = [
     "misspelt_key",
     "punctuation",
     "rank_zero",
+    "reduce_grammar",
     "repeated_key",
     "unknown_op",
     "unknown_width",
@@ -43,7 +44,7 @@ const WORDED_HERE: [&str; 28] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 12] = [
+const WORDED_BY_COMPILER: [&str; 13] = [
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -54,6 +55,7 @@ const WORDED_BY_COMPILER: [&str; 12] = [
     "derive_wrong_zero",
     "map_types",
     "not_an_element",
+    "reduce_types",
     "width_claim",
     "wrong_crate",
 ];
@@ -62,7 +64,7 @@ const WORDED_BY_COMPILER: [&str; 12] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 91] = [
+const MESSAGES: [&str; 95] = [
     "a macro may give another type at each place; name its type by `type`, and list the name",
     "expected `unsafe`",
     "a set of kernels cannot be `mut`",
@@ -154,6 +156,10 @@ const MESSAGES: [&str; 91] = [
     "expected the body of `M` in braces, such as `{ f32::from(value) }`",
     "expected `;` after the body of `N`",
     "`GOOD` is the name of two maps",
+    "there is no reduction; write one, such as `pub static MAX_ABS = ",
+    "`H` has 1 input; a reduction has two: what is kept, and what is new",
+    "`I` has 3 inputs; a reduction has two: what is kept, and what is new",
+    "`J` reduces `u8`: both inputs and the result have this type, not `i8`",
 ];
 
 #[test]

@@ -20,10 +20,10 @@ pub struct Case {
     pub source: String,
     /// The specification whose rules apply.
     pub profile: String,
-    /// The attributes.
+    /// The attributes that are numbers.
     pub attrs: BTreeMap<String, i64>,
     /// The attributes that are words.
-    pub texts: BTreeMap<String, String>,
+    pub words: BTreeMap<String, String>,
     /// The inputs by name.
     pub inputs: BTreeMap<String, TensorData>,
     /// The expected result.
@@ -56,9 +56,9 @@ impl Case {
     pub fn parse(line: &str) -> Result<Self, String> {
         let case: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let text = |key: &str| case[key].as_str().map(str::to_owned).ok_or_else(|| format!("no `{key}`"));
-        let attrs = case["attrs"].as_object().into_iter().flatten();
-        let texts = attrs.clone().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
-        let attrs = attrs.filter_map(|(key, value)| Some((key.clone(), value.as_i64()?))).collect();
+        let given = || case["attrs"].as_object().into_iter().flatten();
+        let attrs = given().filter_map(|(key, value)| Some((key.clone(), value.as_i64()?))).collect();
+        let words = given().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
         let inputs = case["inputs"].as_object().ok_or("no `inputs`")?;
         let inputs = inputs
             .iter()
@@ -73,7 +73,7 @@ impl Case {
         };
         let strict = case["strict"].as_bool().unwrap_or(false);
         let (id, op, source, profile) = (text("id")?, text("op")?, text("source")?, text("profile")?);
-        Ok(Case { id, op, source, profile, attrs, texts, inputs, expected, strict })
+        Ok(Case { id, op, source, profile, attrs, words, inputs, expected, strict })
     }
 
     /// An attribute; 0 when the case does not give it.
@@ -84,8 +84,8 @@ impl Case {
 
     /// An attribute that is a word; empty when the case does not give it.
     #[must_use]
-    pub fn text(&self, name: &str) -> &str {
-        self.texts.get(name).map_or("", String::as_str)
+    pub fn word(&self, name: &str) -> &str {
+        self.words.get(name).map_or("", String::as_str)
     }
 
     /// An input by name.

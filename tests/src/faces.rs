@@ -11,6 +11,7 @@ use gather_core::{
 pub use self::space::Space;
 
 use crate::cases::{Case, Expected};
+use crate::scatters;
 use crate::values::{TensorData, Values};
 
 /// An operator with its attributes.
@@ -44,6 +45,9 @@ pub fn run(case: &Case) -> Outcome {
         return Outcome::Skipped(
             "only a type constraint of one specification is broken, and this library takes more types",
         );
+    }
+    if case.op.starts_with("scatter") {
+        return scatters::run(case);
     }
     let operator = match operator(case) {
         Ok(Prepared::Ready(operator)) => operator,
@@ -141,7 +145,7 @@ fn check(case: &Case, operator: &Operator) -> Result<(), String> {
     }
 }
 
-fn compare(door: &str, expected: &Expected, got: Result<TensorData, Error>) -> Result<(), String> {
+pub(crate) fn compare(door: &str, expected: &Expected, got: Result<TensorData, Error>) -> Result<(), String> {
     match (expected, got) {
         (Expected::Error { .. }, Err(_)) => Ok(()),
         (Expected::Error { reason, .. }, Ok(tensor)) => {
@@ -254,14 +258,14 @@ impl Operator {
     }
 }
 
-fn downcast<T: Element>(out: DynTensor, _like: &[T]) -> Values
+pub(crate) fn downcast<T: Element>(out: DynTensor, _like: &[T]) -> Values
 where
     Values: From<Vec<T>>,
 {
     Values::from(out.downcast::<T>().expect("the data type that went in").into_vec())
 }
 
-fn erased(tensor: &TensorData) -> Result<Option<DynView<'_>>, String> {
+pub(crate) fn erased(tensor: &TensorData) -> Result<Option<DynView<'_>>, String> {
     let values = tensor.values.as_ref().ok_or("no values")?;
     values.dyn_view(&tensor.shape).transpose().map_err(|error| error.to_string())
 }

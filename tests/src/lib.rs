@@ -13,6 +13,7 @@ pub mod fuzz;
 pub mod guard;
 pub mod oracle;
 pub mod policies;
+pub mod scatters;
 pub mod support;
 pub mod tally;
 

@@ -60,6 +60,12 @@ impl<T: Clone> Dense<T> {
         self.values[self.position(coords)].clone()
     }
 
+    /// Changes the element at a coordinate.
+    fn change(&mut self, coords: &[usize], change: impl FnOnce(&T) -> T) {
+        let position = self.position(coords);
+        self.values[position] = change(&self.values[position]);
+    }
+
     pub(crate) fn position(&self, coords: &[usize]) -> usize {
         let mut position = 0;
         for (coord, dim) in coords.iter().zip(&self.shape) {
@@ -202,6 +208,62 @@ pub fn gather_nd<T: Clone>(
     Ok(Dense { values: values.collect(), shape })
 }
 
+/// ScatterElements along `axis`. `combine` makes an element of what it was and of an update.
+///
+/// # Errors
+/// The first index that is refused.
+pub fn scatter_elements<T: Clone>(
+    data: &Dense<T>,
+    indices: &Dense<i128>,
+    updates: &Dense<T>,
+    axis: usize,
+    rules: Rules,
+    mut combine: impl FnMut(&T, &T) -> T,
+) -> Result<Dense<T>, BadIndex> {
+    rules.check(indices, |_| data.shape[axis])?;
+    let mut out = data.clone();
+    for from in coords(&indices.shape) {
+        if let Ok(Some(i)) = rules.apply(indices.at(&from), data.shape[axis]) {
+            let mut to = from.clone();
+            to[axis] = i;
+            out.change(&to, |kept| combine(kept, &updates.at(&from)));
+        }
+    }
+    Ok(out)
+}
+
+/// ScatterNd with `batch` shared dimensions. `combine` makes an element of what it was and of an update.
+///
+/// # Errors
+/// The first index that is refused.
+pub fn scatter_nd<T: Clone>(
+    data: &Dense<T>,
+    indices: &Dense<i128>,
+    updates: &Dense<T>,
+    batch: usize,
+    rules: Rules,
+    mut combine: impl FnMut(&T, &T) -> T,
+) -> Result<Dense<T>, BadIndex> {
+    let outer = indices.shape.len() - 1;
+    let tuple = indices.shape[outer];
+    if rules.out_of_range == Rule::Error || !updates.shape.contains(&0) {
+        rules.check(indices, |position| data.shape[batch + position % tuple])?;
+    }
+    let mut out = data.clone();
+    for from in coords(&updates.shape) {
+        let mut to = from[..batch].to_vec();
+        for k in 0..tuple {
+            let index = indices.at(&[&from[..outer], &[k]].concat());
+            to.extend(rules.apply(index, data.shape[batch + k]).ok().flatten());
+        }
+        if to.len() == batch + tuple {
+            to.extend_from_slice(&from[outer..]);
+            out.change(&to, |kept| combine(kept, &updates.at(&from)));
+        }
+    }
+    Ok(out)
+}
+
 /// BatchToSpace, as reshape, transpose, reshape, crop.
 #[must_use]
 pub fn batch_to_space<T: Clone>(data: &Dense<T>, block: &[usize], begin: &[usize], end: &[usize]) -> Dense<T> {
@@ -248,6 +310,16 @@ mod tests {
         let data = dense(&[2, 2, 2], &[0, 1, 2, 3, 4, 5, 6, 7]);
         let indices = dense(&[2, 2], &[0, 1, 1, 0]);
         assert_eq!(gather_nd(&data, &indices, 0, ERROR, &0).unwrap().values, [2, 3, 4, 5]);
+
+        let data = dense(&[1, 5], &[1, 2, 3, 4, 5]);
+        let (indices, updates) = (dense(&[1, 2], &[1, 1]), dense(&[1, 2], &[11, 21]));
+        let added = scatter_elements(&data, &indices, &updates, 1, ERROR, |kept, new| kept + new);
+        assert_eq!(added.unwrap().values, [1, 34, 3, 4, 5]);
+
+        let data = dense(&[8], &[1, 2, 3, 4, 5, 6, 7, 8]);
+        let (indices, updates) = (dense(&[4, 1], &[4, 3, 1, 7]), dense(&[4], &[9, 10, 11, 12]));
+        let replaced = scatter_nd(&data, &indices, &updates, 0, ERROR, |_, new| *new);
+        assert_eq!(replaced.unwrap().values, [1, 11, 3, 10, 9, 6, 7, 12]);
 
         let data = dense(&[4, 1, 1], &[1, 2, 3, 4]);
         assert_eq!(batch_to_space(&data, &[1, 2, 2], &[0; 3], &[0; 3]).values, [1, 2, 3, 4]);

@@ -85,6 +85,23 @@ macro_rules! values {
             }
         }
 
+        /// A type whose elements [`Values`] may hold.
+        pub trait Held: Sized {
+            /// The elements, if they are of this type.
+            fn of(values: &Values) -> Option<&[Self]>;
+        }
+
+        $(
+            impl Held for $ty {
+                fn of(values: &Values) -> Option<&[Self]> {
+                    match values {
+                        Values::$variant(values) => Some(values),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+
         $(
             impl From<Vec<$ty>> for Values {
                 fn from(values: Vec<$ty>) -> Self {
@@ -121,6 +138,15 @@ values! {
     "f64" F64 f64;
     "complex64" Complex64 Complex<f32>;
     "complex128" Complex128 Complex<f64>;
+}
+
+impl Held for String {
+    fn of(values: &Values) -> Option<&[Self]> {
+        match values {
+            Values::Str(values) => Some(values),
+            _ => None,
+        }
+    }
 }
 
 impl From<Vec<String>> for Values {

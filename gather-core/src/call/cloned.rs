@@ -80,6 +80,62 @@ pub(crate) fn index<T: Clone, I: Index>(
     Tensor::new(values, &lowered.output)
 }
 
+/// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
+pub(crate) fn scatter<T: Clone, I: Index>(
+    lowered: &IndexLowered,
+    policy: IndexPolicy,
+    options: Options,
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    updates: &View<'_, T>,
+) -> Result<Tensor<T>, Error> {
+    check_options(lowered.op, Method::Direct, options)?;
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
+    let empty = lowered.output.contains(&0);
+    let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
+    let refused = match policy.out_of_bounds {
+        OutOfBounds::Error => true,
+        OutOfBounds::Zero => false,
+        OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && nowhere,
+    };
+    if refused {
+        // SAFETY: a view may be read along its layout (V1).
+        unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
+    }
+    let mut values = reserve::<T>(&data.shape().into())?;
+    if !data.is_empty() {
+        let dims = data.shape().iter().zip(data.strides());
+        let (loops, row) = fold(dims.map(|(&n, &stride)| Loop { n, out: stride, data: stride, index: 0 }));
+        for_each(&loops, data.origin(), |at, l| at.wrapping_offset(l.data), &mut |from| {
+            // SAFETY: V1: the row's elements are those of data, one after the other.
+            values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+        });
+    }
+    if empty || nowhere {
+        return Tensor::new(values, data.shape());
+    }
+    let dims = lowered.dims.iter().zip(updates.strides());
+    let (loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+    let step = |(from, to, index): (*const T, isize, isize), l: &Loop| {
+        (from.wrapping_offset(l.out), to.wrapping_add(l.data), index.wrapping_add(l.index))
+    };
+    for_each(&loops, (updates.origin(), 0isize, 0isize), step, &mut |(from, to, index)| {
+        let mut to = Some(to);
+        for axis in &lowered.axes {
+            // SAFETY: V1: this is the position of a coordinate of the indices.
+            let value = unsafe { indices.origin().wrapping_offset(index.wrapping_add(axis.index)).read() };
+            let position = policy.resolve(value, axis.dim as i64);
+            to = to.zip(position).map(|(to, i)| to.wrapping_add(axis.data.wrapping_mul(i as isize)));
+        }
+        if let Some(to) = to {
+            // SAFETY: V1: the row's elements are those of updates, one after the other.
+            let row = unsafe { core::slice::from_raw_parts(from, row) };
+            values[to as usize..][..row.len()].clone_from_slice(row);
+        }
+    });
+    Tensor::new(values, data.shape())
+}
+
 /// Runs an operator that rearranges space; `fill` stands for what is padded, where the operator pads.
 pub(crate) fn space<T: Clone>(
     lowered: &SpaceLowered,

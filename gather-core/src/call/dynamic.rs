@@ -78,7 +78,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
 }
 
 /// The index type of a data type.
-fn index_type(dtype: DType) -> Result<IndexType, Error> {
+pub(super) fn index_type(dtype: DType) -> Result<IndexType, Error> {
     IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
 }
 

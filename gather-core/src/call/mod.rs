@@ -7,6 +7,7 @@ pub(crate) mod maps;
 pub(crate) mod operator;
 pub(crate) mod plan;
 pub(crate) mod rows;
+pub(crate) mod scatter;
 pub(crate) mod space;
 pub(crate) mod space_plan;
 

@@ -214,13 +214,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok((SpacePlan::new(kernels, lowered, dtype, data, &out, self.options)?, out))
     }
 
-    fn space_plan_into(
-        &self,
-        kernels: Kernels,
-        dtype: DType,
-        data: &Layout,
-        out: &Layout,
-    ) -> Result<SpacePlan, Error> {
+    fn space_plan_into(&self, kernels: Kernels, dtype: DType, data: &Layout, out: &Layout) -> Result<SpacePlan, Error> {
         let lowered = self.attributes.lower(data.shape())?;
         check_output(lowered.op, &lowered.output, out.shape())?;
         SpacePlan::new(kernels, lowered, dtype, data, out, self.options)

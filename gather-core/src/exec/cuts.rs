@@ -45,6 +45,11 @@ impl Cuts {
         self.0.iter().product()
     }
 
+    /// The most iterations of loop `d`, which has `n`, that belong to a piece.
+    pub(super) fn longest(&self, d: usize, n: usize) -> usize {
+        n.div_ceil(self.0[d])
+    }
+
     /// The iterations of loop `d`, which has `n`, that belong to a piece.
     pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
         let inner: usize = self.0[d + 1..].iter().product();

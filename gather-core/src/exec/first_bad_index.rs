@@ -32,7 +32,7 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let read = checked.index.reader();
     let (shape, strides) = (indices.shape(), indices.strides());
     let size = checked.index.size() as isize;
-    let tuples = checked.op == Op::GatherNd;
+    let tuples = matches!(checked.op, Op::GatherNd | Op::ScatterNd);
     let mut counts: SmallVec<[usize; 8]> = shape.into();
     // The components of a tuple are compared with axes of their own, even where they are one index.
     let repeatable = shape.len().saturating_sub(usize::from(tuples));

@@ -24,7 +24,7 @@ pub(crate) struct Operands<'a> {
 }
 
 /// What stands in for the indices of tuples without components.
-static NO_INDEX: u64 = 0;
+pub(super) static NO_INDEX: u64 = 0;
 
 /// Runs a plan.
 ///

@@ -23,10 +23,12 @@ pub(crate) mod first_bad_index;
 mod helpers;
 mod index;
 mod panels;
+mod scatter;
 mod space;
 mod threads;
 
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
+pub(crate) use scatter::{Check, ScatterOperands, run as run_scatter, run_copy};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

@@ -45,8 +45,7 @@ impl Task<'_> {
     /// elements that the operator names (P1), and the plan picked the kernel by rank and row, or has a fill (P2).
     #[inline]
     unsafe fn call(self) {
-        let args =
-            SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
+        let args = SpaceArgs { origin: self.origin, loops: self.loops, row: self.part.row, fill: self.plan.fill() };
         // SAFETY: the kernel contract holds, as argued above.
         unsafe { (self.part.entry.run)(&args) }
     }

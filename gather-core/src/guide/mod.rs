@@ -13,3 +13,6 @@ pub mod runtime_types {}
 
 #[doc = include_str!("targets.md")]
 pub mod targets {}
+
+#[doc = include_str!("scatter.md")]
+pub mod scatter {}

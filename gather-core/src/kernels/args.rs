@@ -212,7 +212,7 @@ impl IndexArgs<'_> {
                 self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
             }
             Method::StridedCopy => inner.index == 0,
-            Method::Panels | Method::Interleaved | Method::Deinterleaved => false,
+            Method::Panels | Method::Grouped | Method::Interleaved | Method::Deinterleaved => false,
         }
     }
 }
@@ -237,4 +237,9 @@ pub(crate) fn fits_i32(components: &[Component]) -> bool {
 pub struct Outcome {
     /// Under `OutOfBounds::Error` whether it did. Under other policies it may be either.
     pub(crate) out_of_range: bool,
+}
+
+impl Outcome {
+    /// That of a kernel that has met no index.
+    pub(crate) const NONE: Outcome = Outcome { out_of_range: false };
 }

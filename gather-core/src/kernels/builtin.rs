@@ -51,17 +51,8 @@ builtin! {
 }
 
 /// Every built-in set.
-pub(crate) const BUILTIN: [&KernelSet; 9] = [
-    &GATHER_I8,
-    &GATHER_I16,
-    &GATHER_I32,
-    &GATHER_I64,
-    &GATHER_U8,
-    &GATHER_U16,
-    &GATHER_U32,
-    &GATHER_U64,
-    &REARRANGE,
-];
+pub(crate) const BUILTIN: [&KernelSet; 9] =
+    [&GATHER_I8, &GATHER_I16, &GATHER_I32, &GATHER_I64, &GATHER_U8, &GATHER_U16, &GATHER_U32, &GATHER_U64, &REARRANGE];
 
 /// The built-in set for an index type. Where the type is a constant, no other set is linked.
 #[inline(always)]

@@ -46,6 +46,7 @@
 //! | `resolve` | from indices to positions |
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
+//! | `reduce` | scatters: rows that are reduced into their destinations |
 //! | `space` | what rearranges space: BatchToSpace, DepthToSpace and their inverses |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
@@ -103,6 +104,7 @@ mod isa;
 mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
+pub(crate) mod reduce;
 pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;

@@ -59,7 +59,7 @@ pub struct GatherElementsAttributes {
 
 /// How the shapes of data and indices may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Shapes {
+pub(super) enum Shapes {
     /// In the other dimensions than the axis, indices may be smaller than data.
     Trimmed,
     /// In the other dimensions than the axis, the sizes are equal.
@@ -115,29 +115,61 @@ impl GatherElements {
 
 impl Sealed for GatherElementsAttributes {}
 
-impl GatherElementsAttributes {
-    fn lower_dims(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        const OP: Op = Op::GatherElements;
-        let rank = data.rank();
-        if rank == 0 {
-            return Err(Error::RankOutOfRange { op: OP, argument: Argument::Data, rank, min: 1, max: usize::MAX });
-        }
-        if indices.rank() != rank {
-            let (argument, got) = (Argument::Indices, indices.rank());
-            return Err(Error::RankOutOfRange { op: OP, argument, rank: got, min: rank, max: rank });
-        }
-        let axis = normalize_axis(OP, self.axis, rank)?;
-        for dim in 0..rank {
-            let (d, i) = (data.shape()[dim], indices.shape()[dim]);
-            let fits = if self.shapes == Shapes::Equal { i == d } else { i <= d };
-            if dim != axis && !fits {
-                return Err(Error::IndicesShapeMismatch { op: OP, dim, indices: i, data: d });
-            }
-            lowered.push(i, if dim == axis { 0 } else { data.strides()[dim] }, indices.strides()[dim]);
-        }
-        lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
-        Ok(())
+/// Lowers an operator that takes one element of data for each index.
+pub(super) fn lower_elements(
+    (op, axis, shapes): (Op, i64, Shapes),
+    data: &Layout,
+    indices: &Layout,
+    lowered: &mut IndexLowered,
+) -> Result<(), Error> {
+    if shapes != Shapes::Torch {
+        return lower_dims((op, axis, shapes), data, indices, lowered);
     }
+    if indices.is_empty() {
+        normalize_axis(op, axis, data.rank().max(1))?;
+        for &n in indices.shape() {
+            lowered.push(n, 0, 0);
+        }
+        return Ok(());
+    }
+    lower_dims((op, axis, shapes), &as_list(data)?, &as_list(indices)?, lowered)?;
+    if indices.rank() == 0 {
+        lowered.output = [].into();
+        lowered.dims.clear();
+    }
+    Ok(())
+}
+
+/// A layout, where rank 0 counts as shape `[1]`.
+pub(super) fn as_list(layout: &Layout) -> Result<Layout, Error> {
+    if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
+}
+
+fn lower_dims(
+    (op, axis, shapes): (Op, i64, Shapes),
+    data: &Layout,
+    indices: &Layout,
+    lowered: &mut IndexLowered,
+) -> Result<(), Error> {
+    let rank = data.rank();
+    if rank == 0 {
+        return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 1, max: usize::MAX });
+    }
+    if indices.rank() != rank {
+        let (argument, got) = (Argument::Indices, indices.rank());
+        return Err(Error::RankOutOfRange { op, argument, rank: got, min: rank, max: rank });
+    }
+    let axis = normalize_axis(op, axis, rank)?;
+    for dim in 0..rank {
+        let (d, i) = (data.shape()[dim], indices.shape()[dim]);
+        let fits = if shapes == Shapes::Equal { i == d } else { i <= d };
+        if dim != axis && !fits {
+            return Err(Error::IndicesShapeMismatch { op, dim, indices: i, data: d });
+        }
+        lowered.push(i, if dim == axis { 0 } else { data.strides()[dim] }, indices.strides()[dim]);
+    }
+    lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
+    Ok(())
 }
 
 impl IndexAttributes for GatherElementsAttributes {
@@ -147,25 +179,7 @@ impl IndexAttributes for GatherElementsAttributes {
 
     #[inline]
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        if self.shapes != Shapes::Torch {
-            return self.lower_dims(data, indices, lowered);
-        }
-        if indices.is_empty() {
-            normalize_axis(Op::GatherElements, self.axis, data.rank().max(1))?;
-            for &n in indices.shape() {
-                lowered.push(n, 0, 0);
-            }
-            return Ok(());
-        }
-        let as_list = |layout: &Layout| {
-            if layout.rank() == 0 { Layout::contiguous(&[1]) } else { Ok(layout.clone()) }
-        };
-        self.lower_dims(&as_list(data)?, &as_list(indices)?, lowered)?;
-        if indices.rank() == 0 {
-            lowered.output = [].into();
-            lowered.dims.clear();
-        }
-        Ok(())
+        lower_elements((Op::GatherElements, self.axis, self.shapes), data, indices, lowered)
     }
 }
 

@@ -135,49 +135,54 @@ impl IndexAttributes for GatherNdAttributes {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        const OP: Op = Op::GatherNd;
-        let [outer @ .., len] = indices.shape() else {
-            return Err(Error::RankOutOfRange {
-                op: OP,
-                argument: Argument::Indices,
-                rank: 0,
-                min: 1,
-                max: usize::MAX,
-            });
-        };
-        let (rank, len) = (data.rank(), *len);
-        let max = outer.len().min(rank) as i64;
-        if !(0..=max).contains(&self.batch_dims) {
-            return Err(Error::BatchDimsOutOfRange { op: OP, batch_dims: self.batch_dims, min: 0, max });
-        }
-        let batch_dims = self.batch_dims as usize;
-        for (dim, (&d, &i)) in data.shape().iter().zip(outer).enumerate().take(batch_dims) {
-            if d != i {
-                return Err(Error::BatchMismatch { op: OP, dim, data: d, indices: i });
-            }
-        }
-        let most = rank - batch_dims;
-        if !(self.least..=most).contains(&len) {
-            return Err(Error::TupleLengthOutOfRange { op: OP, len, min: self.least, max: most });
-        }
-        for (dim, &n) in outer.iter().enumerate() {
-            let stride = if dim < batch_dims { data.strides()[dim] } else { 0 };
-            lowered.push(n, stride, indices.strides()[dim]);
-        }
-        for dim in batch_dims + len..rank {
-            lowered.push(data.shape()[dim], data.strides()[dim], 0);
-        }
-        let along = indices.strides()[outer.len()];
-        for k in 0..len {
-            let axis = batch_dims + k;
-            let index = along.wrapping_mul(k as isize);
-            lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index });
-        }
+        let batch_dims = lower_tuples((Op::GatherNd, self.batch_dims, self.least), data, indices, lowered)?;
         if self.flatten {
             lowered.merge_leading(batch_dims);
         }
         Ok(())
     }
+}
+
+/// Lowers an operator on elements or slices of data by index tuples; returns how many dimensions data and indices
+/// share.
+pub(super) fn lower_tuples(
+    (op, given, least): (Op, i64, usize),
+    data: &Layout,
+    indices: &Layout,
+    lowered: &mut IndexLowered,
+) -> Result<usize, Error> {
+    let [outer @ .., len] = indices.shape() else {
+        return Err(Error::RankOutOfRange { op, argument: Argument::Indices, rank: 0, min: 1, max: usize::MAX });
+    };
+    let (rank, len) = (data.rank(), *len);
+    let max = outer.len().min(rank) as i64;
+    if !(0..=max).contains(&given) {
+        return Err(Error::BatchDimsOutOfRange { op, batch_dims: given, min: 0, max });
+    }
+    let batch_dims = given as usize;
+    for (dim, (&d, &i)) in data.shape().iter().zip(outer).enumerate().take(batch_dims) {
+        if d != i {
+            return Err(Error::BatchMismatch { op, dim, data: d, indices: i });
+        }
+    }
+    let most = rank - batch_dims;
+    if !(least..=most).contains(&len) {
+        return Err(Error::TupleLengthOutOfRange { op, len, min: least, max: most });
+    }
+    for (dim, &n) in outer.iter().enumerate() {
+        let stride = if dim < batch_dims { data.strides()[dim] } else { 0 };
+        lowered.push(n, stride, indices.strides()[dim]);
+    }
+    for dim in batch_dims + len..rank {
+        lowered.push(data.shape()[dim], data.strides()[dim], 0);
+    }
+    let along = indices.strides()[outer.len()];
+    for k in 0..len {
+        let axis = batch_dims + k;
+        let index = along.wrapping_mul(k as isize);
+        lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index });
+    }
+    Ok(batch_dims)
 }
 
 /// Elements or slices of data by index tuples: the plain form of [`GatherNd`], without batch dimensions. Negative

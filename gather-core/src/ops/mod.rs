@@ -6,6 +6,8 @@ mod depth;
 mod gather;
 mod gather_elements;
 mod gather_nd;
+mod scatter_elements;
+mod scatter_nd;
 mod space_to_batch;
 
 pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
@@ -15,6 +17,8 @@ pub use depth::{
 pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
+pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_elements};
+pub use scatter_nd::{ScatterNd, ScatterNdAttributes, scatter_nd};
 pub use space_to_batch::{SpaceToBatch, SpaceToBatchAttributes, space_to_batch};
 
 use crate::types::error::Error;

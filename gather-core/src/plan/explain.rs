@@ -4,7 +4,8 @@
 
 use core::fmt;
 
-use crate::plan::{Action, IndexPlan, Panels, SpacePart, SpacePlan};
+use crate::plan::{Action, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
+use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
 /// What a plan will do: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
@@ -17,6 +18,8 @@ pub struct Explain<'a> {
 enum Kind<'a> {
     Index(&'a IndexPlan),
     Space(&'a SpacePlan),
+    /// With the layout of the destination.
+    Reduce(&'a ReducePlan, &'a Layout),
 }
 
 impl<'a> Explain<'a> {
@@ -32,15 +35,21 @@ impl<'a> Explain<'a> {
         Explain { plan: Kind::Space(plan), tasks }
     }
 
+    pub(crate) fn reduce(plan: &'a ReducePlan, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
+        Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(threads) }
+    }
+
     /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
+        let name = |action, name| match action {
+            Action::Nothing => "nothing to do",
+            Action::Check => "check only",
+            Action::Run => name,
+        };
         match self.plan {
-            Kind::Index(plan) => match plan.action() {
-                Action::Nothing => "nothing to do",
-                Action::Check => "check only",
-                Action::Run => plan.kernel_name(),
-            },
+            Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
+            Kind::Reduce(plan, _) => name(plan.action(), "scatter"),
             Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
@@ -51,15 +60,17 @@ impl<'a> Explain<'a> {
         match self.plan {
             Kind::Index(plan) => plan.method(),
             Kind::Space(plan) => plan.method(),
+            Kind::Reduce(plan, _) => plan.method(),
         }
     }
 
-    /// Bytes that a call writes.
+    /// Bytes that a call writes; of a scatter, those of its updates.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
             Kind::Index(plan) => plan.work().bytes,
             Kind::Space(plan) => plan.bytes(),
+            Kind::Reduce(plan, _) => plan.work().bytes,
         }
     }
 
@@ -81,6 +92,7 @@ impl fmt::Display for Explain<'_> {
         match self.plan {
             Kind::Index(plan) => self.index_plan(plan, f),
             Kind::Space(plan) => self.space_plan(plan, f),
+            Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
         }
     }
 }
@@ -121,13 +133,36 @@ impl Explain<'_> {
         )
     }
 
+    fn reduce_plan(&self, plan: &ReducePlan, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = plan.spec();
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), out.shape())?;
+        for (depth, l) in plan.loops().iter().enumerate() {
+            let kind = kind(depth, plan.loops().len());
+            writeln!(f, "  {kind} of {}: updates +{}, output +{}, indices +{} bytes", l.n, l.out, l.data, l.index)?;
+        }
+        for (axis, component) in plan.axes().iter().zip(&spec.components) {
+            let step = i128::from(component.scale) * plan.stride() as i128;
+            writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
+        }
+        write!(f, "  method {}", plan.method())?;
+        if spec.prefetch_distance > 0 {
+            write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
+        }
+        let (row, bytes, level) = (spec.row, plan.work().bytes, spec.level);
+        write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
+    }
+
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output())?;
         let moves = plan.parts().iter().find(|part| !part.fills());
         for (depth, l) in moves.iter().flat_map(|part| part.loops.iter().enumerate()) {
             let kind = kind(depth, moves.map_or(0, |part| part.loops.len()));
             let step = if l.block == 1 { l.wrap } else { l.step };
-            writeln!(f, "  {kind} of {} in blocks of {}: output +{}, data +{} bytes", l.n, l.block, step.out, step.data)?;
+            writeln!(
+                f,
+                "  {kind} of {} in blocks of {}: output +{}, data +{} bytes",
+                l.n, l.block, step.out, step.data
+            )?;
         }
         writeln!(f, "  method {}", plan.method())?;
         let pads = plan.parts().iter().filter(|part| part.fills()).map(SpacePart::bytes);

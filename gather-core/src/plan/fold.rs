@@ -104,11 +104,7 @@ pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[B
         let dim = plain(dim);
         let n = dim.n as isize;
         match loops.last_mut() {
-            Some(outer)
-                if outer.block == 1
-                    && dim.block == 1
-                    && outer.wrap == dim.wrap.times(n) =>
-            {
+            Some(outer) if outer.block == 1 && dim.block == 1 && outer.wrap == dim.wrap.times(n) => {
                 *outer = BlockLoop { n: outer.n.saturating_mul(dim.n), ..dim };
             }
             _ => loops.push(dim),
@@ -130,7 +126,11 @@ pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[B
 
 /// A loop that never carries is a plain one whose step is that of its phases.
 fn plain(dim: BlockLoop) -> BlockLoop {
-    if dim.block - dim.phase >= dim.n { BlockLoop { block: 1, phase: 0, step: Step::NONE, wrap: dim.step, ..dim } } else { dim }
+    if dim.block - dim.phase >= dim.n {
+        BlockLoop { block: 1, phase: 0, step: Step::NONE, wrap: dim.step, ..dim }
+    } else {
+        dim
+    }
 }
 
 /// The greatest common divisor; `gcd(0, b)` is `b`.

@@ -20,7 +20,7 @@ pub(crate) struct Panels {
 }
 
 /// Bytes of a panel: half of a second-level cache of 1 MiB (workload `gather_elements/axis0_4096x4096`).
-const PANEL: usize = 512 << 10;
+pub(super) const PANEL: usize = 512 << 10;
 /// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
 const MOST_PREFETCHED: usize = 256;
 /// Rows from which on a round pays.
@@ -128,7 +128,7 @@ impl Nest<'_> {
             Method::Panels => self.panels().is_some(),
             Method::StridedCopy => inner.index == 0,
             Method::Streamed => cfg!(target_arch = "x86_64") && self.row >= LINE,
-            Method::Interleaved | Method::Deinterleaved => false,
+            Method::Grouped | Method::Interleaved | Method::Deinterleaved => false,
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod fold;
 mod index;
 mod lowered;
 mod method;
+mod reduce;
 mod space;
 mod tasks;
 
@@ -17,5 +18,6 @@ pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
+pub(crate) use reduce::{ReducePlan, ReduceRequest, is_free};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

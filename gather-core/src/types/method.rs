@@ -41,6 +41,11 @@ pub enum Method {
     Streamed,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).
+    /// The updates of a scatter are sorted by the element that they go to, in their order, so that each element is
+    /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means
+    /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a time.
+    Grouped,
+    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace).
     Interleaved,
     /// Data is taken apart into streams. The one method of [`SpaceToBatch`](crate::SpaceToBatch) and
     /// [`SpaceToDepth`](crate::SpaceToDepth).
@@ -60,6 +65,7 @@ impl Method {
         Method::Panels,
         Method::StridedCopy,
         Method::Streamed,
+        Method::Grouped,
         Method::Interleaved,
         Method::Deinterleaved,
     ];
@@ -78,6 +84,7 @@ impl Method {
             Method::Panels => "panels",
             Method::StridedCopy => "strided_copy",
             Method::Streamed => "streamed",
+            Method::Grouped => "grouped",
             Method::Interleaved => "interleaved",
             Method::Deinterleaved => "deinterleaved",
         }

@@ -12,4 +12,5 @@ pub(crate) mod op;
 #[cfg(feature = "bytemuck")]
 pub(crate) mod plain;
 pub(crate) mod policy;
+pub(crate) mod reduction;
 mod text;

@@ -22,6 +22,10 @@ pub enum Op {
     DepthToSpace,
     /// ONNX and OpenVINO SpaceToDepth.
     SpaceToDepth,
+    /// ONNX ScatterElements, OpenVINO ScatterElementsUpdate, `torch.scatter`.
+    ScatterElements,
+    /// ONNX ScatterND, OpenVINO ScatterNDUpdate, `tf.tensor_scatter_nd_update`.
+    ScatterNd,
 }
 
 impl Op {
@@ -36,6 +40,8 @@ impl Op {
             Op::SpaceToBatch => "space_to_batch",
             Op::DepthToSpace => "depth_to_space",
             Op::SpaceToDepth => "space_to_depth",
+            Op::ScatterElements => "scatter_elements",
+            Op::ScatterNd => "scatter_nd",
         }
     }
 
@@ -61,6 +67,8 @@ pub enum Argument {
     Indices,
     /// The tensor that is written.
     Output,
+    /// The tensor of updates, which a scatter reads.
+    Updates,
     /// `block_shape` of BatchToSpace and SpaceToBatch.
     BlockShape,
     /// `crops_begin` of BatchToSpace.
@@ -79,6 +87,7 @@ impl fmt::Display for Argument {
             Argument::Data => "data",
             Argument::Indices => "indices",
             Argument::Output => "output",
+            Argument::Updates => "updates",
             Argument::BlockShape => "block_shape",
             Argument::CropsBegin => "crops_begin",
             Argument::CropsEnd => "crops_end",

@@ -43,6 +43,34 @@ pub enum Mode {
     Crd,
 }
 
+/// What an update does whose index is out of range, after [`NegativeIndex`] has been applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScatterOutOfBounds {
+    /// The call fails with [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange).
+    #[default]
+    Error,
+    /// It is left out.
+    Drop,
+    /// It goes to the nearest element: the first when the index is below 0, else the last.
+    Clamp,
+    /// Its index is taken modulo the size of the axis. `NegativeIndex` makes no difference then.
+    Wrap,
+}
+
+impl ScatterOutOfBounds {
+    /// The same for the indices alone, as kernels resolve them: they mark what is to be dropped as they mark what is
+    /// to be filled.
+    pub(crate) fn of_indices(self) -> OutOfBounds {
+        match self {
+            ScatterOutOfBounds::Error => OutOfBounds::Error,
+            ScatterOutOfBounds::Drop => OutOfBounds::Zero,
+            ScatterOutOfBounds::Clamp => OutOfBounds::Clamp,
+            ScatterOutOfBounds::Wrap => OutOfBounds::Wrap,
+        }
+    }
+}
+
 /// How many threads a call may use. The result is the same for any number.
 ///
 /// The calling thread always works itself. Called on a thread of a rayon pool, it is helped by that pool; on any

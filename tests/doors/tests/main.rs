@@ -11,5 +11,6 @@ mod maps;
 mod more;
 mod others;
 mod presets;
+mod scatter;
 mod space;
 mod tensors;

@@ -123,10 +123,7 @@ fn h2_block_sizes() {
         assert_eq!(space(block, (SIX, &[1, 2, 3])), format!("depth_to_space: {wrong}"));
         assert_eq!(depth(block, (SIX, &[1, 2, 3])), format!("space_to_depth: {wrong}"));
     }
-    assert_eq!(
-        space(4, (SIX, &[1, 6, 1])),
-        "depth_to_space: depth 6 is not divisible by 4, the elements of a block"
-    );
+    assert_eq!(space(4, (SIX, &[1, 6, 1])), "depth_to_space: depth 6 is not divisible by 4, the elements of a block");
     assert_eq!(
         space(i64::MAX, (SIX, &[1, 6, 1, 1])),
         "depth_to_space: depth 6 is not divisible by the elements of a block, which overflow"

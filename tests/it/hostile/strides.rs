@@ -1,8 +1,8 @@
 //! H20: strides at the ends of their type, along dimensions that are never stepped along.
 
 use gather_core::{
-    Argument, BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Op, OutOfBounds, Tensor,
-    View, ViewMut,
+    Argument, BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Op, OutOfBounds,
+    Tensor, View, ViewMut,
 };
 
 use super::{Faces, SIX, call_space, text};

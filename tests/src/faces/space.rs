@@ -37,7 +37,7 @@ impl Space {
     /// The operator of a case by its profile, or why its parameters are refused; nothing for other operators.
     pub(super) fn of(case: &Case) -> Result<Option<Result<Self, Error>>, String> {
         let size = case.attr("block_size");
-        let mode = || match case.text("mode") {
+        let mode = || match case.word("mode") {
             "DCR" | "blocks_first" => Ok(Mode::Dcr),
             "CRD" | "depth_first" => Ok(Mode::Crd),
             mode => Err(format!("unknown mode {mode}")),

@@ -96,9 +96,8 @@ impl Depth {
             return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size });
         }
         let block = self.block_size as u128;
-        let places = (2..rank).try_fold(1u128, |places, _| {
-            places.checked_mul(block).filter(|&places| places <= usize::MAX as u128)
-        });
+        let places = (2..rank)
+            .try_fold(1u128, |places, _| places.checked_mul(block).filter(|&places| places <= usize::MAX as u128));
         Ok((block, places.map(|places| places as usize)))
     }
 }

@@ -11,9 +11,9 @@ use crate::oracle::{self, BadIndex, Dense, Rules};
 
 #[derive(Debug)]
 pub(super) struct Attributes {
-    axis: i64,
+    pub(super) axis: i64,
     /// Whether shapes must be equal off the axis.
-    equal: bool,
+    pub(super) equal: bool,
 }
 
 /// Runs GatherElements through every door and compares with the oracle.

@@ -11,11 +11,11 @@ use crate::oracle::{self, BadIndex, Dense, Rules};
 
 #[derive(Debug)]
 pub(super) struct Attributes {
-    batch_dims: i64,
+    pub(super) batch_dims: i64,
     /// Whether tuples must have at least one component.
-    components: bool,
+    pub(super) components: bool,
     /// Whether batch dimensions are merged into one.
-    flatten: bool,
+    pub(super) flatten: bool,
 }
 
 impl Attributes {

@@ -133,7 +133,8 @@ fn check<M: Model, T: Sample>(case: &Case<'_, M>) {
 fn cloned<M: Model>(case: &Case<'_, M>) {
     let memory: Vec<Option<Box<usize>>> = (0..case.data.len).map(|at| Some(Box::new(at))).collect();
     let got = case.model.cloned(&case.data.view(&memory));
-    let values = |got: &Tensor<Option<Box<usize>>>| got.as_slice().iter().map(|value| value.as_deref().copied()).collect();
+    let values =
+        |got: &Tensor<Option<Box<usize>>>| got.as_slice().iter().map(|value| value.as_deref().copied()).collect();
     let got = got.map(|got| (got.shape().to_vec(), values(&got)));
     let expected = case.expected.as_ref().map(|expected| (expected.shape.clone(), expected.values.clone()));
     assert_eq!(got, expected.map_err(Error::clone), "run_cloned");

@@ -145,15 +145,9 @@ unsafe fn block<I: Index, L: Isa>(
     next: NextSlice,
     move_fn: MoveFn,
 ) {
-    let State { positions, block, resolved, out_of_range } = state;
-    // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
-    // come back to: what begins where it does may be longer.
-    let whole = n == args.inner().n;
-    if !whole || at.index != *resolved {
-        *resolved = if whole { at.index } else { core::ptr::null() };
-        // SAFETY: K2 and K3 for these indices.
-        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, at.index, n) };
-    }
+    // SAFETY: K2 and K3 for these indices.
+    unsafe { resolve_block::<I, L>(state, args, at.index, n) };
+    let State { positions, block, .. } = state;
     if block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error {
         return;
     }
@@ -161,6 +155,28 @@ unsafe fn block<I: Index, L: Isa>(
     unsafe { move_fn(args, &MoveJob::new(args, at, positions.as_ptr(), n, next)) };
     // SAFETY: K1 and K6 for these rows.
     unsafe { block.fill(args, at.out) };
+}
+
+/// Resolves `n <= BLOCK` indices from `index` on, unless they are those of the block before.
+///
+/// # Safety
+/// K2 and K3 for these indices.
+#[inline(always)]
+pub(super) unsafe fn resolve_block<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    index: *const u8,
+    n: usize,
+) {
+    let State { positions, block, resolved, out_of_range } = state;
+    // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
+    // come back to: what begins where it does may be longer.
+    let whole = n == args.inner().n;
+    if !whole || index != *resolved {
+        *resolved = if whole { index } else { core::ptr::null() };
+        // SAFETY: the caller's promise.
+        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, index, n) };
+    }
 }
 
 /// What is to be prefetched of the next outer coordinate's data while the rows from `done` on are moved.

@@ -272,7 +272,11 @@ unsafe fn resolve_tuples<I: Index>(
 /// # Safety
 /// K2 and K3 for the tuple at `index`.
 #[inline(always)]
-unsafe fn resolve_tuple<I: Index>(args: &IndexArgs<'_>, components: &[Component], index: *const u8) -> Option<i64> {
+pub(super) unsafe fn resolve_tuple<I: Index>(
+    args: &IndexArgs<'_>,
+    components: &[Component],
+    index: *const u8,
+) -> Option<i64> {
     components.iter().try_fold(0i64, |sum, component| {
         let at = index.wrapping_offset(component.index).cast::<I>();
         // SAFETY: K3 for this component.

@@ -9,12 +9,14 @@ mod chunks;
 mod direct;
 mod gathered;
 mod prefetched;
+mod scattered;
 mod strided;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane, one_pass};
+pub(crate) use scattered::{direct_scattered, scattered};
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::isa::Isa;

@@ -145,6 +145,12 @@ impl Block {
         self.has_bad
     }
 
+    /// Whether the index of a row is out of range, where the block has such.
+    #[inline(always)]
+    pub(crate) fn is_bad(&self, row: usize) -> bool {
+        self.bad[row / 64] >> (row % 64) & 1 != 0
+    }
+
     /// Notes which of a block of `n <= BLOCK` resolved indices are out of range: -1 stands for them.
     ///
     /// # Safety

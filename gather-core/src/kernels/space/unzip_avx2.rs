@@ -16,9 +16,9 @@
 //! which yields 0 where a byte belongs to another.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128,
-    _mm256_broadcastsi128_si256, _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16,
-    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_broadcastsi128_si256,
+    _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
 
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};

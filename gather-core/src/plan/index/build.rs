@@ -268,7 +268,7 @@ pub(super) fn far_rows_ahead(row: usize, reach: usize) -> usize {
 }
 
 /// What is left to do for an output and axes of some shapes.
-fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
+pub(in crate::plan) fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
     if output.contains(&0) {
         let checks = policy.out_of_bounds == OutOfBounds::Error && !axes.is_empty();
         return if checks { Action::Check } else { Action::Nothing };
@@ -278,13 +278,18 @@ fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
 }
 
 /// Bytes of data that the axes reach over.
-fn reach(axes: &[Axis], size: usize) -> usize {
+pub(in crate::plan) fn reach(axes: &[Axis], size: usize) -> usize {
     let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
     reached.saturating_mul(size)
 }
 
 /// The element stride of the output along every lowered dimension: its own, or what is made of them in `room`.
-fn out_strides<'a>(out: &'a Layout, dims: &[Dim], merged: usize, room: &'a mut SmallVec<[isize; 6]>) -> &'a [isize] {
+pub(in crate::plan) fn out_strides<'a>(
+    out: &'a Layout,
+    dims: &[Dim],
+    merged: usize,
+    room: &'a mut SmallVec<[isize; 6]>,
+) -> &'a [isize] {
     if merged <= 1 {
         return out.strides();
     }
@@ -297,12 +302,17 @@ fn out_strides<'a>(out: &'a Layout, dims: &[Dim], merged: usize, room: &'a mut S
 }
 
 /// The component of indices that are not read.
-const NO_COMPONENT: Component = Component { dim: 1, scale: 0, index: 0 };
+pub(in crate::plan) const NO_COMPONENT: Component = Component { dim: 1, scale: 0, index: 0 };
 
 /// Adds the components of an index in positions of data; returns the bytes from one position to the next: the
 /// greatest length that divides the stride of every axis.
 #[inline(always)]
-fn components(axes: &[Axis], size: isize, index_size: isize, components: &mut SmallVec<[Component; 3]>) -> isize {
+pub(in crate::plan) fn components(
+    axes: &[Axis],
+    size: isize,
+    index_size: isize,
+    components: &mut SmallVec<[Component; 3]>,
+) -> isize {
     match axes {
         [] => {
             components.push(NO_COMPONENT);

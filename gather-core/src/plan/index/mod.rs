@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-mod build;
+pub(super) mod build;
 mod few_rows;
 
 pub(crate) use few_rows::FewRows;

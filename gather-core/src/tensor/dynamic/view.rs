@@ -178,12 +178,13 @@ impl<'a> DynView<'a> {
 
 /// A borrowed tensor that is written, and whose data type is known at run time.
 ///
-/// Its elements may lie at any alignment. They are written as whole values of the data type and never read.
+/// Its elements may lie at any alignment. They are written as whole values of the data type. What is changed in place
+/// is read first, as bytes that need be no values.
 pub struct DynViewMut<'a> {
     /// The first byte of the element at coordinate 0, whether or not there is one.
     ///
-    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation and may be
-    /// written, through this view only. V2: no two coordinates share an element. V3: the memory takes any value of the
+    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation, are initialised,
+    /// and may be read and written, through this view only. V2: no two coordinates share an element. V3: the memory takes any value of the
     /// data type.
     origin: NonNull<u8>,
     layout: Layout,
@@ -248,8 +249,8 @@ impl<'a> DynViewMut<'a> {
     ///
     /// # Safety
     /// - `origin` is not null, even where the layout has no elements. It needs no alignment.
-    /// - For `'a`, the bytes of the elements at all coordinates of the layout may be written: they lie in one
-    ///   allocation, which `origin` may access, and nothing else reads or writes them.
+    /// - For `'a`, the bytes of the elements at all coordinates of the layout may be read and written: they lie in one
+    ///   allocation, which `origin` may access, they are initialised, and nothing else reads or writes them.
     /// - Values of the data type may be written there: whoever reads the memory afterwards takes any of them.
     /// - No two coordinates share an element.
     #[must_use]

@@ -9,6 +9,7 @@ use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
+use crate::types::reduction::Reduction;
 
 #[cfg(test)]
 mod tests;
@@ -241,6 +242,24 @@ pub enum Error {
     InvalidPermutation {
         /// Number of dimensions.
         rank: usize,
+    },
+    /// Updates have not the shape that data and indices ask for.
+    UpdatesShapeMismatch {
+        /// The operator.
+        op: Op,
+        /// The shape asked for.
+        expected: Box<[usize]>,
+        /// The shape given.
+        got: Box<[usize]>,
+    },
+    /// There is no such reduction of a data type.
+    ReductionUnavailable {
+        /// The operator.
+        op: Op,
+        /// The reduction.
+        reduction: Reduction,
+        /// The data type; `None` for types that can only be cloned.
+        dtype: Option<DType>,
     },
     /// The output has another shape than the result.
     OutputShapeMismatch {

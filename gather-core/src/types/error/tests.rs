@@ -6,6 +6,7 @@ use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
+use crate::types::reduction::Reduction;
 
 /// Each error with what it says.
 fn messages() -> Vec<(Error, &'static str)> {
@@ -104,6 +105,22 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::DimensionTooLarge { op: Op::SpaceToDepth, dim: 1, size: 5, blocks: None },
             "space_to_depth: dimension 1 of 5 elements times the elements of a block overflows",
+        ),
+        (
+            Error::UpdatesShapeMismatch { op: Op::ScatterNd, expected: [2, 3].into(), got: [6].into() },
+            "scatter_nd: updates have shape [6]; data and indices ask for [2, 3]",
+        ),
+        (
+            Error::ReductionUnavailable {
+                op: Op::ScatterElements,
+                reduction: Reduction::Sub,
+                dtype: Some(bool::DTYPE),
+            },
+            "scatter_elements: there is no reduction sub of bool",
+        ),
+        (
+            Error::ReductionUnavailable { op: Op::ScatterNd, reduction: Reduction::Add, dtype: None },
+            "scatter_nd: there is no reduction add of values that are only cloned",
         ),
         (
             Error::LengthMismatch { len: 10, expected: 12, shape: [3, 4].into() },

@@ -75,7 +75,10 @@ impl fmt::Display for Error {
             }
             Error::SpaceNotDivisible { op, dim, size: Some(size), block } => {
                 let padded = if *op == Op::SpaceToBatch { " after padding" } else { "" };
-                write!(f, "{op}: dimension {dim} has {size} elements{padded}, which is not divisible by its block {block}")
+                write!(
+                    f,
+                    "{op}: dimension {dim} has {size} elements{padded}, which is not divisible by its block {block}"
+                )
             }
             Error::SpaceNotDivisible { op, dim, size: None, .. } => {
                 write!(f, "{op}: the elements of dimension {dim} after padding overflow")
@@ -122,6 +125,15 @@ impl fmt::Display for Error {
             }
             Error::InvalidPermutation { rank } => {
                 write!(f, "the axes are no permutation of 0..{rank}")
+            }
+            Error::UpdatesShapeMismatch { op, expected, got } => {
+                write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
+            }
+            Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) } => {
+                write!(f, "{op}: there is no reduction {reduction} of {dtype}")
+            }
+            Error::ReductionUnavailable { op, reduction, dtype: None } => {
+                write!(f, "{op}: there is no reduction {reduction} of values that are only cloned")
             }
             Error::OutputShapeMismatch { op, expected, got } => {
                 write!(f, "{op}: the output has shape {got:?}; the result has {expected:?}")

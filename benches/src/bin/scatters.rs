@@ -1,0 +1,100 @@
+//! Times the workloads of the scatters in one process, in turn, and prints a table of medians:
+//! `scatters [FILTER] [--seconds S]`.
+//!
+//! Every output is checked against the plain loop before it is timed. Times are milliseconds, planned ahead. `into`
+//! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters into
+//! a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gather_benches::scatters::{Tensors, WORKLOADS};
+use lexopt::{Arg, ValueExt};
+
+/// Fewest rounds of a workload.
+const ROUNDS: usize = 7;
+
+fn main() -> ExitCode {
+    let (filter, seconds) = match options() {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("scatters: {error} (usage: scatters [FILTER] [--seconds S])");
+            return ExitCode::from(2);
+        }
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads can be started");
+    println!("| workload | into 1 | into 2 | on 1 | on 2 | fresh 1 | loop | copy | loop/into 1 |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
+        let tensors = Tensors::new(workload);
+        let times = pool.install(|| time(&tensors, Duration::from_secs_f64(seconds)));
+        let [into, into2, on, on2, fresh, looped, copy] = times;
+        println!(
+            "| {} | {into:.3} | {into2:.3} | {on:.3} | {on2:.3} | {fresh:.3} | {looped:.3} | {copy:.3} | {:.2} |",
+            workload.name,
+            looped / into
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+fn options() -> Result<(String, f64), lexopt::Error> {
+    let (mut filter, mut seconds) = (String::new(), 1.0);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Value(value) => filter = value.string()?,
+            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok((filter, seconds))
+}
+
+/// Medians in milliseconds. The calls take turns, round by round.
+fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
+    let plans = [1, 2].map(|threads| tensors.plan(threads).expect("a workload of the list"));
+    let mut expected = tensors.data.clone();
+    tensors.plain(&mut expected);
+    let mut out = vec![0.0; expected.len()];
+    for plan in &plans {
+        out.fill(f32::NAN);
+        tensors.run_into(plan, &mut out);
+        assert!(out == expected, "into an output");
+        out.copy_from_slice(&tensors.data);
+        tensors.run_on(plan, &mut out);
+        assert!(out == expected, "in place");
+        assert!(tensors.run(plan) == expected, "fresh");
+    }
+    let mut times: [Vec<f64>; 7] = Default::default();
+    let start = Instant::now();
+    while times[0].len() < ROUNDS || start.elapsed() < budget {
+        let mut clock = |which: usize, call: &mut dyn FnMut(&mut [f32])| {
+            call(&mut out);
+            let start = Instant::now();
+            let mut calls = 0u32;
+            while calls == 0 || start.elapsed() < Duration::from_millis(1) {
+                call(&mut out);
+                calls += 1;
+            }
+            times[which].push(start.elapsed().as_secs_f64() * 1e3 / f64::from(calls));
+        };
+        clock(0, &mut |out| tensors.run_into(&plans[0], out));
+        clock(1, &mut |out| tensors.run_into(&plans[1], out));
+        clock(2, &mut |out| tensors.run_on(&plans[0], out));
+        clock(3, &mut |out| tensors.run_on(&plans[1], out));
+        clock(4, &mut |_| drop(tensors.run(&plans[0])));
+        clock(5, &mut |out| {
+            out.copy_from_slice(&tensors.data);
+            tensors.plain(out);
+        });
+        clock(6, &mut |out| out.copy_from_slice(&tensors.data));
+        if times[0].len() >= ROUNDS && start.elapsed() > 4 * budget {
+            break;
+        }
+    }
+    times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    })
+}

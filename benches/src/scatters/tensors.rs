@@ -1,0 +1,177 @@
+//! The tensors of a workload, and the plain loop.
+
+use gather_core::{
+    Element, Error, Gather, Layout, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, View, ViewMut,
+};
+
+use super::{Kind, Spread, Workload};
+use crate::random::Random;
+
+/// The tensors of a workload.
+pub struct Tensors {
+    workload: Workload,
+    /// Data, row-major.
+    pub data: Vec<f32>,
+    /// Indices, row-major.
+    pub indices: Vec<i64>,
+    /// Updates, row-major.
+    pub updates: Vec<f32>,
+}
+
+/// Numbers whose sums are exact, whatever their order.
+fn numbers(len: usize, random: &mut Random) -> Vec<f32> {
+    (0..len).map(|_| random.below(17) as f32 - 8.0).collect()
+}
+
+impl Tensors {
+    /// The tensors of a workload: the same every time.
+    ///
+    /// # Panics
+    /// When they do not fit in memory.
+    #[must_use]
+    pub fn new(workload: &Workload) -> Self {
+        let mut random = Random::new(workload.name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+        let data = numbers(workload.data.iter().product(), &mut random);
+        let updates = numbers(workload.updates().iter().product(), &mut random);
+        Tensors { workload: *workload, data, indices: indices(workload, &mut random), updates }
+    }
+
+    /// The layout of indices.
+    fn layouts(&self) -> Result<(Layout, Layout), Error> {
+        Ok((Layout::contiguous(self.workload.indices)?, Layout::contiguous(&self.workload.updates())?))
+    }
+
+    /// A plan for so many threads.
+    ///
+    /// # Errors
+    /// None for a workload of the list.
+    pub fn plan(&self, threads: usize) -> Result<ScatterPlan<f32, i64>, Error> {
+        let par = if threads == 1 { Par::Seq } else { Par::Threads(threads) };
+        let reduction = if self.workload.adds { Reduction::Add } else { Reduction::None };
+        let ((indices, updates), data) = (self.layouts()?, self.workload.data);
+        match self.workload.kind {
+            Kind::Elements(axis) => {
+                ScatterElements::onnx18(axis as i64, reduction).par(par).plan(data, &indices, &updates)
+            }
+            Kind::Nd => ScatterNd::onnx18(reduction).par(par).plan(data, &indices, &updates),
+            Kind::Adjoint => Gather::new(0).par(par).plan_adjoint(&Layout::contiguous(data)?, &indices, &updates),
+        }
+    }
+
+    fn view<'a, T: Element>(values: &'a [T], shape: &[usize]) -> View<'a, T> {
+        View::new(values, shape).expect("values of this shape")
+    }
+
+    /// Runs a plan in place.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn run_on(&self, plan: &ScatterPlan<f32, i64>, out: &mut [f32]) {
+        let (indices, updates) =
+            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
+        let mut out = ViewMut::new(out, self.workload.data).expect("an output of this shape");
+        plan.run_on(&mut out, &indices, &updates).expect("indices in range");
+    }
+
+    /// Runs a plan into an output.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn run_into(&self, plan: &ScatterPlan<f32, i64>, out: &mut [f32]) {
+        let data = Self::view(&self.data, self.workload.data);
+        let (indices, updates) =
+            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
+        let mut out = ViewMut::new(out, self.workload.data).expect("an output of this shape");
+        plan.run_into(&data, &indices, &updates, &mut out).expect("indices in range");
+    }
+
+    /// Runs a plan into a fresh tensor.
+    ///
+    /// # Panics
+    /// When it is refused.
+    #[must_use]
+    pub fn run(&self, plan: &ScatterPlan<f32, i64>) -> Vec<f32> {
+        let data = Self::view(&self.data, self.workload.data);
+        let (indices, updates) =
+            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
+        plan.run(&data, &indices, &updates).expect("indices in range").into_vec()
+    }
+
+    /// The loop that one would write, in place.
+    ///
+    /// # Panics
+    /// When an index is out of range.
+    pub fn plain(&self, out: &mut [f32]) {
+        let (data, adds) = (self.workload.data, self.workload.adds);
+        let put = |to: &mut f32, new: f32| *to = if adds { *to + new } else { new };
+        match self.workload.kind {
+            Kind::Elements(axis) => {
+                let inner: usize = data[axis + 1..].iter().product();
+                let (dim, count) = (data[axis], self.workload.indices[axis]);
+                for (at, (&index, &new)) in self.indices.iter().zip(&self.updates).enumerate() {
+                    let (outer, q) = (at / (count * inner), at % inner);
+                    put(&mut out[(outer * dim + index as usize) * inner + q], new);
+                }
+            }
+            Kind::Nd | Kind::Adjoint => {
+                let tuple = if self.workload.kind == Kind::Nd { self.workload.indices[1] } else { 1 };
+                let row: usize = data[tuple..].iter().product();
+                for (ids, new) in self.indices.chunks(tuple).zip(self.updates.chunks(row)) {
+                    let to = ids.iter().zip(data).fold(0, |to, (&index, &dim)| to * dim + index as usize);
+                    for (to, &new) in out[to * row..][..row].iter_mut().zip(new) {
+                        put(to, new);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The indices of a workload.
+fn indices(workload: &Workload, random: &mut Random) -> Vec<i64> {
+    let len: usize = workload.indices.iter().product();
+    match workload.spread {
+        Spread::Uniform => {
+            let tuple = if workload.kind == Kind::Nd { workload.indices[1] } else { 1 };
+            let dim = |at: usize| match workload.kind {
+                Kind::Elements(axis) => workload.data[axis],
+                _ => workload.data[at % tuple],
+            };
+            (0..len).map(|at| random.below(dim(at)) as i64).collect()
+        }
+        Spread::Permutation => {
+            let (rows, columns) = (workload.indices[0], workload.indices[1]);
+            let mut all = vec![0; len];
+            for column in 0..columns {
+                for (row, index) in shuffled(rows, random).into_iter().enumerate() {
+                    all[row * columns + column] = index;
+                }
+            }
+            all
+        }
+        Spread::Distinct => shuffled(workload.data[0], random)[..len].to_vec(),
+        Spread::Zipf => {
+            let mut sums = Vec::with_capacity(workload.data[0]);
+            let mut sum = 0.0f64;
+            for place in 1..=workload.data[0] {
+                sum += (place as f64).powf(-1.2);
+                sums.push(sum);
+            }
+            let names = shuffled(workload.data[0], random);
+            let mut draw = || {
+                let at = random.fraction() * sum;
+                names[sums.partition_point(|&below| below < at).min(names.len() - 1)]
+            };
+            (0..len).map(|_| draw()).collect()
+        }
+    }
+}
+
+/// The numbers below `n` in any order.
+fn shuffled(n: usize, random: &mut Random) -> Vec<i64> {
+    let mut all: Vec<i64> = (0..n as i64).collect();
+    for last in (1..n).rev() {
+        all.swap(last, random.below(last + 1));
+    }
+    all
+}

@@ -1,0 +1,115 @@
+//! Adjoints: the way back of the gathers.
+
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::scatter::ScatterPlan;
+use crate::call::scatter::dynamic::run_on;
+use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
+use crate::tensor::dynamic::{DynView, DynViewMut};
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::reduction::Reduction;
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// The gradient of data from the gradient of the result: zeros of the shape of data, to each of which all that was
+    /// made of it is added. This is the transpose of the linear map that [`Self::run`] is.
+    ///
+    /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to the
+    /// bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element. Rows that
+    /// an index out of range has filled with zeros or taken from elsewhere
+    /// ([`OutOfBounds`](crate::OutOfBounds)) are left out, or go there.
+    ///
+    /// Of a [`Gather`](crate::Gather) along axis 0 this is `index_add_` of PyTorch, and what TensorFlow does with
+    /// IndexedSlices; of [`GatherElements`](crate::GatherElements) it is `scatter_add_`.
+    ///
+    /// ```
+    /// use gather_core::{Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // Rows 2, 0 and 2 of a table of three rows were used.
+    ///     let (ids, gradient) = ([2u32, 0, 2], [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    ///     let (ids, gradient) = (View::new(&ids, &[3])?, View::new(&gradient, &[3, 2])?);
+    ///     let table = Gather::new(0).adjoint(&[3, 2], &ids, &gradient)?;
+    ///     assert_eq!(table.as_slice(), [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`] for what cannot be added, [`Error::TooManyElements`], errors of attributes and
+    /// shapes, [`Error::UpdatesShapeMismatch`] for the gradient, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
+    /// [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    #[doc(alias("index_add", "scatter_add", "gradient", "backward", "transpose"))]
+    pub fn adjoint<T: Element, I: Index>(
+        &self,
+        data: &[usize],
+        indices: &View<'_, I>,
+        gradient: &View<'_, T>,
+    ) -> Result<Tensor<T>, Error> {
+        let plan = self.plan_adjoint::<T, I>(&Layout::contiguous(data)?, indices.layout(), gradient.layout())?;
+        let (zero, everywhere) = ([T::ZERO], [0].repeat(data.len()));
+        // No element is read where there is none.
+        plan.run(&View::strided(&zero, data, &everywhere, 0)?, indices, gradient)
+    }
+
+    /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several batches.
+    ///
+    /// # Errors
+    /// As for [`Self::adjoint`]. All indices are checked before anything is written: on an error the tensor is untouched.
+    #[doc(alias("index_add_", "scatter_add_"))]
+    pub fn adjoint_on<T: Element, I: Index>(
+        &self,
+        out: &mut ViewMut<'_, T>,
+        indices: &View<'_, I>,
+        gradient: &View<'_, T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
+        // layout, holds values, and being borrowed mutably overlaps no input.
+        unsafe { request.run_on(Tensors::typed(indices, gradient), (out, layout)) }
+    }
+
+    /// As [`Self::adjoint_on`], for types that are known at run time.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`], then as for [`Self::adjoint_on`].
+    pub fn adjoint_dyn_on(
+        &self,
+        out: &mut DynViewMut<'_>,
+        indices: &DynView<'_>,
+        gradient: &DynView<'_>,
+    ) -> Result<(), Error> {
+        run_on(self.backwards(), out, indices, gradient)
+    }
+
+    /// Does once what depends on shapes only: the plan adds gradients of one layout to tensors of another, by its
+    /// [`run_on`](ScatterPlan::run_on).
+    ///
+    /// # Errors
+    /// As for [`Self::adjoint`], without those of memory and index values.
+    pub fn plan_adjoint<T: Element, I: Index>(
+        &self,
+        out: &Layout,
+        indices: &Layout,
+        gradient: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        let request = Request::typed::<T, I>(self.backwards(), indices, gradient)?;
+        ScatterPlan::new(&request, out, indices, gradient)
+    }
+
+    /// The operator run the other way.
+    fn backwards(&self) -> Settings<'_> {
+        Settings {
+            attributes: Attributes::Adjoint(self.attributes()),
+            reduction: Reduction::Add,
+            own: None,
+            include_self: true,
+            policy: self.policy(),
+            options: self.options(),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A scatter without its types: what every door of the scatters makes, and the one pipeline behind it.
+//!
+//! ```text
+//! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
+//! ```
+
+use crate::call::check_output;
+use crate::call::operator::IndexAttributes;
+use crate::call::scatter::ScatterAttributes;
+use crate::exec::{self, Check, ScatterOperands};
+use crate::kernels::reduce::{self, KernelOf, ReduceFns};
+use crate::kernels::select::Kernels;
+use crate::plan::{IndexLowered, ReducePlan, ReduceRequest};
+use crate::tensor::dynamic::DynView;
+use crate::tensor::layout::Layout;
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, Options};
+use crate::types::reduction::Reduction;
+
+/// The attributes of a scatter, or those of the gather whose adjoint it is.
+#[derive(Clone, Copy)]
+pub(super) enum Attributes<'a> {
+    Scatter(&'a dyn ScatterAttributes),
+    Adjoint(&'a dyn IndexAttributes),
+}
+
+impl Attributes<'_> {
+    fn op(self) -> Op {
+        match self {
+            Attributes::Scatter(attributes) => attributes.op(),
+            Attributes::Adjoint(attributes) => attributes.op(),
+        }
+    }
+
+    /// Checks the attributes against the shapes.
+    ///
+    /// # Errors
+    /// Those of the operator; [`Error::UpdatesShapeMismatch`] for a gradient that has not the shape of the gather's
+    /// result.
+    pub(super) fn lower(self, out: &Layout, indices: &Layout, updates: &Layout) -> Result<IndexLowered, Error> {
+        let mut lowered = IndexLowered::new(self.op());
+        match self {
+            Attributes::Scatter(attributes) => attributes.lower(out, indices, updates, &mut lowered)?,
+            Attributes::Adjoint(attributes) => {
+                attributes.lower(out, indices, &mut lowered)?;
+                if lowered.output[..] != *updates.shape() {
+                    let (expected, got) = (lowered.output[..].into(), updates.shape().into());
+                    return Err(Error::UpdatesShapeMismatch { op: lowered.op, expected, got });
+                }
+            }
+        }
+        Ok(lowered)
+    }
+}
+
+/// What an operator says of all its calls.
+#[derive(Clone, Copy)]
+pub(super) struct Settings<'a> {
+    pub(super) attributes: Attributes<'a>,
+    pub(super) reduction: Reduction,
+    /// A reduction of the caller's own, of the elements' type.
+    pub(super) own: Option<ReduceFns>,
+    pub(super) include_self: bool,
+    pub(super) policy: IndexPolicy,
+    pub(super) options: Options,
+}
+
+/// What is planned, without its types.
+pub(super) struct Request<'a> {
+    attributes: Attributes<'a>,
+    pub(super) planned: ReduceRequest,
+    indices: &'a Layout,
+    updates: &'a Layout,
+}
+
+/// Where indices and updates begin.
+#[derive(Clone, Copy)]
+pub(super) struct Tensors {
+    pub(super) index: *const u8,
+    pub(super) updates: *const u8,
+}
+
+impl Tensors {
+    pub(super) fn typed<T: Element, I: Index>(indices: &View<'_, I>, updates: &View<'_, T>) -> Self {
+        Tensors { index: indices.origin().cast(), updates: updates.origin().cast() }
+    }
+
+    pub(super) fn erased(indices: &DynView<'_>, updates: &DynView<'_>) -> Self {
+        Tensors { index: indices.origin(), updates: updates.origin() }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// A request for elements and indices of types that are known to the compiler.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn typed<T: Element, I: Index>(
+        settings: Settings<'a>,
+        indices: &'a Layout,
+        updates: &'a Layout,
+    ) -> Result<Self, Error> {
+        const { IsElement::<T>::CHECK };
+        let kernels = (reduce::kernel::<I> as KernelOf, Kernels::of::<I>());
+        Self::new(settings, (T::DTYPE, I::TYPE), kernels, indices, updates)
+    }
+
+    /// A request for types that are known at run time.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn erased(
+        settings: Settings<'a>,
+        types: (DType, IndexType),
+        indices: &'a Layout,
+        updates: &'a Layout,
+    ) -> Result<Self, Error> {
+        let kernels = (reduce::kernel_of(types.1), Kernels::builtin(types.1));
+        Self::new(settings, types, kernels, indices, updates)
+    }
+
+    fn new(
+        settings: Settings<'a>,
+        (dtype, index): (DType, IndexType),
+        (kernel_of, kernels): (KernelOf, Kernels),
+        indices: &'a Layout,
+        updates: &'a Layout,
+    ) -> Result<Self, Error> {
+        let Settings { attributes, reduction, own, include_self, policy, options } = settings;
+        let op = attributes.op();
+        let reducer = own.or_else(|| reduce::reducer(dtype, reduction));
+        let reducer = reducer.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
+        // What is replaced does not count in any case.
+        let include_self = include_self || (own.is_none() && reduction == Reduction::None);
+        let planned = ReduceRequest { op, dtype, index, kernel_of, kernels, reducer, include_self, policy, options };
+        Ok(Request { attributes, planned, indices, updates })
+    }
+
+    /// Plans for a destination.
+    ///
+    /// # Errors
+    /// Those of the operator and of [`ReducePlan::new`].
+    pub(super) fn plan(&self, out: &Layout) -> Result<ReducePlan, Error> {
+        let lowered = self.attributes.lower(out, self.indices, self.updates)?;
+        ReducePlan::new(&lowered, &self.planned, self.updates)
+    }
+
+    /// Runs in place.
+    ///
+    /// # Errors
+    /// Those of [`Request::plan`] and of the run. The destination is untouched then.
+    ///
+    /// # Safety
+    /// Indices and updates may be read along the request's layouts as values of its types. The destination may be read
+    /// and written along its layout, overlaps neither, and holds values of the data type, or bytes where that takes any.
+    pub(super) unsafe fn run_on(&self, tensors: Tensors, (out, layout): (*mut u8, &Layout)) -> Result<(), Error> {
+        let plan = self.plan(layout)?;
+        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
+        unsafe { run(&plan, tensors, self.indices, out, Check::First, || Ok(())) }
+    }
+
+    /// Runs into a given output.
+    ///
+    /// # Errors
+    /// As for [`Request::run_on`], with [`Error::OutputShapeMismatch`] after errors of shapes.
+    ///
+    /// # Safety
+    /// As for [`Request::run_on`], but that the output need hold nothing; data may be read along its layout as values of
+    /// the data type, and does not overlap the output.
+    pub(super) unsafe fn run_into(
+        &self,
+        data: (*const u8, &Layout),
+        tensors: Tensors,
+        out: (*mut u8, &Layout),
+    ) -> Result<(), Error> {
+        let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
+        check_output(lowered.op, &data.1.shape().into(), out.1.shape())?;
+        let plan = self.plan(out.1)?;
+        // SAFETY: X1: the layouts have one shape, as just checked; the rest is the caller's promise.
+        let copy = || unsafe { exec::run_copy(&self.planned, data, out) };
+        // SAFETY: as in `run_on`; the copy writes every element.
+        unsafe { run(&plan, tensors, self.indices, out.0, Check::First, copy) }
+    }
+
+    /// Runs into a fresh tensor of `T`, the request's data type.
+    ///
+    /// # Errors
+    /// Those of [`Request::plan`] and of the run.
+    ///
+    /// # Safety
+    /// `T` is the request's data type; indices and updates as for [`Request::run_on`].
+    pub(super) unsafe fn run_fresh<T: Element>(
+        &self,
+        data: &View<'_, T>,
+        tensors: Tensors,
+    ) -> Result<Tensor<T>, Error> {
+        debug_assert_eq!(self.planned.dtype, T::DTYPE);
+        let layout = Layout::contiguous(data.shape())?;
+        let plan = self.plan(&layout)?;
+        let write = |out: *mut core::mem::MaybeUninit<T>| {
+            let (data, out) = ((data.origin().cast(), data.layout()), out.cast());
+            // SAFETY: X1: the layouts have one shape; the memory is fresh.
+            let copy = || unsafe { exec::run_copy(&self.planned, data, (out, &layout)) };
+            // SAFETY: the caller's promise; the memory is fresh and row-major, and the copy writes every element.
+            unsafe { run(&plan, tensors, self.indices, out, Check::OnTheWay, copy) }
+        };
+        // SAFETY: a run that succeeds has copied every element.
+        let values = unsafe { memory::fill(layout.len(), write) }?;
+        Ok(Tensor::from_parts(values, layout.shape().into()))
+    }
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// Those of [`exec::run_scatter`].
+///
+/// # Safety
+/// As for [`exec::run_scatter`].
+pub(super) unsafe fn run(
+    plan: &ReducePlan,
+    tensors: Tensors,
+    indices: &Layout,
+    out: *mut u8,
+    check: Check,
+    begin: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let operands = ScatterOperands { out, updates: tensors.updates, index: tensors.index, indices };
+    // SAFETY: the caller's promise.
+    unsafe { exec::run_scatter(plan, operands, check, begin) }
+}

@@ -1,0 +1,327 @@
+//! The scatters: their doors.
+
+mod adjoint;
+mod dynamic;
+mod erased;
+mod plan;
+mod reduce;
+
+pub use dynamic::DynScatterPlan;
+pub use plan::ScatterPlan;
+
+use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
+use crate::call::{Sealed, cloned};
+use crate::plan::IndexLowered;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, NegativeIndex, Options, Par, ScatterOutOfBounds};
+use crate::types::reduction::Reduction;
+
+/// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
+/// [`ScatterNd`](crate::ScatterNd).
+pub trait ScatterAttributes: Sealed {
+    /// The operator.
+    #[doc(hidden)]
+    fn op(&self) -> Op;
+
+    /// Checks the attributes against the shapes, and adds loops and axes to what is empty: those of the gather that
+    /// reads where this writes.
+    #[doc(hidden)]
+    fn lower(&self, data: &Layout, indices: &Layout, updates: &Layout, lowered: &mut IndexLowered)
+    -> Result<(), Error>;
+}
+
+/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements) or
+/// [`ScatterNd`](crate::ScatterNd), which differ in their attributes.
+///
+/// A small value: attributes, what updates do, what an index may be, and how a call runs. Nothing is checked before it
+/// is used.
+///
+/// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
+/// number of threads, at every level and by every method.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScatterOperator<A> {
+    attributes: A,
+    reduction: Reduction,
+    include_self: bool,
+    negative: NegativeIndex,
+    out_of_bounds: ScatterOutOfBounds,
+    options: Options,
+}
+
+impl<A> ScatterOperator<A> {
+    /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are errors.
+    pub(crate) fn from_attributes(attributes: A) -> Self {
+        ScatterOperator {
+            attributes,
+            reduction: Reduction::None,
+            include_self: true,
+            negative: NegativeIndex::FromEnd,
+            out_of_bounds: ScatterOutOfBounds::Error,
+            options: Options::default(),
+        }
+    }
+
+    /// The operator with other attributes.
+    pub(crate) fn with_attributes(mut self, change: impl FnOnce(&mut A)) -> Self {
+        change(&mut self.attributes);
+        self
+    }
+
+    pub(crate) fn attributes(&self) -> &A {
+        &self.attributes
+    }
+
+    /// Sets what updates do.
+    #[must_use]
+    pub fn reduction(mut self, reduction: Reduction) -> Self {
+        self.reduction = reduction;
+        self
+    }
+
+    /// Sets whether an element that updates go to counts itself: OpenVINO's `use_init_val`. Where it does not, sums,
+    /// differences and means begin at 0, and others with the first update. It is so unless set otherwise.
+    #[doc(alias("use_init_val"))]
+    #[must_use]
+    pub fn include_self(mut self, include_self: bool) -> Self {
+        self.include_self = include_self;
+        self
+    }
+
+    /// Sets what negative indices mean.
+    #[must_use]
+    pub fn negative_index(mut self, negative: NegativeIndex) -> Self {
+        self.negative = negative;
+        self
+    }
+
+    /// Sets what updates do whose index is out of range.
+    #[must_use]
+    pub fn out_of_bounds(mut self, out_of_bounds: ScatterOutOfBounds) -> Self {
+        self.out_of_bounds = out_of_bounds;
+        self
+    }
+
+    /// Sets how many threads a call may use.
+    #[must_use]
+    pub fn par(mut self, par: Par) -> Self {
+        self.options.par = par;
+        self
+    }
+
+    /// Forces a level.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.options.level = Some(level);
+        self
+    }
+
+    /// Forces a method: [`Method::Direct`], [`Method::Blocks`], [`Method::Panels`] or [`Method::Grouped`]. Calls that it does
+    /// not take fail with [`Error::MethodUnavailable`].
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.options.method = Some(method);
+        self
+    }
+
+    /// What updates do.
+    #[must_use]
+    pub fn get_reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    /// Whether an element that updates go to counts itself.
+    #[must_use]
+    pub fn get_include_self(&self) -> bool {
+        self.include_self
+    }
+
+    /// What negative indices mean.
+    #[must_use]
+    pub fn get_negative_index(&self) -> NegativeIndex {
+        self.negative
+    }
+
+    /// What updates do whose index is out of range.
+    #[must_use]
+    pub fn get_out_of_bounds(&self) -> ScatterOutOfBounds {
+        self.out_of_bounds
+    }
+
+    /// How many threads a call may use.
+    #[must_use]
+    pub fn get_par(&self) -> Par {
+        self.options.par
+    }
+
+    /// The level that is forced on calls.
+    #[must_use]
+    pub fn get_level(&self) -> Option<Level> {
+        self.options.level
+    }
+
+    /// The method that is forced on calls.
+    #[must_use]
+    pub fn get_method(&self) -> Option<Method> {
+        self.options.method
+    }
+
+    fn policy(&self) -> IndexPolicy {
+        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds.of_indices() }
+    }
+}
+
+impl<A: ScatterAttributes> ScatterOperator<A> {
+    /// What the operator says of all its calls.
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            attributes: Attributes::Scatter(&self.attributes),
+            reduction: self.reduction,
+            own: None,
+            include_self: self.include_self,
+            policy: self.policy(),
+            options: self.options,
+        }
+    }
+
+    /// The shape of the result, which is that of data, without touching data.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], updates: &[usize]) -> Result<Shape, Error> {
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        Attributes::Scatter(&self.attributes).lower(&data, &indices, &Layout::contiguous(updates)?)?;
+        Ok(data.shape().into())
+    }
+
+    /// Runs the operator into a fresh tensor.
+    ///
+    /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
+    /// [`Method::Grouped`].
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`] for the first such index in row-major order. Under [`ScatterOutOfBounds::Error`] indices
+    /// are checked even when updates have no elements.
+    pub fn run<T: Element, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<Tensor<T>, Error> {
+        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
+        let tensors = Tensors::typed(indices, updates);
+        // SAFETY: the request and the tensors are of these types and layouts.
+        unsafe { request.run_fresh(data, tensors) }
+    }
+
+    /// Runs the operator into a given output of any strides. Allocates nothing but the scratch of [`Method::Grouped`].
+    ///
+    /// # Errors
+    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. On an error the output is
+    /// untouched.
+    pub fn run_into<T: Element, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+        out: &mut ViewMut<'_, T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
+        let tensors = Tensors::typed(indices, updates);
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
+        // layout, and being borrowed mutably it overlaps no input.
+        unsafe { request.run_into((data.origin().cast(), data.layout()), tensors, (out, layout)) }
+    }
+
+    /// Runs the operator in place, on a tensor of any strides. Allocates nothing but the scratch of [`Method::Grouped`].
+    ///
+    /// ```
+    /// use gather_core::{Reduction, ScatterElements, View, ViewMut};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let mut counts = [0u32; 3];
+    ///     let count = ScatterElements::new(0).reduction(Reduction::Add);
+    ///     let (chosen, ones) = ([2u8, 0, 2], [1; 3]);
+    ///     count.run_on(&mut ViewMut::new(&mut counts, &[3])?, &View::new(&chosen, &[3])?, &View::new(&ones, &[3])?)?;
+    ///     assert_eq!(counts, [1, 0, 2]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::run`]. All indices are checked before anything is written: on an error the tensor is untouched.
+    pub fn run_on<T: Element, I: Index>(
+        &self,
+        out: &mut ViewMut<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
+        let tensors = Tensors::typed(indices, updates);
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: as in `run_into`; the view holds values.
+        unsafe { request.run_on(tensors, (out, layout)) }
+    }
+
+    /// Does once what depends on shapes only: the plan runs on any tensors of these shapes, whose indices and updates
+    /// have these layouts, into row-major outputs.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], without those of memory and index values.
+    pub fn plan<T: Element, I: Index>(
+        &self,
+        data: &[usize],
+        indices: &Layout,
+        updates: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        self.plan_on(&Layout::contiguous(data)?, indices, updates)
+    }
+
+    /// As [`Self::plan`], for outputs of a given layout, of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::plan`].
+    pub fn plan_on<T: Element, I: Index>(
+        &self,
+        out: &Layout,
+        indices: &Layout,
+        updates: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        let request = Request::typed::<T, I>(self.settings(), indices, updates)?;
+        ScatterPlan::new(&request, out, indices, updates)
+    }
+
+    /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..).
+    ///
+    /// Cost: one clone an element of data and one an update, on the calling thread.
+    ///
+    /// # Errors
+    /// As for [`Self::run`]; any reduction but [`Reduction::None`] is an [`Error::ReductionUnavailable`].
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned<T: Clone, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<Tensor<T>, Error> {
+        let (op, reduction) = (self.attributes.op(), self.reduction);
+        if reduction != Reduction::None {
+            return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
+        }
+        let out = Layout::contiguous(data.shape())?;
+        let lowered = Attributes::Scatter(&self.attributes).lower(&out, indices.layout(), updates.layout())?;
+        cloned::scatter(&lowered, self.policy(), self.options, data, indices, updates)
+    }
+}

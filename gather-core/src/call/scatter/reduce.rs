@@ -1,0 +1,93 @@
+//! Scatters by a reduction of the caller's own.
+
+use crate::call::scatter::erased::{Request, Settings, Tensors};
+use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
+use crate::kernels::reduce::reducer::Reducer;
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+
+impl<A: ScatterAttributes> ScatterOperator<A> {
+    /// Runs the operator with a [`Reducer`] in place of a [`Reduction`](crate::Reduction), into a fresh tensor.
+    ///
+    /// Updates are taken in row-major order of the indices, by any number of threads. An element that does not count
+    /// itself ([`include_self`](Self::include_self)) begins with its first update.
+    ///
+    /// ```
+    /// use gather_core::{ScatterElements, View};
+    ///
+    /// gather_core::reduce_kernels! {
+    ///     /// The value that is further from 0.
+    ///     pub static MAX_ABS = |kept: f32, new: f32| -> f32 { if new.abs() > kept.abs() { new } else { kept } };
+    /// }
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (data, ids, new) = ([1.0f32, -2.0], [0u8, 1, 0, 1], [-3.0f32, 1.0, 2.0, -1.0]);
+    ///     let (data, ids, new) = (View::new(&data, &[2])?, View::new(&ids, &[4])?, View::new(&new, &[4])?);
+    ///     let peaks = ScatterElements::new(0).run_reduce(&MAX_ABS, &data, &ids, &new)?;
+    ///     assert_eq!(peaks.as_slice(), [-3.0, -2.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::run`].
+    ///
+    /// # Panics
+    /// When the reduction does.
+    pub fn run_reduce<T: Element, I: Index>(
+        &self,
+        reducer: &Reducer<T>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<Tensor<T>, Error> {
+        let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
+        // SAFETY: the request and the tensors are of these types and layouts.
+        unsafe { request.run_fresh(data, Tensors::typed(indices, updates)) }
+    }
+
+    /// As [`Self::run_reduce`], in place, on a tensor of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::run_on`].
+    ///
+    /// # Panics
+    /// When the reduction does; the tensor then holds some of the updates.
+    pub fn run_reduce_on<T: Element, I: Index>(
+        &self,
+        reducer: &Reducer<T>,
+        out: &mut ViewMut<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
+        // layout, holds values, and being borrowed mutably overlaps no input.
+        unsafe { request.run_on(Tensors::typed(indices, updates), (out, layout)) }
+    }
+
+    /// As [`Self::plan`], for a reduction of the caller's own.
+    ///
+    /// # Errors
+    /// As for [`Self::plan`].
+    pub fn plan_reduce<T: Element, I: Index>(
+        &self,
+        reducer: &Reducer<T>,
+        data: &[usize],
+        indices: &Layout,
+        updates: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        let request = Request::typed::<T, I>(self.reducing(reducer), indices, updates)?;
+        ScatterPlan::new(&request, &Layout::contiguous(data)?, indices, updates)
+    }
+
+    /// What the operator says of calls with a reduction of the caller's own.
+    fn reducing<T>(&self, reducer: &Reducer<T>) -> Settings<'_> {
+        Settings { own: Some(reducer.fns()), ..self.settings() }
+    }
+}

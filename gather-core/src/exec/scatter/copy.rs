@@ -1,0 +1,76 @@
+//! Copying the tensor that a scatter begins with.
+
+use crate::exec::index::{self, Operands};
+use crate::exec::threads::{self, PIECES, pool_threads};
+use crate::plan::{IndexLowered, IndexPlan, IndexRequest, ReduceRequest, Work};
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::error::Error;
+use crate::types::op::Op;
+use crate::types::policy::Options;
+
+/// Copies a tensor into an output of its shape.
+///
+/// # Errors
+/// [`Error::LevelUnavailable`], [`Error::TooManyBytes`].
+///
+/// # Safety
+/// X1 for data and output, which have one shape and hold the request's data type.
+pub(crate) unsafe fn run(
+    request: &ReduceRequest,
+    data: (*const u8, &Layout),
+    out: (*mut u8, &Layout),
+) -> Result<(), Error> {
+    debug_assert_eq!(data.1.shape(), out.1.shape());
+    let bytes = Shape::checked_bytes(data.1.shape(), request.dtype.size())?;
+    if data.1.is_contiguous() && out.1.is_contiguous() {
+        // SAFETY: row-major tensors of one shape are as many neighbouring bytes; X1.
+        unsafe { copy_bytes(data.0, out.0, bytes, request.options) };
+        return Ok(());
+    }
+    // A gather whose tuples have no components copies all of data.
+    let op = Op::GatherNd;
+    let mut lowered = IndexLowered::new(op);
+    for (&n, &stride) in data.1.shape().iter().zip(data.1.strides()) {
+        lowered.push(n, stride, 0);
+    }
+    let ReduceRequest { dtype, index, kernels, policy, .. } = *request;
+    let options = Options { method: None, ..request.options };
+    let plan = IndexPlan::new(
+        &lowered,
+        &IndexRequest { op, kernels, dtype, index, policy, options, converting: None },
+        out.1,
+    )?;
+    let indices = Layout::contiguous(&[0])?;
+    let operands =
+        Operands { out: out.0, data: data.0, index: core::ptr::null(), indices: &indices, params: core::ptr::null() };
+    // SAFETY: X1; the plan reads no index.
+    unsafe { index::run(&plan, operands) }
+}
+
+/// The two ends of a copy, for threads to share.
+struct Ends(*const u8, *mut u8);
+
+// SAFETY: threads copy different bytes.
+unsafe impl Sync for Ends {}
+
+/// Copies bytes, on as many threads as are worth it.
+///
+/// # Safety
+/// Both ends reach as many bytes, to read and to write, and do not overlap.
+unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
+    let tasks = Work { bytes, rows: 1 }.tasks(options.par, pool_threads);
+    if tasks == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { to.copy_from_nonoverlapping(from, bytes) };
+    }
+    let piece = bytes.div_ceil(tasks.saturating_mul(PIECES)).next_multiple_of(4096);
+    let ends = Ends(from, to);
+    threads::share(tasks, bytes.div_ceil(piece), |pieces| {
+        let Ends(from, to) = &ends;
+        for start in pieces.map(|number| number * piece) {
+            let len = piece.min(bytes - start);
+            // SAFETY: the caller's promise, for some of the bytes, which this thread alone has taken.
+            unsafe { to.wrapping_add(start).copy_from_nonoverlapping(from.wrapping_add(start), len) };
+        }
+    });
+}

@@ -1,0 +1,184 @@
+//! Scatters whose rows are sorted by destination.
+//!
+//! ```text
+//! for each piece of the loop nest that fits the scratch:
+//!     write down where every row comes from and goes to      (in order)
+//!     sort by destination                                     (stably: the order stays)
+//!     for each destination: reduce its rows at once
+//! ```
+
+use alloc::vec::Vec;
+
+use crate::exec::cuts::Cuts;
+use crate::exec::scatter::{Cut, Part};
+use crate::exec::threads::PIECES;
+use crate::kernels::Outcome;
+use crate::kernels::reduce::{Entry, Group, Take};
+use crate::plan::{ReducePlan, is_free};
+use crate::types::error::Error;
+
+/// Rows that are sorted together, where there may be fewer: 1 MiB of scratch, in the second-level cache.
+const ROWS: usize = 1 << 15;
+
+/// How a plan is cut, and memory for the pieces that are worked on at a time.
+pub(super) struct Scratch {
+    tasks: usize,
+    cut: Cut,
+    rooms: Vec<Room>,
+}
+
+/// Memory of one task.
+struct Room {
+    entries: Vec<Entry>,
+    spare: Vec<Entry>,
+}
+
+impl Scratch {
+    /// The memory that `tasks` tasks need for a plan.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(super) fn new(plan: &ReducePlan, tasks: usize) -> Result<Self, Error> {
+        let rows = plan.work().rows;
+        let pieces = (rows / ROWS).max(if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+        let cut = Cut::new(plan, tasks, pieces);
+        let rows = match &cut {
+            Cut::Free(cuts) => rows_of_a_piece(plan, cuts),
+            Cut::Columns(_) | Cut::Owners(_) => rows,
+        };
+        let bytes = rows.saturating_mul(2 * size_of::<Entry>()).saturating_mul(tasks);
+        let room = || {
+            let (mut entries, mut spare) = (Vec::new(), Vec::new());
+            entries.try_reserve_exact(rows).ok()?;
+            spare.try_reserve_exact(rows).ok()?;
+            Some(Room { entries, spare })
+        };
+        let tasks = tasks.min(cut.pieces());
+        let rooms: Option<Vec<Room>> = (0..tasks).map(|_| room()).collect();
+        Ok(Scratch { tasks, cut, rooms: rooms.ok_or(Error::AllocationFailed { bytes })? })
+    }
+}
+
+/// The most rows of a piece.
+fn rows_of_a_piece(plan: &ReducePlan, cuts: &Cuts) -> usize {
+    let ns = plan.loops().iter().enumerate();
+    ns.map(|(d, along)| if is_free(along) { cuts.longest(d, along.n) } else { along.n })
+        .fold(1, |rows: usize, n| rows.saturating_mul(n))
+}
+
+/// The rooms of all tasks, each of which uses its own.
+struct Rooms(*mut Room, usize);
+
+// SAFETY: tasks have numbers of their own, and each uses the room of its number.
+unsafe impl Sync for Rooms {}
+
+impl Rooms {
+    /// The room of a task.
+    ///
+    /// # Safety
+    /// One thread at a time has the number.
+    #[allow(clippy::mut_from_ref, reason = "the caller's promise")]
+    unsafe fn of(&self, worker: usize) -> &mut Room {
+        assert!(worker < self.1, "a task without a room");
+        // SAFETY: the caller's promise; there are as many rooms.
+        unsafe { &mut *self.0.wrapping_add(worker) }
+    }
+}
+
+/// Runs a plan.
+///
+/// # Safety
+/// The promise of [`super::run`]; the scratch is that of the plan.
+pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch) -> Outcome {
+    let rooms = Rooms(scratch.rooms.as_mut_ptr(), scratch.rooms.len());
+    let tasks = scratch.tasks;
+    whole.share(&scratch.cut, tasks, |part, worker| {
+        // SAFETY: workers have numbers of their own, below the number of tasks.
+        let room = unsafe { rooms.of(worker) };
+        // SAFETY: the caller's promise, for a piece that this thread alone has taken.
+        unsafe { run_piece(part, room) }
+    })
+}
+
+/// Runs a piece.
+///
+/// # Safety
+/// As for [`run`].
+unsafe fn run_piece(part: &Part<'_>, room: &mut Room) -> Outcome {
+    let (to, from) = (part.origin.data, part.origin.out.cast_const());
+    room.entries.clear();
+    // SAFETY: the caller's promise.
+    let outcome = unsafe { part.call(Take::collect(&mut room.entries, to, from)) };
+    let entries = sort(&mut room.entries, &mut room.spare);
+    let (reduce, include_self) = (part.plan.reducer().group.at(part.spec.level), part.plan.includes_self());
+    for group in entries.chunk_by(|a, b| a.to == b.to) {
+        let to = to.cast_mut().wrapping_offset(group[0].to);
+        let (elements, row) = (part.elements, part.spec.row);
+        // SAFETY: the caller's promise: these rows of updates go to this row of the destination.
+        unsafe { reduce(&Group { to, updates: from, entries: group, elements, row, include_self }) }
+    }
+    outcome
+}
+
+/// Bits of a key that are sorted by at a time.
+const DIGIT: u32 = 11;
+/// Entries from which on they are sorted digit by digit.
+const DIGITS_FROM: usize = 256;
+
+/// Sorts entries by destination, and leaves those of one destination in their order. `spare` has as much room.
+fn sort<'a>(entries: &'a mut Vec<Entry>, spare: &'a mut Vec<Entry>) -> &'a [Entry] {
+    if entries.is_sorted_by_key(|entry| entry.to) {
+        return entries;
+    }
+    if entries.len() < DIGITS_FROM {
+        entries.sort_by_key(|entry| entry.to);
+        return entries;
+    }
+    let least = entries.iter().map(|entry| entry.to).min().unwrap_or(0);
+    let key = |entry: &Entry| entry.to.wrapping_sub(least) as usize;
+    let bits = entries.iter().fold(0, |bits, entry| bits | key(entry));
+    spare.clear();
+    spare.resize(entries.len(), Entry::default());
+    let (mut from, mut to) = (entries.as_mut_slice(), spare.as_mut_slice());
+    let mut shift = bits.trailing_zeros();
+    while shift < usize::BITS && bits >> shift != 0 {
+        let digit = |entry: &Entry| key(entry) >> shift & ((1 << DIGIT) - 1);
+        let mut starts = [0usize; 1 << DIGIT];
+        from.iter().for_each(|entry| starts[digit(entry)] += 1);
+        let mut sum = 0;
+        for start in &mut starts {
+            (*start, sum) = (sum, sum + *start);
+        }
+        for entry in &*from {
+            let start = &mut starts[digit(entry)];
+            to[*start] = *entry;
+            *start += 1;
+        }
+        (from, to) = (to, from);
+        shift += DIGIT;
+    }
+    from
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_sorted_by_destination_and_stay_in_order() {
+        for len in [0usize, 1, 2, 100, 255, 256, 1000, 5000] {
+            for (modulus, step) in [(1isize, 4isize), (7, -8), (300, 12), (1 << 20, 64), (isize::MAX >> 8, 1)] {
+                let scrambled = |at: usize| (at as isize).wrapping_mul(0x5851_f42d_4c95_7f2d_u64 as isize);
+                let entry = |at: usize| {
+                    let to = scrambled(at).rem_euclid(modulus).wrapping_mul(step);
+                    Entry { to, from: at as isize }
+                };
+                let mut entries: Vec<Entry> = (0..len).map(entry).collect();
+                let mut expected = entries.clone();
+                expected.sort_by_key(|entry| entry.to);
+                let mut spare = Vec::with_capacity(len);
+                assert_eq!(sort(&mut entries, &mut spare), expected, "{len} {modulus} {step}");
+            }
+        }
+    }
+}

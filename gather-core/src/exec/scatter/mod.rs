@@ -1,0 +1,276 @@
+//! Running the plan of a scatter.
+//!
+//! Threads never change one element in turns, so that updates keep their order. The first of these ways that fits is
+//! taken:
+//!
+//! - *free loops* are cut: their coordinates reach different elements (P1);
+//! - *rows* are cut, where they are long: every thread takes all updates, and some columns of each;
+//! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part.
+//!
+//! Means, and sums that are rounded once, are reduced group by group (`grouped`); elements off the last axis of a large
+//! destination panel by panel (`panels`).
+
+mod copy;
+mod grouped;
+mod panels;
+
+pub(crate) use copy::run as run_copy;
+
+use smallvec::SmallVec;
+
+use crate::exec::cuts::{Cuts, share};
+use crate::exec::first_bad_index::{self, IndexCheck};
+use crate::exec::index::NO_INDEX;
+use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::reduce::{Owner, Sink, Take};
+use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome};
+use crate::plan::{Action, ReducePlan, is_free};
+use crate::tensor::layout::Layout;
+use crate::types::error::Error;
+use crate::types::policy::OutOfBounds;
+
+/// The tensors of a scatter, at coordinate 0.
+#[derive(Clone, Copy)]
+pub(crate) struct ScatterOperands<'a> {
+    pub(crate) out: *mut u8,
+    pub(crate) updates: *const u8,
+    pub(crate) index: *const u8,
+    pub(crate) indices: &'a Layout,
+}
+
+/// When indices are checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// All of them before the first write, since the destination is to be kept on an error.
+    First,
+    /// On the way, since the destination is dropped on an error.
+    OnTheWay,
+}
+
+/// Runs a plan, once `begin` has written what the destination begins with.
+///
+/// # Errors
+/// [`Error::AllocationFailed`] for a scratch, [`Error::IndexOutOfRange`] for the first such index in
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements; those of `begin`. With
+/// [`Check::First`] nothing has been written on an error of the former.
+///
+/// # Safety
+/// X1 for indices and updates. The destination may be read and written along the layout that the plan was made for, no
+/// two of whose coordinates share a byte, and overlaps neither indices nor updates. Once `begin` has returned, it holds
+/// values of the plan's data type, or bytes where that takes any.
+pub(crate) unsafe fn run(
+    plan: &ReducePlan,
+    mut operands: ScatterOperands<'_>,
+    check: Check,
+    begin: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let checked = IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() };
+    match plan.action() {
+        Action::Nothing => return begin(),
+        Action::Check => {
+            // SAFETY: X1: the indices may be read along their layout.
+            unsafe { first_bad_index::check(&checked, operands.index, operands.indices) }?;
+            return begin();
+        }
+        Action::Run => {}
+    }
+    if plan.axes().is_empty() {
+        operands.index = (&raw const NO_INDEX).cast();
+    }
+    let tasks = plan.tasks(pool_threads);
+    let errors = plan.spec().policy.out_of_bounds == OutOfBounds::Error && !plan.axes().is_empty();
+    let found = |outcome: Outcome| {
+        if !errors || !outcome.out_of_range {
+            return Ok(());
+        }
+        // SAFETY: X1: the indices may be read along their layout.
+        Err(unsafe { first_bad_index::find(&checked, operands.index, operands.indices) })
+    };
+    let whole = Part::new(plan, &operands);
+    let scratch = match plan.panels() {
+        _ if plan.is_grouped() => Scratch::Groups(grouped::Scratch::new(plan, tasks)?),
+        Some(panels) => Scratch::Panels(panels::Scratch::new(plan, panels, tasks)?),
+        None => Scratch::None,
+    };
+    if errors && check == Check::First {
+        // SAFETY: the caller's promise.
+        found(unsafe { whole.check(tasks) })?;
+    }
+    begin()?;
+    let outcome = match (scratch, plan.panels()) {
+        // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
+        (Scratch::Groups(scratch), _) => unsafe { grouped::run(whole, scratch) },
+        // SAFETY: as above.
+        (Scratch::Panels(scratch), Some(panels)) => unsafe { panels::run(whole, panels, scratch) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { whole.run(tasks) },
+    };
+    found(outcome)
+}
+
+/// What reduces the rows of a plan one by one.
+fn reducing(plan: &ReducePlan) -> Take {
+    let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
+    Take::Reduce(rows.at(plan.spec().level))
+}
+
+/// Memory that a run needs, which is had before anything is written.
+enum Scratch {
+    None,
+    Groups(grouped::Scratch),
+    Panels(panels::Scratch),
+}
+
+/// How the work is cut for threads.
+enum Cut {
+    /// Into pieces of the free loops.
+    Free(Cuts),
+    /// Into so many ranges of columns.
+    Columns(usize),
+    /// Into so many parts of the destinations.
+    Owners(usize),
+}
+
+/// The most parts that destinations are dealt out in.
+const MOST_OWNERS: usize = 1 << 10;
+
+impl Cut {
+    /// How a plan is cut for `tasks` tasks, into about `pieces` pieces where loops are cut.
+    fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
+        let lengths = plan.loops().iter().map(|along| if is_free(along) { along.n } else { 1 });
+        let cuts = Cuts::new(lengths, pieces);
+        let columns = plan.spec().row / tasks >= LINE && plan.elements() >= tasks;
+        match () {
+            () if tasks == 1 || cuts.pieces() >= tasks => Cut::Free(cuts),
+            () if columns => Cut::Columns(tasks),
+            // Every part looks at all indices: there are no more than threads.
+            () => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
+        }
+    }
+
+    /// The pieces that are shared.
+    fn pieces(&self) -> usize {
+        match *self {
+            Cut::Free(ref cuts) => cuts.pieces(),
+            Cut::Columns(tasks) | Cut::Owners(tasks) => tasks,
+        }
+    }
+}
+
+/// A part of a plan's loop nest.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    plan: &'a ReducePlan,
+    origin: Cursor,
+    spec: &'a KernelSpec,
+    loops: &'a [Loop],
+    elements: usize,
+    owner: Option<Owner>,
+}
+
+// SAFETY: threads that share a part run different pieces of it, which reach different elements of the destination (P1
+// for free loops; columns and owners by what they are) and read shared memory whose elements are `Sync`.
+unsafe impl Sync for Part<'_> {}
+
+impl<'a> Part<'a> {
+    fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
+        let ScatterOperands { out, updates, index, .. } = *operands;
+        let origin = Cursor { out: updates.cast_mut(), data: out, index };
+        Part { plan, origin, spec: plan.spec(), loops: plan.loops(), elements: plan.elements(), owner: None }
+    }
+
+    /// Calls the kernel, which hands its rows to `take`.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for this part. It gives the contract of a scatter: S1, K3 and K4 since the loops are those
+    /// of the operands' layouts (P1), or some of their iterations and columns; S2 since any position in range is an
+    /// element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
+    unsafe fn call(&self, take: Take) -> Outcome {
+        let sink = Sink { take, elements: self.elements, owner: self.owner };
+        let args = IndexArgs {
+            spec: self.spec,
+            origin: self.origin,
+            loops: self.loops,
+            stride: self.plan.stride(),
+            params: (&raw const sink).cast(),
+        };
+        // SAFETY: the contract of a scatter holds, as argued above.
+        unsafe { self.plan.kernel()(&args) }
+    }
+
+    /// Calls `run` on every piece, on up to `tasks` threads.
+    fn share(&self, cut: &Cut, tasks: usize, run: impl Fn(&Part<'_>, usize) -> Outcome + Sync) -> Outcome {
+        if cut.pieces() == 1 {
+            return run(self, 0);
+        }
+        share(tasks, cut.pieces(), |piece, worker| self.with_piece(cut, piece, |part| run(part, worker)))
+    }
+
+    /// Calls `run` on one of the pieces that the part is cut into.
+    fn with_piece(&self, cut: &Cut, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
+        match *cut {
+            Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
+            Cut::Columns(tasks) => {
+                let size = self.spec.row / self.elements;
+                // As many columns for each, to within a line.
+                let unit = (LINE / size).max(1);
+                let end = |task: usize| (self.elements * task / tasks).next_multiple_of(unit).min(self.elements);
+                let (first, last) = (end(piece), if piece + 1 == tasks { self.elements } else { end(piece + 1) });
+                if first >= last {
+                    return Outcome::NONE;
+                }
+                let spec = KernelSpec { row: (last - first) * size, ..self.spec.clone() };
+                let Cursor { out, data, index } = self.origin;
+                let origin =
+                    Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
+                run(&Part { spec: &spec, origin, elements: last - first, ..*self })
+            }
+            Cut::Owners(tasks) => {
+                let owner = Owner { origin: self.origin.data, part: piece as u32, parts: tasks as u32 };
+                run(&Part { owner: Some(owner), ..*self })
+            }
+        }
+    }
+
+    /// Calls `run` on one of the pieces that the loops are cut into.
+    fn with_ranges(&self, cuts: &Cuts, piece: usize, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
+        let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.loops), self.origin);
+        for (d, along) in loops.iter_mut().enumerate() {
+            let range = cuts.range(piece, d, along.n);
+            origin = origin.skip(along, range.start);
+            along.n = range.len();
+        }
+        run(&Part { loops: &loops, origin, ..*self })
+    }
+
+    /// Looks at every index, and says whether one is out of range.
+    ///
+    /// # Safety
+    /// The promise of [`run`].
+    unsafe fn check(&self, tasks: usize) -> Outcome {
+        let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
+        loops.iter_mut().filter(|along| along.index == 0).for_each(|along| along.n = 1);
+        let pieces = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        let cuts = Cuts::new(loops.iter().map(|along| along.n), pieces);
+        let part = Part { loops: &loops, ..*self };
+        share(tasks, cuts.pieces(), |piece, _| {
+            part.with_ranges(&cuts, piece, |part| {
+                // SAFETY: the caller's promise: sub-ranges of the loops reach some of their indices, and nothing else is
+                // touched.
+                unsafe { part.call(Take::Nothing) }
+            })
+        })
+    }
+
+    /// Reduces every row into its destination.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for a plan whose rows are reduced one by one.
+    unsafe fn run(&self, tasks: usize) -> Outcome {
+        let cut = Cut::new(self.plan, tasks, if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+        self.share(&cut, tasks, |part, _| {
+            // SAFETY: the caller's promise, for a piece that this thread alone has taken.
+            unsafe { part.call(reducing(part.plan)) }
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! Scatters: the loop nest of a gather, run the other way.
+//!
+//! ```text
+//! data[Σ c·data_stride + stride · position(c)]  (op)=  out[Σ c·out_stride]      for each coordinate c, in order
+//! ```
+//!
+//! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
+//! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
+//! gathers scatters. The body (`bodies/scattered.rs`) hands resolved rows to a [`Sink`], which
+//!
+//! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
+//!   form that compilers vectorise;
+//! - or writes down which goes where (`Entry`), to be sorted by destination and reduced group by group (`group`);
+//! - or does nothing, where indices are only checked.
+//!
+//! # The contract
+//!
+//! That of the kernels, with these in place of K1, K2 and K8:
+//!
+//! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.
+//! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's
+//!   threads share: each row that begins at another place shares no byte with it, and the rows that one thread is given
+//!   are given to no other.
+//! - **S3** `params` is a [`Sink`] that outlives the call. The `row` bytes are `elements` elements of the type that it
+//!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
+//!   thread has a sink at a time.
+
+mod builtin;
+mod group;
+mod number;
+pub(crate) mod reducer;
+mod rows;
+mod sink;
+mod store;
+
+pub(crate) use builtin::reducer;
+pub(crate) use group::{Group, GroupFn};
+pub use rows::Combine;
+pub(crate) use rows::ReduceFn;
+pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
+
+use crate::kernels::args::IndexArgs;
+use crate::kernels::args::Outcome;
+use crate::kernels::bodies::{direct_scattered, scattered};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::isa::Avx2;
+use crate::kernels::isa::Scalar;
+use crate::kernels::loops::index_nest_any;
+use crate::kernels::table::IndexKernel;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::method::Method;
+
+/// A function for each level.
+#[derive(Clone, Copy)]
+pub(crate) struct ByLevel<F> {
+    scalar: F,
+    #[cfg(target_arch = "x86_64")]
+    avx2: F,
+}
+
+impl<F: Copy> ByLevel<F> {
+    /// The function for a level.
+    pub(crate) fn at(&self, level: Level) -> F {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            level if level >= Level::Avx2 => self.avx2,
+            _ => self.scalar,
+        }
+    }
+}
+
+/// What reduces elements of a type.
+#[derive(Clone, Copy)]
+pub(crate) struct ReduceFns {
+    /// Rows one by one; `None` where what stands between two updates is no element.
+    pub(crate) rows: Option<ByLevel<ReduceFn>>,
+    /// All rows of one destination at once.
+    pub(crate) group: ByLevel<GroupFn>,
+}
+
+/// The kernel of scatters for an index type at a level, by a plan's method.
+pub(crate) type KernelOf = fn(Level, Method) -> IndexKernel;
+
+/// The kernel of scatters for an index type at a level: in 64 bits for `Direct`, else block by block.
+pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
+    match level {
+        _ if method == Method::Direct => nest_direct::<I>,
+        #[cfg(target_arch = "x86_64")]
+        level if level >= Level::Avx2 => nest_avx2::<I>,
+        _ => nest_scalar::<I>,
+    }
+}
+
+/// The kernels for an index type that is known at run time.
+pub(crate) fn kernel_of(index: IndexType) -> KernelOf {
+    match index.fixed_width() {
+        IndexType::I8 => kernel::<i8>,
+        IndexType::I16 => kernel::<i16>,
+        IndexType::I32 => kernel::<i32>,
+        IndexType::I64 | IndexType::Isize => kernel::<i64>,
+        IndexType::U8 => kernel::<u8>,
+        IndexType::U16 => kernel::<u16>,
+        IndexType::U32 => kernel::<u32>,
+        IndexType::U64 | IndexType::Usize => kernel::<u64>,
+    }
+}
+
+/// # Safety
+/// The contract of a scatter.
+unsafe fn nest_scalar<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, scattered::<I, Scalar>) }
+}
+
+/// # Safety
+/// The contract of a scatter.
+#[cfg(target_arch = "x86_64")]
+unsafe fn nest_avx2<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, scattered::<I, Avx2>) }
+}
+
+/// # Safety
+/// The contract of a scatter.
+unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, direct_scattered::<I>) }
+}

@@ -1,0 +1,355 @@
+//! The built-in reductions of numbers.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::kernels::reduce::group::Accumulate;
+use crate::kernels::reduce::rows::Combine;
+use crate::types::element::Element;
+
+/// What can be added, subtracted and multiplied. Integers wrap.
+pub(super) trait Number: Copy + 'static {
+    const NOTHING: Self;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+/// What has a least and a greatest. Of equal values the first is taken, and NaN before any other.
+pub(super) trait Ordered: Copy + 'static {
+    fn least(self, other: Self) -> Self;
+    fn greatest(self, other: Self) -> Self;
+}
+
+/// What can be summed up and divided by a count.
+pub(super) trait Average: Copy + 'static {
+    type Sum: Number;
+    fn widen(self) -> Self::Sum;
+    fn divide(sum: Self::Sum, count: usize) -> Self;
+}
+
+macro_rules! combines {
+    ($($(#[$doc:meta])* $name:ident: $bound:ident, $how:ident;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name<T>(PhantomData<T>);
+
+        impl<T: $bound + Element> Combine for $name<T> {
+            type Item = T;
+
+            #[inline(always)]
+            fn combine(kept: T, new: T) -> T {
+                kept.$how(new)
+            }
+        }
+    )*};
+}
+
+combines! {
+    /// The product.
+    Mul: Number, times;
+    /// The least.
+    Min: Ordered, least;
+    /// The greatest.
+    Max: Ordered, greatest;
+}
+
+/// The sum.
+pub(super) struct Add<T>(PhantomData<T>);
+
+impl<T: Number + Element> Combine for Add<T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn combine(kept: T, new: T) -> T {
+        kept.plus(new)
+    }
+
+    #[inline(always)]
+    fn first(new: T) -> T {
+        T::NOTHING.plus(new)
+    }
+}
+
+/// The element minus the updates.
+pub(super) struct Sub<T>(PhantomData<T>);
+
+impl<T: Number + Element> Combine for Sub<T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn combine(kept: T, new: T) -> T {
+        kept.minus(new)
+    }
+
+    #[inline(always)]
+    fn first(new: T) -> T {
+        T::NOTHING.minus(new)
+    }
+}
+
+/// Either of two bits. On bytes, so that memory of bools that never were any is read as what it is.
+pub(super) enum Or {}
+
+impl Combine for Or {
+    type Item = u8;
+
+    #[inline(always)]
+    fn combine(kept: u8, new: u8) -> u8 {
+        kept | new
+    }
+}
+
+/// Both of two bits. On bytes, as [`Or`].
+pub(super) enum And {}
+
+impl Combine for And {
+    type Item = u8;
+
+    #[inline(always)]
+    fn combine(kept: u8, new: u8) -> u8 {
+        kept & new
+    }
+}
+
+/// The mean of all.
+pub(super) struct Mean<T>(PhantomData<T>);
+
+impl<T: Average> Accumulate for Mean<T> {
+    type Item = T;
+    type Sum = T::Sum;
+
+    #[inline(always)]
+    fn widen(kept: T) -> T::Sum {
+        kept.widen()
+    }
+
+    #[inline(always)]
+    fn first(new: T) -> T::Sum {
+        T::Sum::NOTHING.plus(new.widen())
+    }
+
+    #[inline(always)]
+    fn add(sum: T::Sum, new: T) -> T::Sum {
+        sum.plus(new.widen())
+    }
+
+    #[inline(always)]
+    fn end(sum: T::Sum, count: usize) -> T {
+        T::divide(sum, count)
+    }
+}
+
+/// A reduction `C` of numbers of half the width, in single precision: rounded once, at the end.
+#[cfg(feature = "half")]
+pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
+
+/// A number of half the width.
+#[cfg(feature = "half")]
+pub(super) trait Half: Copy + 'static {
+    fn to_single(self) -> f32;
+    fn from_single(value: f32) -> Self;
+}
+
+#[cfg(feature = "half")]
+impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
+    type Item = T;
+    type Sum = f32;
+
+    #[inline(always)]
+    fn widen(kept: T) -> f32 {
+        kept.to_single()
+    }
+
+    #[inline(always)]
+    fn first(new: T) -> f32 {
+        C::first(new.to_single())
+    }
+
+    #[inline(always)]
+    fn add(sum: f32, new: T) -> f32 {
+        C::combine(sum, new.to_single())
+    }
+
+    #[inline(always)]
+    fn end(sum: f32, _: usize) -> T {
+        T::from_single(sum)
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Number for $ty {
+            const NOTHING: Self = 0;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+        }
+
+        impl Ordered for $ty {
+            #[inline(always)]
+            fn least(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+
+            #[inline(always)]
+            fn greatest(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
+        }
+
+        impl Average for $ty {
+            // No number of updates that memory holds overflows it.
+            type Sum = i128;
+
+            #[inline(always)]
+            fn widen(self) -> i128 {
+                i128::from(self)
+            }
+
+            #[inline(always)]
+            fn divide(sum: i128, count: usize) -> Self {
+                // The mean lies between the least and the greatest.
+                sum.div_euclid(count as i128) as Self
+            }
+        }
+    )*};
+}
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+impl Number for i128 {
+    const NOTHING: Self = 0;
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+}
+
+/// What floats and complex numbers have in common.
+macro_rules! arithmetic {
+    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $real:ty;)*) => {$(
+        $(#[$attr])*
+        impl Number for $ty {
+            const NOTHING: Self = $zero;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+        }
+
+        $(#[$attr])*
+        impl Average for $ty {
+            type Sum = Self;
+
+            #[inline(always)]
+            fn widen(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn divide(sum: Self, count: usize) -> Self {
+                sum / count as $real
+            }
+        }
+    )*};
+}
+arithmetic! {
+    f32, 0.0, f32;
+    f64, 0.0, f64;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, f32;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, f64;
+}
+
+macro_rules! ordered_floats {
+    ($($(#[$attr:meta])* $ty:ty;)*) => {$(
+        $(#[$attr])*
+        impl Ordered for $ty {
+            #[inline(always)]
+            fn least(self, other: Self) -> Self {
+                if other < self || other.is_nan() { other } else { self }
+            }
+
+            #[inline(always)]
+            fn greatest(self, other: Self) -> Self {
+                if other > self || other.is_nan() { other } else { self }
+            }
+        }
+    )*};
+}
+ordered_floats! {
+    f32;
+    f64;
+    #[cfg(feature = "half")]
+    half::f16;
+    #[cfg(feature = "half")]
+    half::bf16;
+}
+
+#[cfg(feature = "half")]
+macro_rules! halves {
+    ($($ty:ty)*) => {$(
+        impl Half for $ty {
+            #[inline(always)]
+            fn to_single(self) -> f32 {
+                self.to_f32()
+            }
+
+            #[inline(always)]
+            fn from_single(value: f32) -> Self {
+                <$ty>::from_f32(value)
+            }
+        }
+
+        impl Average for $ty {
+            type Sum = f32;
+
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+
+            #[inline(always)]
+            fn divide(sum: f32, count: usize) -> Self {
+                <$ty>::from_f32(sum / count as f32)
+            }
+        }
+    )*};
+}
+#[cfg(feature = "half")]
+halves!(half::f16 half::bf16);

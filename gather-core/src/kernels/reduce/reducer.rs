@@ -1,0 +1,44 @@
+//! Reductions of the caller's own: [`Reducer`].
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::group::group;
+use crate::kernels::reduce::rows::{Combine, reduce};
+
+/// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by.
+///
+/// Made by [`reduce_kernels!`](crate::reduce_kernels!).
+pub struct Reducer<T> {
+    name: &'static str,
+    fns: ReduceFns,
+    types: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Reducer<T> {
+    /// A reduction from what the macro emits.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new<C: Combine<Item = T>>() -> Self {
+        Reducer { name: C::NAME, fns: ReduceFns { rows: Some(reduce::<C>()), group: group::<C>() }, types: PhantomData }
+    }
+
+    pub(crate) fn fns(&self) -> ReduceFns {
+        self.fns
+    }
+
+    /// The name of the static.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl<T> fmt::Debug for Reducer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reducer").field("name", &self.name()).finish()
+    }
+}

@@ -1,0 +1,79 @@
+//! `Reduction::None`: rows are stored in their order, so that the last one stays.
+
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
+use crate::kernels::reduce::group::Group;
+use crate::kernels::reduce::rows::{ReduceJob, each};
+use crate::kernels::reduce::{ByLevel, ReduceFns};
+
+/// What stores elements of any type.
+pub(super) const STORE: ReduceFns = ReduceFns {
+    rows: Some(ByLevel {
+        scalar: store_scalar,
+        #[cfg(target_arch = "x86_64")]
+        avx2: store_avx2,
+    }),
+    group: ByLevel {
+        scalar: store_last,
+        #[cfg(target_arch = "x86_64")]
+        avx2: store_last,
+    },
+};
+
+/// # Safety
+/// As for [`ReduceFn`](super::ReduceFn).
+unsafe fn store_scalar(job: &ReduceJob<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { store_rows(job) }
+}
+
+/// # Safety
+/// As for [`ReduceFn`](super::ReduceFn); K7: the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn store_avx2(job: &ReduceJob<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { store_rows(job) }
+}
+
+/// # Safety
+/// As for [`ReduceFn`](super::ReduceFn).
+#[inline(always)]
+unsafe fn store_rows(job: &ReduceJob<'_>) {
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match job.rows.row {
+                // SAFETY: the caller's promise, for rows of so many bytes.
+                $($bytes => return unsafe { store_by(job, Exactly::<$bytes>) },)*
+                _ => {}
+            }
+        };
+    }
+    fixed!(1 2 4 8 16 32 64);
+    by_size!(RowSize::of(job.rows.row), |Way| {
+        // SAFETY: the caller's promise, for rows of this size.
+        unsafe { store_by(job, Way::of(job.rows.row)) }
+    });
+}
+
+/// # Safety
+/// As for [`ReduceFn`](super::ReduceFn); `copy` copies rows of the job's length.
+#[inline(always)]
+unsafe fn store_by(job: &ReduceJob<'_>, copy: impl CopyRow) {
+    let row = |from: *const u8, to: *mut u8| {
+        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
+        unsafe { copy.copy(from, to) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { each(job, row) }
+}
+
+/// Stores the last row of a group.
+///
+/// # Safety
+/// As for [`GroupFn`](super::GroupFn).
+unsafe fn store_last(group: &Group<'_>) {
+    if let Some(last) = group.entries.last() {
+        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
+        unsafe { group.to.copy_from_nonoverlapping(group.updates.wrapping_offset(last.from), group.row) };
+    }
+}

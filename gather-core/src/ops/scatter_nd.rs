@@ -1,0 +1,182 @@
+//! ScatterNd: updates of elements or slices by tuples of indices.
+
+#![forbid(unsafe_code)]
+
+use crate::call::Sealed;
+use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::ops::gather_nd::lower_tuples;
+use crate::ops::scatter_elements::check_updates;
+use crate::plan::IndexLowered;
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::Op;
+use crate::types::policy::NegativeIndex;
+use crate::types::reduction::Reduction;
+
+/// Puts updates to elements or slices of data by index tuples: `out = data`, then for every tuple, in row-major order,
+/// `out[b.., indices[b.., j.., :].., s..] (op)= updates[b.., j.., s..]`.
+///
+/// `b` runs over the first `batch_dims` dimensions, which data and indices share. `j` runs over the other dimensions of
+/// indices but the last, whose size `K` is the length of a tuple. `s` runs over `data.shape[batch_dims + K..]`. Updates
+/// have the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`. The result has the shape of data. Tuples of
+/// length 0 stand for all of data. What `(op)=` does, the [`Reduction`] says.
+///
+/// # Errors
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
+/// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::UpdatesShapeMismatch`].
+///
+/// # Examples
+/// Rows, then elements:
+/// ```
+/// use gather_core::{Reduction, ScatterNd, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let data = [1, 2, 3, 4, 5, 6];
+///     let data = View::new(&data, &[3, 2])?;
+///     let (rows, updates) = (View::new(&[2i64, 0], &[2, 1])?, [10, 20, 30, 40]);
+///     let out = ScatterNd::onnx18(Reduction::Add).run(&data, &rows, &View::new(&updates, &[2, 2])?)?;
+///     assert_eq!(out.as_slice(), [31, 42, 3, 4, 15, 26]);
+///
+///     let (points, updates) = (View::new(&[2i64, 0, 0, 1], &[2, 2])?, [10, 20]);
+///     let out = ScatterNd::onnx18(Reduction::None).run(&data, &points, &View::new(&updates, &[2])?)?;
+///     assert_eq!(out.as_slice(), [1, 20, 3, 4, 10, 6]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Definition
+/// ONNX [ScatterND](https://onnx.ai/onnx/operators/onnx__ScatterND.html) 11 to 18, with the batch dimensions of GatherND.
+/// OpenVINO ScatterNDUpdate-15 and
+/// [`tf.tensor_scatter_nd_update`](https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update) are presets.
+#[doc(alias("ScatterND", "ScatterNDUpdate", "tensor_scatter_nd_update", "index_put"))]
+pub type ScatterNd = ScatterOperator<ScatterNdAttributes>;
+
+/// The attributes of [`ScatterNd`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScatterNdAttributes {
+    batch_dims: i64,
+    /// The shortest tuple that is allowed.
+    least: usize,
+}
+
+impl Default for ScatterNd {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScatterNd {
+    /// ScatterNd without batch dimensions and without a reduction. Tuples may be empty. Negative indices count from the
+    /// end, and out-of-range ones are errors.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::from_attributes(ScatterNdAttributes { batch_dims: 0, least: 0 })
+    }
+
+    /// ONNX ScatterND-11, which has no reductions.
+    #[must_use]
+    pub fn onnx11() -> Self {
+        Self::onnx18(Reduction::None)
+    }
+
+    /// ONNX ScatterND-13: the same as [`ScatterNd::onnx11`].
+    #[must_use]
+    pub fn onnx13() -> Self {
+        Self::onnx11()
+    }
+
+    /// ONNX ScatterND-16, whose reductions are `None`, `Add` and `Mul`: as [`ScatterNd::onnx18`].
+    #[must_use]
+    pub fn onnx16(reduction: Reduction) -> Self {
+        Self::onnx18(reduction)
+    }
+
+    /// ONNX ScatterND-18, whose reductions are `None`, `Add`, `Mul`, `Min` and `Max`: tuples have at least one
+    /// component. Negative indices count from the end, and out-of-range ones are errors.
+    #[must_use]
+    pub fn onnx18(reduction: Reduction) -> Self {
+        Self::new().reduction(reduction).with_attributes(|attributes| attributes.least = 1)
+    }
+
+    /// OpenVINO ScatterNDUpdate-15, whose reductions are `None`, `Add`, `Sub`, `Mul`, `Min` and `Max`: tuples have at
+    /// least one component. Negative indices count from the end, and out-of-range ones are errors.
+    #[must_use]
+    pub fn openvino15(reduction: Reduction) -> Self {
+        Self::onnx18(reduction)
+    }
+
+    /// `tf.tensor_scatter_nd_update`, `_add`, `_sub`, `_min` and `_max` on a CPU: tuples may be empty. Negative and
+    /// out-of-range indices are errors. On a GPU, TensorFlow does what
+    /// [`ScatterOutOfBounds::Drop`](crate::ScatterOutOfBounds::Drop) does.
+    #[must_use]
+    pub fn tensorflow(reduction: Reduction) -> Self {
+        Self::new().reduction(reduction).negative_index(NegativeIndex::Reject)
+    }
+
+    /// Sets how many leading dimensions data and indices share.
+    #[must_use]
+    pub fn batch_dims(self, batch_dims: i64) -> Self {
+        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
+    }
+
+    /// How many leading dimensions data and indices share, as it was given.
+    #[must_use]
+    pub fn get_batch_dims(&self) -> i64 {
+        self.attributes().batch_dims
+    }
+}
+
+impl Sealed for ScatterNdAttributes {}
+
+impl ScatterAttributes for ScatterNdAttributes {
+    fn op(&self) -> Op {
+        Op::ScatterNd
+    }
+
+    fn lower(
+        &self,
+        data: &Layout,
+        indices: &Layout,
+        updates: &Layout,
+        lowered: &mut IndexLowered,
+    ) -> Result<(), Error> {
+        lower_tuples((Op::ScatterNd, self.batch_dims, self.least), data, indices, lowered)?;
+        check_updates(Op::ScatterNd, &lowered.output, updates.shape())
+    }
+}
+
+/// Updates of elements or slices by index tuples: the plain form of [`ScatterNd`], without batch dimensions. Negative
+/// indices count from the end, and out-of-range ones are errors.
+///
+/// # Errors
+/// As for [`ScatterNd::run`](ScatterOperator::run).
+///
+/// # Examples
+/// ```
+/// use gather_core::{Reduction, View, scatter_nd};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let points = [0u16, 2, 1, 0];
+///     let image = scatter_nd(
+///         &View::new(&[0u8; 6], &[2, 3])?,
+///         &View::new(&points, &[2, 2])?,
+///         &View::new(&[255, 128], &[2])?,
+///         Reduction::None,
+///     )?;
+///     assert_eq!(image.as_slice(), [0, 0, 255, 128, 0, 0]);
+///     Ok(())
+/// }
+/// ```
+#[doc(alias("ScatterND", "ScatterNDUpdate", "tensor_scatter_nd_update", "index_put"))]
+pub fn scatter_nd<T: Element, I: Index>(
+    data: &View<'_, T>,
+    indices: &View<'_, I>,
+    updates: &View<'_, T>,
+    reduction: Reduction,
+) -> Result<Tensor<T>, Error> {
+    ScatterNd::new().reduction(reduction).run(data, indices, updates)
+}

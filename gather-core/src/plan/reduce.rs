@@ -1,0 +1,315 @@
+//! The plan of a scatter: the folded loop nest of a gather, run the other way.
+//!
+//! Updates that go to one element are taken in their order. Which these are, loops say before any index is read: a loop
+//! along which the destination moves never comes back to an element, since no two coordinates of a destination share
+//! one. Such loops are *free*: they may be cut for threads, and stand anywhere. Loops along which only the index moves
+//! the destination are *ordered*, and stay in their order.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::kernels::reduce::{KernelOf, ReduceFns};
+use crate::kernels::select::Kernels;
+use crate::kernels::{Component, IndexKernel, KernelSpec, LINE, Loop, fits_i32};
+use crate::plan::fold::{Loops, count, fold};
+use crate::plan::index::Action;
+use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
+use crate::plan::lowered::{Axis, IndexLowered};
+use crate::plan::method::{PANEL, Panels};
+use crate::plan::tasks::Work;
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::element::DType;
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+
+/// What a scatter is made of besides layouts.
+#[derive(Clone, Copy)]
+pub(crate) struct ReduceRequest {
+    pub(crate) op: Op,
+    pub(crate) dtype: DType,
+    pub(crate) index: IndexType,
+    /// The kernels for the index type.
+    pub(crate) kernel_of: KernelOf,
+    /// What copies data where the result is no longer the same tensor.
+    pub(crate) kernels: Kernels,
+    pub(crate) reducer: ReduceFns,
+    /// Whether what the destination holds counts.
+    pub(crate) include_self: bool,
+    /// `OutOfBounds::Zero` stands for updates that are dropped.
+    pub(crate) policy: IndexPolicy,
+    pub(crate) options: Options,
+}
+
+/// The plan of a scatter.
+///
+/// Made by [`ReducePlan::new`] alone, from attributes that have been checked against the layouts of destination,
+/// indices and updates. So, for tensors of these layouts and types:
+///
+/// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and those of the
+///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that differ
+///   in a free loop reach different elements of the destination.
+/// - **P2** `spec`, `stride` and `kernel` belong together, as in a plan of a gather.
+#[derive(Clone)]
+pub(crate) struct ReducePlan {
+    op: Op,
+    axes: SmallVec<[Axis; 3]>,
+    /// P1. Folded, in bytes, the inner loop last: `out` are updates, `data` is the destination.
+    loops: Loops,
+    /// P2. Bytes of the destination from one position to the next.
+    stride: isize,
+    /// P2.
+    spec: KernelSpec,
+    /// P2.
+    kernel: IndexKernel,
+    reducer: ReduceFns,
+    include_self: bool,
+    /// Elements of a row.
+    elements: usize,
+    /// Whether rows are sorted by destination.
+    grouped: bool,
+    /// How the destination is packed into panels; not if rows are sorted.
+    panels: Option<Panels>,
+    action: Action,
+    index: IndexType,
+    options: Options,
+    work: Work,
+}
+
+impl ReducePlan {
+    /// Plans a lowered scatter.
+    ///
+    /// # Errors
+    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
+    pub(crate) fn new(lowered: &IndexLowered, request: &ReduceRequest, updates: &Layout) -> Result<Self, Error> {
+        let level = Level::resolve(request.options.level)?;
+        let size = request.dtype.size();
+        let bytes = Shape::checked_bytes(&lowered.output, size)?;
+        let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
+
+        let mut room = SmallVec::new();
+        let strides = out_strides(updates, &lowered.dims, lowered.merged, &mut room);
+        let dims = lowered.dims.iter().zip(strides);
+        let (mut loops, elements) =
+            fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+        arrange(&mut loops);
+        for l in &mut loops {
+            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+            l.out = l.out.wrapping_mul(size as isize);
+            l.data = l.data.wrapping_mul(size as isize);
+            l.index = l.index.wrapping_mul(index_size as isize);
+        }
+        let mut action = action(&lowered.output, &lowered.axes, request.policy);
+        let nothing_to_change = lowered.axes.iter().any(|axis| axis.dim == 0);
+        if nothing_to_change && action == Action::Run {
+            action = Action::Nothing;
+        }
+        let mut parts = SmallVec::new();
+        let mut stride = components(&lowered.axes, size as isize, index_size as isize, &mut parts);
+        if nothing_to_change {
+            (parts, stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
+        }
+        let fits = fits_i32(&parts);
+        let row = elements.saturating_mul(size);
+        let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
+        let (method, grouped, panels) = choose(request, fits, panels, &loops, stride, row)?;
+        let work = Work { bytes, rows: count(&loops) };
+        let inner = loops.last().copied().unwrap_or(Loop::ONCE);
+        let adjacent_tuples = parts.len() > 1
+            && inner.index == (index_size * parts.len()) as isize
+            && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
+        let spec = KernelSpec {
+            method,
+            level,
+            components: parts,
+            row,
+            policy: request.policy,
+            // K6, where dropped rows are marked like those that are filled. Nothing is.
+            fill: if request.policy.out_of_bounds == OutOfBounds::Zero {
+                SmallVec::from_slice(&[0])
+            } else {
+                SmallVec::new()
+            },
+            packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
+            adjacent_tuples,
+            prefetch_distance: if panels.is_some() { 0 } else { prefetch_distance(row, reach(&lowered.axes, size)) },
+            outer_prefetch_distance: 0,
+            next_slice_bytes: 0,
+            table_entries: 0,
+            conversion: None,
+        };
+        Ok(ReducePlan {
+            op: lowered.op,
+            axes: SmallVec::from_slice(&lowered.axes),
+            loops,
+            stride,
+            kernel: (request.kernel_of)(level, method),
+            spec,
+            reducer: request.reducer,
+            include_self: request.include_self,
+            elements,
+            grouped,
+            panels,
+            action,
+            index: request.index,
+            options: request.options,
+            work,
+        })
+    }
+
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
+
+    pub(crate) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    pub(crate) fn stride(&self) -> isize {
+        self.stride
+    }
+
+    pub(crate) fn spec(&self) -> &KernelSpec {
+        &self.spec
+    }
+
+    pub(crate) fn kernel(&self) -> IndexKernel {
+        self.kernel
+    }
+
+    pub(crate) fn reducer(&self) -> &ReduceFns {
+        &self.reducer
+    }
+
+    pub(crate) fn includes_self(&self) -> bool {
+        self.include_self
+    }
+
+    pub(crate) fn elements(&self) -> usize {
+        self.elements
+    }
+
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.grouped
+    }
+
+    pub(crate) fn panels(&self) -> Option<&Panels> {
+        self.panels.as_ref()
+    }
+
+    pub(crate) fn action(&self) -> Action {
+        self.action
+    }
+
+    pub(crate) fn index(&self) -> IndexType {
+        self.index
+    }
+
+    /// How the plan gets at the destination.
+    pub(crate) fn method(&self) -> Method {
+        match self.panels {
+            _ if self.grouped => Method::Grouped,
+            Some(_) => Method::Panels,
+            None => self.spec.method,
+        }
+    }
+
+    /// What a call does.
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
+    pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
+        self.work.tasks(self.options.par, threads)
+    }
+}
+
+/// Whether a loop may be cut for threads and stand anywhere.
+pub(crate) fn is_free(along: &Loop) -> bool {
+    along.data != 0
+}
+
+/// Makes the loop worth blocking the inner one: the innermost with 64 iterations or more, else the longest. Of ordered
+/// loops it can only be the last. There is at least one loop afterwards.
+fn arrange(loops: &mut Loops) {
+    const LONG: usize = 64;
+    let last_ordered = loops.iter().rposition(|along| !is_free(along));
+    let may = |d: usize| is_free(&loops[d]) || Some(d) == last_ordered;
+    let inner = (0..loops.len()).rev().filter(|&d| may(d)).max_by_key(|&d| {
+        let along = &loops[d];
+        (along.index != 0, along.n.min(LONG), d)
+    });
+    match inner {
+        None => loops.push(Loop::ONCE),
+        Some(inner) => {
+            let inner = loops.remove(inner);
+            loops.push(inner);
+        }
+    }
+}
+
+/// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
+fn choose(
+    request: &ReduceRequest,
+    fits: bool,
+    panels: Option<Panels>,
+    loops: &Loops,
+    stride: isize,
+    row: usize,
+) -> Result<(Method, bool, Option<Panels>), Error> {
+    let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
+    let one_by_one = request.reducer.rows.is_some() && request.include_self;
+    match request.options.method {
+        None if !one_by_one => Ok((own, true, None)),
+        None => Ok((own, false, panels.filter(|panels| panels_pay(panels, loops, stride, row)))),
+        Some(Method::Grouped) => Ok((own, true, None)),
+        Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
+        Some(Method::Blocks) if one_by_one && fits => Ok((Method::Blocks, false, None)),
+        Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
+        Some(method) => Err(Error::MethodUnavailable { op, method }),
+    }
+}
+
+/// Panels of a destination: one component, and an inner loop over contiguous columns that moves the index too.
+fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usize) -> Option<Panels> {
+    let ([component], Some(inner)) = (parts, loops.last()) else { return None };
+    if !is_free(inner) || inner.index == 0 || inner.data != row as isize || stride == 0 {
+        return None;
+    }
+    let rows = usize::try_from(component.dim).ok()?;
+    let columns = (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row).clamp(1, inner.n);
+    let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
+    let moving = loops.iter().filter(|along| is_free(along)).count() - 1;
+    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
+}
+
+/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does not,
+/// by far, and where every packed element is changed about once or more.
+fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
+    let bytes = panels.rows.saturating_mul(row);
+    let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
+    let columns = loops.last().map_or(1, |inner| inner.n);
+    bytes.saturating_mul(columns) > 4 * PANEL
+        && bytes.saturating_mul(panels.columns) <= 8 * PANEL
+        && stride.unsigned_abs() > 2 * LINE
+        && updates >= panels.rows / 2
+}
+
+/// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
+const FAR: usize = 1 << 20;
+/// Bytes of rows that are asked for ahead.
+const BYTES_AHEAD: usize = 2 << 10;
+
+/// How many rows are asked for ahead in a destination of so many bytes; 0 for none.
+fn prefetch_distance(row: usize, reach: usize) -> usize {
+    if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.max(LINE)).clamp(4, 32) }
+}

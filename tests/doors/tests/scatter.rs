@@ -1,0 +1,223 @@
+//! Scatters and adjoints, through every door: presets, settings, plans, types known at run time, elements of every kind.
+
+use gather_core::{
+    DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
+    NegativeIndex, Op, Par, Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds, View, ViewMut, scatter_elements,
+    scatter_nd,
+};
+
+use crate::common::{Line, Packed, Point, Sample};
+
+const DATA: [i32; 4] = [10, 20, 30, 40];
+const IDS: [i64; 3] = [3, 0, 3];
+const NEW: [i32; 3] = [1, 2, 4];
+
+fn views() -> (View<'static, i32>, View<'static, i64>, View<'static, i32>) {
+    (View::new(&DATA, &[4]).unwrap(), View::new(&IDS, &[3]).unwrap(), View::new(&NEW, &[3]).unwrap())
+}
+
+#[test]
+fn presets() {
+    let (data, ids, new) = views();
+    let run = |op: ScatterElements| op.run(&data, &ids, &new).unwrap().into_vec();
+    let (none, add) = ([12, 20, 30, 45], Reduction::Add);
+    let replaced = [2, 20, 30, 4];
+    for op in [
+        ScatterElements::new(0),
+        ScatterElements::onnx11(0),
+        ScatterElements::onnx13(-1),
+        ScatterElements::onnx16(0, Reduction::None),
+        ScatterElements::onnx18(0, Reduction::None),
+        ScatterElements::openvino12(0, Reduction::None, false),
+        ScatterElements::torch(0, Reduction::None),
+    ] {
+        assert_eq!(run(op), replaced);
+    }
+    for op in [
+        ScatterElements::onnx16(0, add),
+        ScatterElements::onnx18(0, add),
+        ScatterElements::openvino12(0, add, true),
+        ScatterElements::torch(0, add),
+    ] {
+        assert_eq!((op.get_axis(), op.get_reduction()), (0, add));
+        assert_eq!(run(op), none);
+    }
+    assert_eq!(run(ScatterElements::openvino12(0, add, false)), [2, 20, 30, 5]);
+    assert_eq!(run(ScatterElements::openvino12(0, Reduction::Mean, true)), [6, 20, 30, 15]);
+    assert_eq!(scatter_elements(&data, &ids, &new, 0, add).unwrap().as_slice(), none);
+
+    let tuples = View::new(&IDS, &[3, 1]).unwrap();
+    let run = |op: ScatterNd| op.run(&data, &tuples, &new).unwrap().into_vec();
+    for op in [
+        ScatterNd::new(),
+        ScatterNd::default(),
+        ScatterNd::onnx11(),
+        ScatterNd::onnx13(),
+        ScatterNd::onnx16(Reduction::None),
+        ScatterNd::onnx18(Reduction::None),
+        ScatterNd::openvino15(Reduction::None),
+        ScatterNd::tensorflow(Reduction::None),
+    ] {
+        assert_eq!(run(op), replaced);
+    }
+    assert_eq!(run(ScatterNd::openvino15(Reduction::Sub)), [8, 20, 30, 35]);
+    assert_eq!(scatter_nd(&data, &tuples, &new, add).unwrap().as_slice(), none);
+    let batched = ScatterNd::new().batch_dims(1);
+    assert_eq!(batched.get_batch_dims(), 1);
+    let (data, ids) = (View::new(&DATA, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2, 1]).unwrap());
+    let new = View::new(&NEW[..2], &[2]).unwrap();
+    assert_eq!(batched.run(&data, &ids, &new).unwrap().as_slice(), [10, 1, 2, 40]);
+}
+
+#[test]
+fn settings_are_kept() {
+    let op = ScatterElements::new(0)
+        .reduction(Reduction::Max)
+        .include_self(false)
+        .negative_index(NegativeIndex::Reject)
+        .out_of_bounds(ScatterOutOfBounds::Drop)
+        .par(Par::Threads(2))
+        .level(Level::Scalar)
+        .method(Method::Grouped);
+    assert_eq!((op.get_reduction(), op.get_include_self()), (Reduction::Max, false));
+    assert_eq!((op.get_negative_index(), op.get_out_of_bounds()), (NegativeIndex::Reject, ScatterOutOfBounds::Drop));
+    assert_eq!(
+        (op.get_par(), op.get_level(), op.get_method()),
+        (Par::Threads(2), Some(Level::Scalar), Some(Method::Grouped))
+    );
+    let (data, _, new) = views();
+    let got = op.run(&data, &View::new(&[-1i8, 3, 9], &[3]).unwrap(), &new).unwrap();
+    assert_eq!(got.as_slice(), [10, 20, 30, 2]);
+    assert_eq!(op.output_shape(&[4], &[3], &[3]).unwrap(), [4]);
+    assert_eq!(
+        Reduction::ALL.iter().map(|reduction| reduction.name()).collect::<Vec<_>>().join(" "),
+        "none add sub mul min max mean"
+    );
+}
+
+#[test]
+fn in_place_into_and_planned() {
+    let (data, ids, new) = views();
+    let op = ScatterElements::new(0).reduction(Reduction::Add);
+    let sums = [12, 20, 30, 45];
+    let mut out = [0; 4];
+    op.run_into(&data, &ids, &new, &mut ViewMut::new(&mut out, &[4]).unwrap()).unwrap();
+    assert_eq!(out, sums);
+    let mut out = DATA;
+    op.run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
+    assert_eq!(out, sums);
+
+    let plan = op.plan::<i32, i64>(&[4], ids.layout(), new.layout()).unwrap();
+    assert_eq!((plan.output_shape(), plan.explain().method()), (&[4][..], Method::Blocks));
+    assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), sums);
+    let mut out = [0; 4];
+    plan.run_into(&data, &ids, &new, &mut ViewMut::new(&mut out, &[4]).unwrap()).unwrap();
+    assert_eq!(out, sums);
+    // A plan for every other element, from the last to the first.
+    let layout = Layout::strided(&[4], &[-2]).unwrap();
+    let plan = op.plan_on::<i32, i64>(&layout, ids.layout(), new.layout()).unwrap();
+    let mut out = [40, 9, 30, 9, 20, 9, 10];
+    plan.run_on(&mut ViewMut::strided(&mut out, &[4], &[-2], 6).unwrap(), &ids, &new).unwrap();
+    assert_eq!(out, [45, 9, 30, 9, 20, 9, 12]);
+    assert!(matches!(plan.run(&data, &ids, &new), Err(Error::PlanMismatch { .. })));
+}
+
+#[test]
+fn types_known_at_run_time() {
+    let (data, ids, new) = views();
+    let (a, i, v) = (DynView::from(&data), DynView::from(&ids), DynView::from(&new));
+    let op = ScatterElements::new(0).reduction(Reduction::Add);
+    let sums = [12, 20, 30, 45];
+    assert_eq!(op.run_dyn(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
+    let plan = op.plan_dyn(i32::DTYPE, &[4], IndexType::I64, ids.layout(), new.layout()).unwrap();
+    assert_eq!((plan.output_shape(), plan.explain().bytes()), (&[4][..], 12));
+    assert_eq!(plan.run(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
+    for planned in [false, true] {
+        let mut out = [0; 4];
+        let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
+        let out_view = &mut DynViewMut::from(&mut typed);
+        if planned { plan.run_into(&a, &i, &v, out_view) } else { op.run_dyn_into(&a, &i, &v, out_view) }.unwrap();
+        assert_eq!(out, sums);
+        let mut out = DATA;
+        let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
+        let out_view = &mut DynViewMut::from(&mut typed);
+        if planned { plan.run_on(out_view, &i, &v) } else { op.run_dyn_on(out_view, &i, &v) }.unwrap();
+        assert_eq!(out, sums);
+    }
+    let refused = plan.run(&a, &v, &v);
+    assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
+}
+
+/// Rows of elements of a kind are replaced, at every level and by every method.
+fn replaced<T: Sample>() {
+    let data: Vec<T> = (0..15).map(T::sample).collect();
+    let new: Vec<T> = (20..29).map(T::sample).collect();
+    let (data, new) = (View::new(&data, &[5, 3]).unwrap(), View::new(&new, &[3, 3]).unwrap());
+    let ids = View::new(&[4u8, 0, 4], &[3, 1]).unwrap();
+    let mut expected: Vec<T> = (0..15).map(T::sample).collect();
+    expected[..3].copy_from_slice(&[23, 24, 25].map(T::sample));
+    expected[12..].copy_from_slice(&[26, 27, 28].map(T::sample));
+    for &level in Level::ALL.iter().filter(|level| level.is_available()) {
+        for method in [Method::Direct, Method::Blocks, Method::Grouped] {
+            let op = ScatterNd::new().level(level).method(method);
+            assert_eq!(op.run(&data, &ids, &new).unwrap().as_slice(), expected);
+        }
+    }
+    assert_eq!(ScatterNd::new().run_cloned(&data, &ids, &new).unwrap().as_slice(), expected);
+    let refused = ScatterNd::new().reduction(Reduction::Mean).run_cloned(&data, &ids, &new);
+    assert!(matches!(refused, Err(Error::ReductionUnavailable { op: Op::ScatterNd, dtype: None, .. })));
+}
+
+#[test]
+fn elements_of_every_kind() {
+    replaced::<u8>();
+    replaced::<u16>();
+    replaced::<u32>();
+    replaced::<Point>();
+    replaced::<Packed>();
+    replaced::<Line>();
+}
+
+gather_core::reduce_kernels! {
+    /// Digits, one after the other: the order of updates shows.
+    static DIGITS = |kept: i32, new: i32| -> i32 { kept * 10 + new };
+}
+
+#[test]
+fn reductions_of_ones_own() {
+    let (data, ids, new) = views();
+    let op = ScatterElements::new(0);
+    let digits = [102, 20, 30, 4014];
+    assert_eq!(op.run_reduce(&DIGITS, &data, &ids, &new).unwrap().as_slice(), digits);
+    let first = op.clone().include_self(false).run_reduce(&DIGITS, &data, &ids, &new).unwrap();
+    assert_eq!(first.as_slice(), [2, 20, 30, 14]);
+    let mut out = DATA;
+    op.run_reduce_on(&DIGITS, &mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
+    assert_eq!(out, digits);
+    for method in [Method::Direct, Method::Grouped] {
+        let op = op.clone().method(method).par(Par::Threads(3));
+        let plan = op.plan_reduce::<i32, i64>(&DIGITS, &[4], ids.layout(), new.layout()).unwrap();
+        assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), digits);
+    }
+    assert_eq!(DIGITS.name(), "DIGITS");
+}
+
+#[test]
+fn adjoints() {
+    let (ids, gradient) = (View::new(&IDS, &[3]).unwrap(), View::new(&NEW, &[3]).unwrap());
+    let sums = [2, 0, 0, 5];
+    let tuples = View::new(&IDS, &[3, 1]).unwrap();
+    assert_eq!(Gather::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
+    assert_eq!(GatherElements::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
+    assert_eq!(GatherNd::new().adjoint(&[4], &tuples, &gradient).unwrap().as_slice(), sums);
+    let mut out = DATA;
+    let mut view = ViewMut::new(&mut out, &[4]).unwrap();
+    Gather::new(0).adjoint_on(&mut view, &ids, &gradient).unwrap();
+    Gather::new(0)
+        .adjoint_dyn_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
+        .unwrap();
+    let layout = Layout::contiguous(&[4]).unwrap();
+    let plan = Gather::new(0).plan_adjoint::<i32, i64>(&layout, ids.layout(), gradient.layout()).unwrap();
+    plan.run_on(&mut view, &ids, &gradient).unwrap();
+    assert_eq!(out, [16, 20, 30, 55]);
+}

@@ -1,0 +1,42 @@
+//! The scatters and the adjoints of the gathers.
+//!
+//! | module | what |
+//! |---|---|
+//! | `small` | every small shape, axis, index, policy and method against the oracle |
+//! | `types` | every reduction of every type against the plain loop, to the bit |
+//! | `threads` | the same bits for any number of threads, and for every way that work is cut |
+//! | `adjoint` | the transpose of each gather; permutations and back |
+//! | `hostile` | what nobody should pass and somebody will |
+
+mod adjoint;
+mod hostile;
+mod small;
+mod threads;
+mod types;
+
+use gather_core::{NegativeIndex, ScatterAttributes, ScatterOperator, ScatterOutOfBounds};
+use gather_tests::oracle::{Rule, Rules};
+use gather_tests::policies::RULES;
+
+/// What a rule of the oracle is in a scatter.
+fn bounds(rule: Rule) -> ScatterOutOfBounds {
+    match rule {
+        Rule::Error => ScatterOutOfBounds::Error,
+        Rule::Zero => ScatterOutOfBounds::Drop,
+        Rule::Clamp => ScatterOutOfBounds::Clamp,
+        Rule::Wrap => ScatterOutOfBounds::Wrap,
+    }
+}
+
+/// Every combination of policies.
+fn policies() -> impl Iterator<Item = (NegativeIndex, ScatterOutOfBounds, Rules)> {
+    RULES.into_iter().map(|(negative, _, rules)| (negative, bounds(rules.out_of_range), rules))
+}
+
+/// An operator under policies.
+fn under<A: ScatterAttributes>(
+    op: ScatterOperator<A>,
+    (negative, out, _): (NegativeIndex, ScatterOutOfBounds, Rules),
+) -> ScatterOperator<A> {
+    op.negative_index(negative).out_of_bounds(out)
+}

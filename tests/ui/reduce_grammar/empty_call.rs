@@ -1,0 +1,4 @@
+// There is no reduction in the call.
+gather_core::reduce_kernels! {}
+
+fn main() {}
