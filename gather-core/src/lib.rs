@@ -81,6 +81,7 @@ mod kernels;
 pub mod maps;
 mod ops;
 mod plan;
+mod specialize;
 mod tensor;
 mod types;
 
@@ -264,5 +265,13 @@ macro_rules! kernels {
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
         $crate::__private_0_1_0::map_kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits functions for shapes that the source knows.
+#[macro_export]
+macro_rules! specialize {
+    ($($tokens:tt)*) => {
+        $crate::__private_0_1_0::specialize_impl! { crate = $crate; $($tokens)* }
     };
 }

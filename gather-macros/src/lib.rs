@@ -1,5 +1,5 @@
 //! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, and `#[derive(Element)]`.
+//! conversions, `specialize!`, which emits functions for known shapes, and `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports them. The way of a call of `kernels!`:
 //!
@@ -19,6 +19,7 @@ mod name;
 mod parse;
 #[cfg(test)]
 mod snapshots;
+mod specialize;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 
@@ -32,6 +33,13 @@ pub fn kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn map_kernels(input: TokenStream) -> TokenStream {
     map::expand(input.into()).into()
+}
+
+/// Emits functions for shapes that the source knows; see `gather_core::specialize!`, which forwards to it with the path
+/// of the crate.
+#[proc_macro]
+pub fn specialize(input: TokenStream) -> TokenStream {
+    specialize::expand(input.into()).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that the

@@ -105,6 +105,7 @@ pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;
 pub(crate) mod select;
+pub(crate) mod shaped;
 mod space;
 mod table;
 

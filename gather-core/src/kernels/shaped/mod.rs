@@ -1,0 +1,14 @@
+//! Loops for shapes that the source knows: what functions of [`specialize!`](crate::specialize!) run, and the kernels of their
+//! sets.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `size` | products of known and open sizes |
+//! | `fold` | from declarations to loops, in constants |
+//! | `rows` | the loops of the operators on indices |
+//! | `blocks` | those of BatchToSpace |
+
+pub(crate) mod blocks;
+pub(crate) mod fold;
+pub(crate) mod rows;
+pub(crate) mod size;
