@@ -3,11 +3,11 @@
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::convert::map::Map;
 use crate::kernels::shaped::fold::IndexShape;
-use crate::kernels::shaped::rows::{IndexShapeOf, Slices, move_rows};
+use crate::kernels::shaped::rows::{IndexShapeOf, Slices, move_all};
 use crate::kernels::shaped::size::Sizes;
 use crate::plan::Axis;
 use crate::specialize::fits::index_sizes;
-use crate::specialize::{LARGE, general};
+use crate::specialize::{FAR, LARGE, LARGE_FAR, LARGE_ROWS, SHORT_ROW, general};
 use crate::tensor::layout::Layout;
 use crate::types::declared::{Declaration, Declared, MAX_DIMS};
 use crate::types::element::{Element, IsElement};
@@ -52,15 +52,25 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         }
         return general::index(declared, data, indices, &args, out);
     };
-    if const { Claims::<D, T, ARGS>::OUT_BYTES >= LARGE } || !is_known && size_of_val(out) >= LARGE {
+    if is_large::<D, T, ARGS>(
+        size_of_val(data),
+        if is_known { const { Claims::<D, T, ARGS>::OUT_BYTES } } else { size_of_val(out) },
+    ) {
         return general::index(declared, data, indices, &args, out);
     }
     let slices = Slices { data, indices, out: out.as_mut_ptr() };
     // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
-    if unsafe { move_rows::<D, T, I, ARGS>(&slices, &sizes) } {
+    if unsafe { move_all::<D, T, I, ARGS>(&slices, &sizes) } {
         return Ok(());
     }
     Err(bad_index::<D, I, ARGS>(indices, &sizes))
+}
+
+/// Whether a plan pays for so many bytes.
+#[inline(always)]
+fn is_large<D: Declaration, T: Element, const ARGS: usize>(data: usize, out: usize) -> bool {
+    let row = Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>();
+    out >= if row < SHORT_ROW { LARGE } else { LARGE_ROWS } || data > FAR && out >= LARGE_FAR
 }
 
 /// The error of the first index that is out of range.
@@ -84,7 +94,11 @@ fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *con
     match Layout::contiguous(shape) {
         // SAFETY: the caller's slice has as many indices, tuple by tuple.
         Ok(layout) => unsafe {
-            first_bad_index::find(&IndexCheck { op: declared.op, axes, policy: declared.policy, index }, indices, &layout)
+            first_bad_index::find(
+                &IndexCheck { op: declared.op, axes, policy: declared.policy, index },
+                indices,
+                &layout,
+            )
         },
         Err(error) => error,
     }

@@ -156,7 +156,7 @@ impl Source<'_> {
             #vis fn #name #params (
                 data: &[#data_ty],
                 #inputs
-                #(#arguments: #private::core::primitive::usize,)*
+                #(#arguments: #private::usize,)*
                 out: &mut [#out_ty],
             ) -> #private::core::result::Result<(), #krate::Error>
             #bounds
@@ -192,13 +192,8 @@ impl Source<'_> {
             let run = quote!(#name(#(#slices,)* #out)?; #private::core::result::Result::Ok(out));
             (quote!(#private::core::result::Result<#result_ty, #krate::Error>), run)
         } else {
-            let run = quote! {
-                match #name(#(#slices,)* #out) {
-                    #private::core::result::Result::Ok(()) => out,
-                    #private::core::result::Result::Err(error) => #private::cannot_fail(error),
-                }
-            };
-            (result_ty, run)
+            let call = quote!(#name(#(#slices,)* #out));
+            (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
         };
         let arrays = format_ident!("{name}_array");
         let doc = format!(" As [`{name}`], on arrays. Nothing but the indices is left to be checked.");
@@ -228,7 +223,9 @@ impl Source<'_> {
         if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
             text.push(String::new());
         }
-        let shape = |ty: &Type, sizes: Vec<String>| format!("`{}[{}]`", readable(ty), sizes.join(", "));
+        let shape = |ty: &Type, sizes: Vec<String>| {
+            format!("`{}[{}]`", readable(ty).replace(" ;", ";"), sizes.join(", "))
+        };
         let tensors: Vec<String> = self
             .tensors()
             .map(|(name, tensor)| {
@@ -239,15 +236,29 @@ impl Source<'_> {
         let output = shape(self.output_type(), output.iter().map(|size| size.text.clone()).collect());
         let op = self.checked.op.name();
         text.push(format!(" `{op}` of {} into {output}, all row-major.", tensors.join(" by ")));
+        text.extend(self.policy_doc().map(String::from));
         if !arguments.is_empty() {
             let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
-            text.push(format!(" The first open size of a tensor follows from its length; {} is given.", names.join(", ")));
+            let names = names.join(", ");
+            text.push(format!(" The first open size of a tensor follows from its length; others are given: {names}."));
         }
         text.push(String::new());
         text.push(" # Errors".into());
         let indices = if self.can_fail() { ", then for the first index that is out of range" } else { "" };
         text.push(format!(" For slices of other lengths{indices}."));
         quote!(#(#[doc = #text])*)
+    }
+}
+
+impl Source<'_> {
+    /// What an index out of range does, where it is no error.
+    fn policy_doc(&self) -> Option<&'static str> {
+        match self.checked.attributes.out_of_bounds {
+            OutOfBounds::Error => None,
+            OutOfBounds::Zero => Some(" Indices out of range yield zeros."),
+            OutOfBounds::Clamp => Some(" Indices out of range name the nearest element."),
+            OutOfBounds::Wrap => Some(" Indices are taken modulo the size of their axis."),
+        }
     }
 }
 

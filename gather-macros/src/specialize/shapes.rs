@@ -278,9 +278,13 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
         if let (Some(own), Some(by), Some(before), Some(after)) = (own.value, by.value, before.value, after.value) {
             return OutputSize::known(own * by - before - after);
         }
-        let (own, by, before, after) = (&own.tokens, &by.tokens, &before.tokens, &after.tokens);
-        let tokens = quote!({ #own * #by - #before - #after });
-        OutputSize { text: readable(&tokens), tokens, value: None, is_open: false }
+        let crops = [before, after].into_iter().filter(|crop| crop.value != Some(0));
+        let crops: Vec<_> = crops.collect();
+        let (own_tokens, by_tokens) = (&own.tokens, &by.tokens);
+        let crop_tokens = crops.iter().map(|crop| &crop.tokens);
+        let mut text = format!("{} * {}", own.text, by.text);
+        crops.iter().for_each(|crop| text += &format!(" - {}", crop.text));
+        OutputSize { tokens: quote!({ #own_tokens * #by_tokens #(- #crop_tokens)* }), text, value: None, is_open: false }
     };
     let batch = OutputSize::of(&data.sizes[0]);
     let product = block.iter().try_fold(1i128, |product, block| product.checked_mul(block.value()?));
@@ -288,9 +292,12 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
         _ if batch.is_open => batch,
         (Some(batch), Some(product)) if product > 0 => OutputSize::known(batch / product),
         _ => {
-            let (batch, blocks) = (&batch.tokens, block.iter().map(|block| OutputSize::of(block).tokens));
-            let tokens = quote!({ #batch / (1 #(* #blocks)*) });
-            OutputSize { text: readable(&tokens), tokens, value: None, is_open: false }
+            let blocks = block.iter().map(OutputSize::of).filter(|block| block.value != Some(1));
+            let blocks: Vec<OutputSize> = blocks.collect();
+            let (own, by) = (&batch.tokens, blocks.iter().map(|block| &block.tokens));
+            let mut text = batch.text.clone();
+            blocks.iter().for_each(|block| text += &format!(" / {}", block.text));
+            OutputSize { tokens: quote!({ #own #(/ #by)* }), text, value: None, is_open: false }
         }
     };
     [first].into_iter().chain((1..data.sizes.len()).map(size)).collect()

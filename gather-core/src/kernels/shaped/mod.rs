@@ -6,9 +6,12 @@
 //! | `size` | products of known and open sizes |
 //! | `fold` | from declarations to loops, in constants |
 //! | `rows` | the loops of the operators on indices |
+//! | `lookup_avx2` | short axes in a register |
 //! | `blocks` | those of BatchToSpace |
 
 pub(crate) mod blocks;
 pub(crate) mod fold;
+#[cfg(target_arch = "x86_64")]
+mod lookup_avx2;
 pub(crate) mod rows;
 pub(crate) mod size;

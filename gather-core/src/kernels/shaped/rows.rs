@@ -7,14 +7,22 @@
 //!         copy the rows, or write zeros
 //! ```
 //!
+//! On x86-64 the loops are compiled twice where vectors pay: for what every machine has, and for AVX2.
+//!
 //! Sizes, strides and policies are constants where the source knows them. So the compiler unrolls short loops, folds
 //! addresses, and leaves out what cannot happen.
 
 use crate::kernels::shaped::fold::{IndexShape, OUTER, ShapedAxis, ShapedLoop};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::shaped::lookup_avx2::{LANES, look_up};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::shaped::size::Size;
 use crate::kernels::shaped::size::Sizes;
 use crate::types::declared::{Declaration, MAX_DIMS};
 use crate::types::element::Element;
 use crate::types::index::Index;
+#[cfg(target_arch = "x86_64")]
+use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// What follows from a declaration of an operator on indices.
@@ -28,6 +36,57 @@ impl<D: Declaration> IndexShapeOf<D> {
     const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
     const INNER: ShapedLoop = Self::SHAPE.loops[OUTER + 2];
     const HAS_OUTER: bool = Self::SHAPE.len > MAX_DIMS - OUTER;
+    /// The size of the axis, where the inner loop looks up elements of one line of data by indices side by side.
+    #[cfg(target_arch = "x86_64")]
+    const LINE: Option<usize> = {
+        let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
+        let side_by_side = inner.index.is(Size::ONE) && inner.data.is(Size::ZERO) && axis.stride.is(Size::ONE);
+        let is_short = axis.dim.slots == 0 && axis.dim.known <= LANES;
+        let knows = matches!(Self::POLICY.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+        let one = Self::SHAPE.axes_len == 1 && Self::SHAPE.row.is(Size::ONE);
+        if side_by_side && is_short && knows && one { Some(axis.dim.known) } else { None }
+    };
+}
+
+/// Bytes of a row from which on its loops are compiled for AVX2 too.
+#[cfg(target_arch = "x86_64")]
+const WIDE_ROW: usize = 32;
+
+/// Moves every row by the loops for this machine.
+///
+/// # Safety
+/// As for [`move_rows`].
+#[inline(always)]
+pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    slices: &Slices<'_, T, I>,
+    sizes: &Sizes<ARGS>,
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let shape = const { &IndexShapeOf::<D>::SHAPE };
+        let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
+        if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
+            // SAFETY: the machine has AVX2; the rest is the caller's promise.
+            return unsafe { move_rows_avx2::<D, T, I, ARGS>(slices, sizes) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { move_rows::<D, T, I, ARGS, false>(slices, sizes) }
+}
+
+/// As [`move_rows`], for AVX2.
+///
+/// # Safety
+/// As there; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn move_rows_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    slices: &Slices<'_, T, I>,
+    sizes: &Sizes<ARGS>,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { move_rows::<D, T, I, ARGS, true>(slices, sizes) }
 }
 
 /// Rows that are resolved before the first of them is moved.
@@ -47,19 +106,19 @@ pub(crate) struct Slices<'a, T, I> {
 /// The slices have the lengths that the shape has for the sizes, and `out` may be written for `out_len` elements. No
 /// open size is 0, and those of one dimension agree (S1 to S3).
 #[inline(always)]
-pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
     slices: &Slices<'_, T, I>,
     sizes: &Sizes<ARGS>,
 ) -> bool {
     let mut place = Place { data: 0, index: 0, out: slices.out };
     if !IndexShapeOf::<D>::HAS_OUTER {
         // SAFETY: the caller's promise; the loops of the volume are all that there are.
-        return unsafe { move_volume::<D, T, I, ARGS>(slices, sizes, &mut place) };
+        return unsafe { move_volume::<D, T, I, ARGS, AVX2>(slices, sizes, &mut place) };
     }
     let mut counters = [0; OUTER];
     loop {
         // SAFETY: S1 to S3 for a coordinate of the outer loops.
-        if !unsafe { move_volume::<D, T, I, ARGS>(slices, sizes, &mut place) } {
+        if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(slices, sizes, &mut place) } {
             return false;
         }
         // The next coordinate.
@@ -96,7 +155,7 @@ struct Place<T> {
 /// # Safety
 /// As for [`move_rows`], for the coordinate of the place.
 #[inline(always)]
-unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
     slices: &Slices<'_, T, I>,
     sizes: &Sizes<ARGS>,
     place: &mut Place<T>,
@@ -111,7 +170,7 @@ unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize>(
             let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
             let start = Place { data, index, out: place.out };
             // SAFETY: the caller's promise, for this line.
-            if !unsafe { move_line::<D, T, I, ARGS>(slices, sizes, start) } {
+            if !unsafe { move_line::<D, T, I, ARGS, AVX2>(slices, sizes, start) } {
                 return false;
             }
             let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
@@ -126,13 +185,29 @@ unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize>(
 /// # Safety
 /// As for [`move_volume`].
 #[inline(always)]
-unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
     slices: &Slices<'_, T, I>,
     sizes: &Sizes<ARGS>,
     place: Place<T>,
 ) -> bool {
     let n = const { IndexShapeOf::<D>::INNER }.n.at(sizes);
     let mut done = 0;
+    #[cfg(target_arch = "x86_64")]
+    if AVX2
+        && size_of::<T>() == 4
+        && size_of::<I>() == 4
+        && let Some(dim) = const { IndexShapeOf::<D>::LINE }
+    {
+        let data = (slices.data.as_ptr().wrapping_add(place.data), dim);
+        let index = slices.indices.as_ptr().wrapping_add(place.index);
+        // SAFETY: the clone for AVX2 runs on machines that have it. S1 to S3 for the line: the axis is the line of data
+        // from here on, and indices and elements of the output lie side by side.
+        let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
+        if !ok {
+            return false;
+        }
+        done = ahead;
+    }
     while n - done >= GROUP {
         // SAFETY: the caller's promise, for rows of the loop.
         if !unsafe { move_group::<D, T, I, ARGS, GROUP>(slices, sizes, place, done) } {
