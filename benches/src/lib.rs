@@ -13,5 +13,6 @@ pub mod random;
 pub mod report;
 pub mod short;
 pub mod space;
+pub mod specialized;
 pub mod versions;
 pub mod workloads;

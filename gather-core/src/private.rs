@@ -11,6 +11,7 @@ pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::Avx2;
 pub use crate::kernels::convert::map::Convert;
+pub use crate::kernels::shaped::row::ShapedRow;
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
     SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,

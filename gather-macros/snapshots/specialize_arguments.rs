@@ -23,7 +23,6 @@ pub(crate) fn points<T: Element>(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather_nd(
-                "points",
                 &[private::ANY, private::ANY, private::ANY, 3],
                 &[private::ANY, private::ANY, 2],
                 1,

@@ -19,7 +19,6 @@ pub fn pick(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(
-                "pick",
                 &[32, 16],
                 &[8],
                 0,

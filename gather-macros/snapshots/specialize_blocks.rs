@@ -14,7 +14,6 @@ pub fn tiles(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::batch_to_space(
-            "tiles",
             &[8, 64, 64, 3],
             &[1, 2, B, 1],
             &[0, 0, 0, 0],

@@ -15,7 +15,6 @@ fn neighbours(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather_elements(
-                "neighbours",
                 &[8, 8],
                 &[8, 8],
                 1,

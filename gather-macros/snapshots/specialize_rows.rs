@@ -18,7 +18,6 @@ pub fn embed(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(
-            "embed",
             &[private::ANY, private::size(DIM)],
             &[private::ANY],
             0,

@@ -18,7 +18,6 @@ fn widen(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(
-            "widen",
             &[private::ANY, 384],
             &[private::ANY],
             0,
@@ -48,7 +47,6 @@ fn rows(
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(
-                "rows",
                 &[private::ANY, 16],
                 &[private::ANY],
                 0,
@@ -67,7 +65,6 @@ pub static MODEL: ::gather_core::KernelSet = private::KernelSet::shaped(
             enum __Declaration {}
             impl private::Declaration for __Declaration {
                 const DECLARED: private::Declared = private::Declared::gather(
-                        "rows",
                         &[private::ANY, 16],
                         &[private::ANY],
                         0,
@@ -75,7 +72,12 @@ pub static MODEL: ::gather_core::KernelSet = private::KernelSet::shaped(
                     )
                     .out_of_bounds(private::OutOfBounds::Zero);
             }
-            private::ShapedRow::gather::<__Declaration, f32, u32>()
+            private::ShapedRow::gather::<
+                __Declaration,
+                f32,
+                u32,
+                0,
+            >("rows f32[_, 16] u32[_]")
         },
     ],
 );

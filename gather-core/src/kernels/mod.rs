@@ -47,6 +47,7 @@
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
 //! | `convert` | maps: rows that are converted on their way |
 //! | `space` | BatchToSpace |
+//! | `shaped` | loops for shapes that the source knows |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //!
@@ -88,6 +89,8 @@
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more.
+//! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
+//!   sizes, all at least 1: `ShapedRow::matches`. It is never given a part of them.
 //!
 //! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` is
 //! that of BatchToSpace, whose kernels have no indices: of the contract, K1, K4, K5, K6 and K7 hold for them, and data

@@ -3,7 +3,7 @@
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::convert::map::Map;
 use crate::kernels::shaped::fold::IndexShape;
-use crate::kernels::shaped::rows::{IndexShapeOf, Slices, move_all};
+use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_all};
 use crate::kernels::shaped::size::Sizes;
 use crate::plan::Axis;
 use crate::specialize::fits::index_sizes;
@@ -58,9 +58,9 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
     ) {
         return general::index(declared, data, indices, &args, out);
     }
-    let slices = Slices { data, indices, out: out.as_mut_ptr() };
+    let tensors = Tensors { data: data.as_ptr(), indices: indices.as_ptr(), out: out.as_mut_ptr() };
     // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
-    if unsafe { move_all::<D, T, I, ARGS>(&slices, &sizes) } {
+    if unsafe { move_all::<D, T, I, ARGS>(tensors, &sizes) } {
         return Ok(());
     }
     Err(bad_index::<D, I, ARGS>(indices, &sizes))

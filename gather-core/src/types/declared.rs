@@ -25,7 +25,6 @@ pub(crate) const MAX_DIMS: usize = gather_macros::limit!(max_rank);
 /// An operator with its attributes, and the shapes that it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
-    pub(crate) name: &'static str,
     pub(crate) op: Op,
     /// From 1 to [`MOST`], or [`ANY`].
     pub(crate) data: &'static [usize],
@@ -68,12 +67,12 @@ pub const fn size(n: usize) -> usize {
 }
 
 impl Declared {
-    const fn new(name: &'static str, op: Op, data: &'static [usize], indices: &'static [usize]) -> Self {
+    const fn new(op: Op, data: &'static [usize], indices: &'static [usize]) -> Self {
         let policy = IndexPolicy { negative: NegativeIndex::FromEnd, out_of_bounds: OutOfBounds::Error };
         let blocks = Blocks { block: &[], begin: &[], end: &[] };
         check_sizes(data);
         check_sizes(indices);
-        Declared { name, op, data, indices, axis: 0, batch_dims: 0, policy, blocks, equal: false }
+        Declared { op, data, indices, axis: 0, batch_dims: 0, policy, blocks, equal: false }
     }
 
     /// Gather along an axis, which counts from the front, as do the batch dimensions.
@@ -82,14 +81,8 @@ impl Declared {
     /// At compile time when the shapes do not fit, here and in the other constructors.
     #[must_use]
     #[track_caller]
-    pub const fn gather(
-        name: &'static str,
-        data: &'static [usize],
-        indices: &'static [usize],
-        axis: usize,
-        batch_dims: usize,
-    ) -> Self {
-        let this = Self::new(name, Op::Gather, data, indices);
+    pub const fn gather(data: &'static [usize], indices: &'static [usize], axis: usize, batch_dims: usize) -> Self {
+        let this = Self::new(Op::Gather, data, indices);
         assert!(axis < data.len(), "the axis lies outside data");
         assert!(batch_dims <= axis && batch_dims <= indices.len(), "batch_dims lies beyond the axis or the indices");
         this.check_batch(batch_dims);
@@ -99,13 +92,8 @@ impl Declared {
     /// GatherElements along an axis, which counts from the front.
     #[must_use]
     #[track_caller]
-    pub const fn gather_elements(
-        name: &'static str,
-        data: &'static [usize],
-        indices: &'static [usize],
-        axis: usize,
-    ) -> Self {
-        let this = Self::new(name, Op::GatherElements, data, indices);
+    pub const fn gather_elements(data: &'static [usize], indices: &'static [usize], axis: usize) -> Self {
+        let this = Self::new(Op::GatherElements, data, indices);
         assert!(axis < data.len(), "the axis lies outside data");
         assert!(data.len() == indices.len(), "data and indices have different ranks");
         let mut dim = 0;
@@ -123,13 +111,8 @@ impl Declared {
     /// GatherNd with batch dimensions.
     #[must_use]
     #[track_caller]
-    pub const fn gather_nd(
-        name: &'static str,
-        data: &'static [usize],
-        indices: &'static [usize],
-        batch_dims: usize,
-    ) -> Self {
-        let this = Self::new(name, Op::GatherNd, data, indices);
+    pub const fn gather_nd(data: &'static [usize], indices: &'static [usize], batch_dims: usize) -> Self {
+        let this = Self::new(Op::GatherNd, data, indices);
         assert!(!indices.is_empty(), "indices have no dimension for the components of a tuple");
         assert!(batch_dims < indices.len() && batch_dims <= data.len(), "batch_dims lies beyond data or the indices");
         let len = indices[indices.len() - 1];
@@ -142,13 +125,12 @@ impl Declared {
     #[must_use]
     #[track_caller]
     pub const fn batch_to_space(
-        name: &'static str,
         data: &'static [usize],
         block: &'static [usize],
         begin: &'static [usize],
         end: &'static [usize],
     ) -> Self {
-        let this = Self::new(name, Op::BatchToSpace, data, &[]);
+        let this = Self::new(Op::BatchToSpace, data, &[]);
         let rank = data.len();
         assert!(rank >= 1, "data has no batch");
         assert!(block.len() == rank && begin.len() == rank && end.len() == rank, "an entry for each dimension");

@@ -159,7 +159,8 @@ fn index_type(cx: &mut Ctxt, ty: &Type, generics: &Generics) {
         Some(name) => {
             let name = name.to_string();
             // A misspelt index type. Other names may be aliases, which the compiler knows.
-            let looks = name.starts_with(['i', 'u']) && name.len() <= 5 && name[1..].chars().all(|c| c.is_ascii_digit());
+            let looks =
+                name.starts_with(['i', 'u']) && name.len() <= 5 && name[1..].chars().all(|c| c.is_ascii_digit());
             match nearest(&name, known()) {
                 Some(near) if looks && name.len() > 1 && near != name => suggestion(&name, known()),
                 _ => return,

@@ -32,15 +32,14 @@ pub(crate) fn set(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> Tok
     let Set { attrs, vis, name } = set;
     let (private, text) = (name::private(krate), name.to_string());
     let rows = sources.iter().filter(|source| source.has_row()).map(|source| {
-        let declaration = source.declaration();
-        let data = &source.checked.data.ty;
-        match &source.checked.indices {
-            Some(indices) => {
-                let indices = &indices.ty;
-                quote!({ #declaration #private::ShapedRow::gather::<__Declaration, #data, #indices>() })
-            }
-            None => quote!({ #declaration #private::ShapedRow::batch_to_space::<__Declaration, #data>() }),
-        }
+        let (declaration, count) = (source.declaration(), number(source.arguments().len()));
+        let shapes: Vec<String> = source.tensors().map(|(_, tensor)| shape_text(tensor)).collect();
+        let name = format!("{} {}", source.function.name, shapes.join(" "));
+        let types: Vec<&Type> = source.tensors().map(|(_, tensor)| &tensor.ty).collect();
+        quote!({
+            #declaration
+            #private::ShapedRow::gather::<__Declaration, #(#types,)* #count>(#name)
+        })
     });
     quote! {
         #(#attrs)*
@@ -49,9 +48,11 @@ pub(crate) fn set(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> Tok
 }
 
 impl Source<'_> {
-    /// Whether the dispatcher can know the kernel: types are known, and elements are moved as they are.
+    /// Whether the dispatcher can know the kernel: types are known, and indices say which elements are moved, as they
+    /// are.
     fn has_row(&self) -> bool {
-        self.function.generics.params.is_empty() && self.checked.attributes.map.is_none()
+        let moves = self.checked.op.has_indices() && self.checked.attributes.map.is_none();
+        moves && self.function.generics.params.is_empty()
     }
 
     /// The type of the output's elements.
@@ -83,7 +84,7 @@ impl Source<'_> {
     fn declaration(&self) -> TokenStream {
         let private = name::private(self.krate);
         let Checked { op, data, indices, attributes, .. } = self.checked;
-        let (name, constructor) = (self.function.name.to_string(), format_ident!("{}", op.name()));
+        let constructor = format_ident!("{}", op.name());
         let (data, indices) = (sizes(&private, &data.sizes), indices.as_ref().map(|i| sizes(&private, &i.sizes)));
         let (axis, batch_dims) = (number(attributes.axis), number(attributes.batch_dims));
         let arguments = match op {
@@ -105,14 +106,14 @@ impl Source<'_> {
         let numbers = self.tensors().flat_map(|(_, tensor)| &tensor.sizes);
         let mut numbers = numbers.chain(&attributes.block).chain(&attributes.begin).chain(&attributes.end);
         // Constants are checked as soon as the function is, and not when it is first called.
-        let check = numbers.any(|number| matches!(number, Number::Constant(_))).then(|| {
-            quote!(const _: #private::Declared = <__Declaration as #private::Declaration>::DECLARED;)
-        });
+        let check = numbers
+            .any(|number| matches!(number, Number::Constant(_)))
+            .then(|| quote!(const _: #private::Declared = <__Declaration as #private::Declaration>::DECLARED;));
         quote! {
             enum __Declaration {}
             impl #private::Declaration for __Declaration {
                 const DECLARED: #private::Declared =
-                    #private::Declared::#constructor(#name, #arguments) #out_of_bounds #rejects #equal;
+                    #private::Declared::#constructor(#arguments) #out_of_bounds #rejects #equal;
             }
             #check
         }
@@ -223,17 +224,9 @@ impl Source<'_> {
         if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
             text.push(String::new());
         }
-        let shape = |ty: &Type, sizes: Vec<String>| {
-            format!("`{}[{}]`", readable(ty).replace(" ;", ";"), sizes.join(", "))
-        };
-        let tensors: Vec<String> = self
-            .tensors()
-            .map(|(name, tensor)| {
-                let sizes = tensor.sizes.iter().map(|size| OutputSize::of(size).text).collect();
-                format!("{name} {}", shape(&tensor.ty, sizes))
-            })
-            .collect();
-        let output = shape(self.output_type(), output.iter().map(|size| size.text.clone()).collect());
+        let tensors: Vec<String> =
+            self.tensors().map(|(name, tensor)| format!("{name} `{}`", shape_text(tensor))).collect();
+        let output = format!("`{}`", typed(self.output_type(), output.iter().map(|size| size.text.clone())));
         let op = self.checked.op.name();
         text.push(format!(" `{op}` of {} into {output}, all row-major.", tensors.join(" by ")));
         text.extend(self.policy_doc().map(String::from));
@@ -260,6 +253,15 @@ impl Source<'_> {
             OutOfBounds::Wrap => Some(" Indices are taken modulo the size of their axis."),
         }
     }
+}
+
+/// A tensor as its author wrote it, more or less.
+fn shape_text(tensor: &Tensor) -> String {
+    typed(&tensor.ty, tensor.sizes.iter().map(|size| OutputSize::of(size).text))
+}
+
+fn typed(ty: &Type, sizes: impl Iterator<Item = String>) -> String {
+    format!("{}[{}]", readable(ty).replace(" ;", ";"), sizes.collect::<Vec<_>>().join(", "))
 }
 
 /// A shape, with constants and `_` in the words of gather-core.

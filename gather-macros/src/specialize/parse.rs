@@ -172,12 +172,7 @@ fn semicolon(input: ParseStream<'_>, what: &str, end: Span) -> Result<()> {
 }
 
 /// What follows `fn`; `None` after reporting what is wrong in it.
-fn function(
-    cx: &mut Ctxt,
-    input: ParseStream<'_>,
-    attrs: Vec<Attribute>,
-    vis: Visibility,
-) -> Result<Option<Function>> {
+fn function(cx: &mut Ctxt, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> Result<Option<Function>> {
     let name: Ident = input.parse()?;
     let mut generics: Generics = input.parse()?;
     generics.where_clause = input.parse()?;

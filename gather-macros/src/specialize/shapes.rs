@@ -121,7 +121,8 @@ fn gather_nd(cx: &mut Ctxt, attributes: &mut Attributes, given: &Given, data: &T
     let most = rank - attributes.batch_dims;
     match len {
         Number::Any(span) => {
-            let message = "the components of a tuple cannot be inferred: they decide what the loops are; write a number";
+            let message =
+                "the components of a tuple cannot be inferred: they decide what the loops are; write a number";
             cx.push(Error::new(*span, message));
         }
         Number::Constant(expr) => {
@@ -144,11 +145,16 @@ fn blocks(cx: &mut Ctxt, attributes: &mut Attributes, given: Given, data: &Tenso
     }
     let zeros = || (vec![Number::Literal(0, Span::call_site()); rank], Span::call_site());
     let Some(block) = given.block else { return };
-    let lists = [("block", block), ("crops_begin", given.begin.unwrap_or_else(zeros)), ("crops_end", given.end.unwrap_or_else(zeros))];
+    let lists = [
+        ("block", block),
+        ("crops_begin", given.begin.unwrap_or_else(zeros)),
+        ("crops_end", given.end.unwrap_or_else(zeros)),
+    ];
     let mut all_good = true;
     for (key, (list, span)) in &lists {
         if list.len() != rank {
-            let message = format!("`{key}` has {} entries for data of rank {rank}; write one for each dimension", list.len());
+            let message =
+                format!("`{key}` has {} entries for data of rank {rank}; write one for each dimension", list.len());
             cx.push(Error::new(*span, message));
             all_good = false;
             continue;
@@ -284,7 +290,12 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
         let crop_tokens = crops.iter().map(|crop| &crop.tokens);
         let mut text = format!("{} * {}", own.text, by.text);
         crops.iter().for_each(|crop| text += &format!(" - {}", crop.text));
-        OutputSize { tokens: quote!({ #own_tokens * #by_tokens #(- #crop_tokens)* }), text, value: None, is_open: false }
+        OutputSize {
+            tokens: quote!({ #own_tokens * #by_tokens #(- #crop_tokens)* }),
+            text,
+            value: None,
+            is_open: false,
+        }
     };
     let batch = OutputSize::of(&data.sizes[0]);
     let product = block.iter().try_fold(1i128, |product, block| product.checked_mul(block.value()?));

@@ -82,12 +82,7 @@ impl SpaceShape {
         };
         sizes[0] = images.times(Size::of(product));
         let image = Self::stride(&sizes, 0, rank);
-        let shape = SpaceShape {
-            loops: [ONCE; MAX_DIMS],
-            len: 0,
-            row: Size::ONE,
-            data_len: sizes[0].times(image),
-        };
+        let shape = SpaceShape { loops: [ONCE; MAX_DIMS], len: 0, row: Size::ONE, data_len: sizes[0].times(image) };
         let mut shape = shape.push(BlockedLoop { whole: images, period: image, ..ONCE });
         let mut later = product;
         let mut dim = 1;

@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::shaped::size::{Size, Slots};
+use crate::kernels::shaped::size::{Size, Sizes, Slots};
 use crate::types::declared::{ANY, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
@@ -25,6 +25,19 @@ pub(crate) struct ShapedAxis {
     pub(crate) axis: usize,
     pub(crate) dim: Size,
     pub(crate) stride: Size,
+}
+
+/// Where an open size stands alone among folded loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The iterations of a loop.
+    Loop(usize),
+    /// The size of an axis.
+    Axis(usize),
+    /// The elements of a row.
+    Row,
+    /// Nowhere: it makes no difference.
+    Unused,
 }
 
 /// Loops that are not among the last three, which have loops of their own in the code.
@@ -99,6 +112,46 @@ impl IndexShape {
             _ => tensors.gather(empty),
         }
         .finish()
+    }
+
+    /// The open sizes, where each can be read off folded loops by `value`; else `None`.
+    #[inline(always)]
+    pub(crate) fn sizes<const ARGS: usize>(&self, value: impl Fn(Source) -> usize) -> Option<Sizes<ARGS>> {
+        let mut sizes = Sizes { first: [1; 2], args: [1; ARGS] };
+        for (slot, size) in sizes.first.iter_mut().chain(&mut sizes.args).enumerate() {
+            let (source, known) = self.source(slot)?;
+            *size = if matches!(source, Source::Unused) { 1 } else { value(source) / known };
+        }
+        Some(sizes)
+    }
+
+    /// Where an open size can be read off, with what it is multiplied by there. `None` where it stands beside others
+    /// only.
+    #[inline(always)]
+    const fn source(&self, slot: usize) -> Option<(Source, usize)> {
+        let (mut used, mut at) = (false, 0);
+        while at < self.len {
+            let along = &self.loops[MAX_DIMS - self.len + at];
+            if along.n.slots == 1 << slot {
+                return Some((Source::Loop(at), along.n.known));
+            }
+            used |= (along.n.slots | along.data.slots | along.index.slots) >> slot & 1 == 1;
+            at += 1;
+        }
+        let mut at = 0;
+        while at < self.axes_len {
+            let axis = &self.axes[at];
+            if axis.dim.slots == 1 << slot {
+                return Some((Source::Axis(at), axis.dim.known));
+            }
+            used |= (axis.dim.slots | axis.stride.slots) >> slot & 1 == 1;
+            at += 1;
+        }
+        if self.row.slots == 1 << slot {
+            return Some((Source::Row, self.row.known));
+        }
+        used |= self.row.slots >> slot & 1 == 1;
+        if used { None } else { Some((Source::Unused, 1)) }
     }
 
     /// Adds a loop inside the others, or makes it one with the last.
@@ -234,5 +287,59 @@ impl Tensors<'_> {
             dim += 1;
         }
         shape
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loops of a declaration for open sizes, and the elements of a row.
+    fn loops(declared: &Declared, first: [usize; 2]) -> (Vec<[usize; 3]>, usize) {
+        let (shape, sizes) = (IndexShape::of(declared), Sizes { first, args: [] });
+        let all = shape.loops[MAX_DIMS - shape.len..].iter();
+        let loops = all.map(|l| [l.n.at(&sizes), l.data.at(&sizes), l.index.at(&sizes)]).collect();
+        assert!(shape.loops[..MAX_DIMS - shape.len].iter().all(|l| l.n.is(Size::ONE)));
+        (loops, shape.row.at(&sizes))
+    }
+
+    #[test]
+    fn dimensions_that_lie_side_by_side_are_one_loop() {
+        let rows = Declared::gather(&[ANY, 2, 8], &[ANY, 3], 0, 0);
+        assert_eq!(loops(&rows, [100, 5]), (vec![[15, 0, 1]], 16));
+        let middle = Declared::gather(&[2, 3, ANY, 4], &[5], 2, 0);
+        assert_eq!(loops(&middle, [7, 1]), (vec![[6, 28, 0], [5, 0, 1]], 4));
+        let batches = Declared::gather(&[ANY, 3, 4], &[ANY, 6], 1, 1);
+        assert_eq!(loops(&batches, [2, 2]), (vec![[2, 12, 6], [6, 0, 1]], 4));
+        let tuples = Declared::gather_nd(&[4, 5, 6], &[9, 2], 0);
+        assert_eq!(loops(&tuples, [1, 1]), (vec![[9, 0, 2]], 6));
+    }
+
+    #[test]
+    fn trimmed_indices_keep_their_loops() {
+        let equal = Declared::gather_elements(&[2, 3, 4, 5], &[2, 3, 9, 5], 2);
+        assert_eq!(loops(&equal, [1, 1]), (vec![[6, 20, 45], [9, 0, 5], [5, 1, 1]], 1));
+        let trimmed = Declared::gather_elements(&[2, 3, 4, 5], &[2, 2, 9, 4], 2);
+        assert_eq!(loops(&trimmed, [1, 1]), (vec![[2, 60, 72], [2, 20, 36], [9, 0, 4], [4, 1, 1]], 1));
+        // Two open sizes are not known to be one.
+        let open = Declared::gather_elements(&[ANY, 8], &[ANY, 8], 1);
+        assert_eq!(loops(&open, [4, 3]), (vec![[3, 8, 8], [8, 0, 1]], 1));
+    }
+
+    #[test]
+    fn open_sizes_are_read_off_loops() {
+        let read = |declared: &Declared, value: &dyn Fn(Source) -> usize| {
+            IndexShape::of(declared).sizes::<1>(value).map(|sizes| (sizes.first, sizes.args))
+        };
+        let at = |source: Source| match source {
+            Source::Loop(at) => [15, 90][at],
+            Source::Axis(_) => 7,
+            Source::Row => 24,
+            Source::Unused => unreachable!("nothing is read there"),
+        };
+        assert_eq!(read(&Declared::gather(&[ANY, 2, 8], &[ANY, 3], 0, 0), &at), Some(([7, 5], [1])));
+        assert_eq!(read(&Declared::gather(&[ANY, ANY, 8], &[3], 0, 0), &at), Some(([7, 1], [3])));
+        // Here the two stand beside each other only.
+        assert_eq!(read(&Declared::gather(&[4, ANY, ANY], &[3], 0, 0), &at), None);
     }
 }

@@ -58,7 +58,7 @@ const WIDE_ROW: usize = 32;
 /// As for [`move_rows`].
 #[inline(always)]
 pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: usize>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -67,11 +67,11 @@ pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: 
         let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
         if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
             // SAFETY: the machine has AVX2; the rest is the caller's promise.
-            return unsafe { move_rows_avx2::<D, T, I, ARGS>(slices, sizes) };
+            return unsafe { move_rows_avx2::<D, T, I, ARGS>(tensors, sizes) };
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { move_rows::<D, T, I, ARGS, false>(slices, sizes) }
+    unsafe { move_rows::<D, T, I, ARGS, false>(tensors, sizes) }
 }
 
 /// As [`move_rows`], for AVX2.
@@ -82,20 +82,21 @@ pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: 
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn move_rows_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { move_rows::<D, T, I, ARGS, true>(slices, sizes) }
+    unsafe { move_rows::<D, T, I, ARGS, true>(tensors, sizes) }
 }
 
 /// Rows that are resolved before the first of them is moved.
 const GROUP: usize = 8;
 
-/// The three slices of a call.
-pub(crate) struct Slices<'a, T, I> {
-    pub(crate) data: &'a [T],
-    pub(crate) indices: &'a [I],
+/// The three tensors of a call, at any alignment.
+#[derive(Clone, Copy)]
+pub(crate) struct Tensors<T, I> {
+    pub(crate) data: *const T,
+    pub(crate) indices: *const I,
     pub(crate) out: *mut T,
 }
 
@@ -103,22 +104,22 @@ pub(crate) struct Slices<'a, T, I> {
 /// whether there is none.
 ///
 /// # Safety
-/// The slices have the lengths that the shape has for the sizes, and `out` may be written for `out_len` elements. No
-/// open size is 0, and those of one dimension agree (S1 to S3).
+/// The tensors may be read, and `out` written, for as many elements as the shape has for the sizes, and `out` overlaps
+/// neither of the others. No open size is 0, and those of one dimension agree (S1 to S3).
 #[inline(always)]
 pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
 ) -> bool {
-    let mut place = Place { data: 0, index: 0, out: slices.out };
+    let mut place = Place { data: 0, index: 0, out: tensors.out };
     if !IndexShapeOf::<D>::HAS_OUTER {
         // SAFETY: the caller's promise; the loops of the volume are all that there are.
-        return unsafe { move_volume::<D, T, I, ARGS, AVX2>(slices, sizes, &mut place) };
+        return unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) };
     }
     let mut counters = [0; OUTER];
     loop {
         // SAFETY: S1 to S3 for a coordinate of the outer loops.
-        if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(slices, sizes, &mut place) } {
+        if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) } {
             return false;
         }
         // The next coordinate.
@@ -156,7 +157,7 @@ struct Place<T> {
 /// As for [`move_rows`], for the coordinate of the place.
 #[inline(always)]
 unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
     place: &mut Place<T>,
 ) -> bool {
@@ -170,7 +171,7 @@ unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, c
             let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
             let start = Place { data, index, out: place.out };
             // SAFETY: the caller's promise, for this line.
-            if !unsafe { move_line::<D, T, I, ARGS, AVX2>(slices, sizes, start) } {
+            if !unsafe { move_line::<D, T, I, ARGS, AVX2>(tensors, sizes, start) } {
                 return false;
             }
             let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
@@ -186,7 +187,7 @@ unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, c
 /// As for [`move_volume`].
 #[inline(always)]
 unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
     place: Place<T>,
 ) -> bool {
@@ -198,8 +199,8 @@ unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, con
         && size_of::<I>() == 4
         && let Some(dim) = const { IndexShapeOf::<D>::LINE }
     {
-        let data = (slices.data.as_ptr().wrapping_add(place.data), dim);
-        let index = slices.indices.as_ptr().wrapping_add(place.index);
+        let data = (tensors.data.wrapping_add(place.data), dim);
+        let index = tensors.indices.wrapping_add(place.index);
         // SAFETY: the clone for AVX2 runs on machines that have it. S1 to S3 for the line: the axis is the line of data
         // from here on, and indices and elements of the output lie side by side.
         let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
@@ -210,14 +211,14 @@ unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, con
     }
     while n - done >= GROUP {
         // SAFETY: the caller's promise, for rows of the loop.
-        if !unsafe { move_group::<D, T, I, ARGS, GROUP>(slices, sizes, place, done) } {
+        if !unsafe { move_group::<D, T, I, ARGS, GROUP>(tensors, sizes, place, done) } {
             return false;
         }
         done += GROUP;
     }
     while done < n {
         // SAFETY: as above.
-        if !unsafe { move_group::<D, T, I, ARGS, 1>(slices, sizes, place, done) } {
+        if !unsafe { move_group::<D, T, I, ARGS, 1>(tensors, sizes, place, done) } {
             return false;
         }
         done += 1;
@@ -231,7 +232,7 @@ unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, con
 /// As for [`move_volume`]; the rows are below the loop's iterations.
 #[inline(always)]
 unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, const N: usize>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
     place: Place<T>,
     first: usize,
@@ -242,7 +243,7 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
     for i in 0..N {
         let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
         // SAFETY: the caller's promise: S3 for this row.
-        let (position, ok) = unsafe { resolve::<D, T, I, ARGS>(slices, sizes, index) };
+        let (position, ok) = unsafe { resolve::<D, T, I, ARGS>(tensors, sizes, index) };
         let step = inner.data.at(sizes).wrapping_mul(first + i);
         from[i] = place.data.wrapping_add(step).wrapping_add(position);
         inside[i] = ok;
@@ -256,15 +257,15 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
         if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
             for at in 0..row {
                 // SAFETY: S1: the output holds `row` elements here.
-                unsafe { to.add(at).write(T::ZERO) };
+                unsafe { to.wrapping_add(at).write_unaligned(T::ZERO) };
             }
             continue;
         }
-        debug_assert!(from[i] + row <= slices.data.len(), "S2: {} and {row} elements", from[i]);
-        let from = slices.data.as_ptr().wrapping_add(from[i]);
-        // SAFETY: S2, for positions that are in range: the row lies in data. S1: the output holds a row here, and no
-        // slice overlaps one that may be written.
-        unsafe { core::ptr::copy_nonoverlapping(from, to, row) };
+        debug_assert!(from[i] + row <= const { IndexShapeOf::<D>::SHAPE }.data_len.at(sizes), "S2: {}", from[i]);
+        let from = tensors.data.wrapping_add(from[i]).cast::<u8>();
+        // SAFETY: S2, for positions that are in range: the row lies in data. S1: the output holds a row here, which
+        // overlaps no data.
+        unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
     }
     true
 }
@@ -275,7 +276,7 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
 /// There are as many indices as axes from `index` on.
 #[inline(always)]
 unsafe fn resolve<D: Declaration, T, I: Index, const ARGS: usize>(
-    slices: &Slices<'_, T, I>,
+    tensors: Tensors<T, I>,
     sizes: &Sizes<ARGS>,
     index: usize,
 ) -> (usize, bool) {
@@ -283,9 +284,8 @@ unsafe fn resolve<D: Declaration, T, I: Index, const ARGS: usize>(
     let (mut far, mut inside) = (0usize, true);
     for k in 0..const { IndexShapeOf::<D>::SHAPE.axes_len } {
         let ShapedAxis { dim, stride, .. } = const { IndexShapeOf::<D>::SHAPE }.axes[k];
-        debug_assert!(index + k < slices.indices.len(), "S3: index {index} and {k}");
         // SAFETY: the caller's promise.
-        let value = unsafe { *slices.indices.get_unchecked(index + k) };
+        let value = unsafe { tensors.indices.wrapping_add(index + k).read_unaligned() };
         let (position, ok) = position(policy, value, dim.at(sizes) as i64);
         far = far.wrapping_add(stride.at(sizes).wrapping_mul(position as usize));
         inside &= ok;

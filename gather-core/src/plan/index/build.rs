@@ -87,6 +87,9 @@ impl IndexPlan {
             return Ok(plan);
         }
         plan.choose(lowered, request, Facts { reused, size_in, index_size })?;
+        if !request.kernels.shaped().is_empty() {
+            plan.specialize(lowered, request, out);
+        }
         Ok(plan)
     }
 
@@ -284,7 +287,12 @@ fn reach(axes: &[Axis], size: usize) -> usize {
 }
 
 /// The element stride of the output along every lowered dimension: its own, or what is made of them in `room`.
-fn out_strides<'a>(out: &'a Layout, dims: &[Dim], merged: usize, room: &'a mut SmallVec<[isize; 6]>) -> &'a [isize] {
+pub(super) fn out_strides<'a>(
+    out: &'a Layout,
+    dims: &[Dim],
+    merged: usize,
+    room: &'a mut SmallVec<[isize; 6]>,
+) -> &'a [isize] {
     if merged <= 1 {
         return out.strides();
     }

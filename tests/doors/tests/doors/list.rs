@@ -227,4 +227,5 @@ pub(super) const DOORS: &[(&str, Door)] = &[
     ("maps::F32_TO_F16", Test("presets::every_ready_made_map")),
     ("rows", Test("more::rows_of_a_table")),
     ("rows_into", Test("more::rows_of_a_table")),
+    ("specialize!", Test("specialize::elements_of_every_kind")),
 ];
