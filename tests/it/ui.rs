@@ -206,7 +206,7 @@ const MESSAGES: [&str; 153] = [
     "`block` has 2 entries for data of rank 4; write one for each dimension",
     "the first entry of `block` is for the batch, which has none; write 1",
     "`block` takes a number for each dimension, such as `[1, 2, 2]`",
-    "`batch_to_space` takes data with a batch, so of rank 1 or more",
+    "`batch_to_space` takes data of rank 2 or more, not 0",
     "`f32` cannot index (use one of i8, i16,",
     "`u23` cannot index; did you mean",
     "`char` is not an element; others than numbers derive `gather_core::Element`",

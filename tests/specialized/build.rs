@@ -117,7 +117,7 @@ fn gather_nd(random: &mut Random) -> Drawn {
 }
 
 fn batch_to_space(random: &mut Random) -> Drawn {
-    let mut data = random.shape(1, 4, 2000);
+    let mut data = random.shape(2, 4, 2000);
     let (mut block, mut begin, mut end) = (vec![1], vec![0], vec![0]);
     for &size in &data[1..] {
         let by = 1 + random.below(3);

@@ -132,7 +132,7 @@ impl Declared {
     ) -> Self {
         let this = Self::new(Op::BatchToSpace, data, &[]);
         let rank = data.len();
-        assert!(rank >= 1, "data has no batch");
+        assert!(rank >= 2, "data has a batch and at least one more dimension");
         assert!(block.len() == rank && begin.len() == rank && end.len() == rank, "an entry for each dimension");
         check_sizes(block);
         assert!(block[0] == 1 && begin[0] == 0 && end[0] == 0, "the batch has no block and no crops");

@@ -90,7 +90,9 @@ pub(crate) fn function(cx: &mut Ctxt, function: &mut Function) -> Option<Checked
     let attributes = shapes::attributes(cx, op, preset, given, &data, indices.as_ref(), &function.op)?;
     let output = function.output.take();
     let checked = Checked { op, data, indices, attributes, output };
-    shapes::output_len(cx, &checked);
+    if cx.count() == before {
+        shapes::output_len(cx, &checked);
+    }
     (cx.count() == before).then_some(checked)
 }
 

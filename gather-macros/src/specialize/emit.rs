@@ -4,9 +4,11 @@
 //! the declaration is a constant to them.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Type};
 
+use crate::emit::at;
 use crate::name::{self, readable};
 use crate::specialize::check::Checked;
 use crate::specialize::known::{Op, OutOfBounds};
@@ -36,7 +38,8 @@ pub(crate) fn set(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> Tok
         let shapes: Vec<String> = source.tensors().map(|(_, tensor)| shape_text(tensor)).collect();
         let name = format!("{} {}", source.function.name, shapes.join(" "));
         let types: Vec<&Type> = source.tensors().map(|(_, tensor)| &tensor.ty).collect();
-        quote!({
+        let cfgs = source.cfgs();
+        quote!(#(#cfgs)* {
             #declaration
             #private::ShapedRow::gather::<__Declaration, #(#types,)* #count>(#name)
         })
@@ -53,6 +56,11 @@ impl Source<'_> {
     fn has_row(&self) -> bool {
         let moves = self.checked.op.has_indices() && self.checked.attributes.map.is_none();
         moves && self.function.generics.params.is_empty()
+    }
+
+    /// The conditions of the declaration, which hold for everything that names its function.
+    fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
+        self.function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
     }
 
     /// The type of the output's elements.
@@ -97,6 +105,9 @@ impl Source<'_> {
                 quote!(#data, #block, #begin, #end)
             }
         };
+        // What is wrong with constants is shown on the operator.
+        let (place, moved) = (self.function.op.span(), at(self.function.op.span(), &private));
+        let constructor = quote_spanned!(place=> #moved::Declared::#constructor(#arguments));
         let out_of_bounds = (attributes.out_of_bounds != OutOfBounds::Error).then(|| {
             let variant = format_ident!("{}", attributes.out_of_bounds.variant());
             quote!(.out_of_bounds(#private::OutOfBounds::#variant))
@@ -112,8 +123,7 @@ impl Source<'_> {
         quote! {
             enum __Declaration {}
             impl #private::Declaration for __Declaration {
-                const DECLARED: #private::Declared =
-                    #private::Declared::#constructor(#arguments) #out_of_bounds #rejects #equal;
+                const DECLARED: #private::Declared = #constructor #out_of_bounds #rejects #equal;
             }
             #check
         }
@@ -197,6 +207,7 @@ impl Source<'_> {
             (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
         };
         let arrays = format_ident!("{name}_array");
+        let cfgs = self.cfgs();
         let doc = format!(" As [`{name}`], on arrays. Nothing but the indices is left to be checked.");
         let doc = if self.checked.op.has_indices() { doc } else { format!(" As [`{name}`], on arrays.") };
         let errors = self.can_fail().then(|| {
@@ -207,6 +218,7 @@ impl Source<'_> {
             }
         });
         Some(quote! {
+            #(#cfgs)*
             #[doc = #doc]
             #errors
             #[allow(dead_code)]
@@ -269,7 +281,10 @@ fn sizes(private: &TokenStream, sizes: &[Number]) -> TokenStream {
     let sizes = sizes.iter().map(|size| match size {
         Number::Any(_) => quote!(#private::ANY),
         Number::Literal(value, _) => literal(*value),
-        Number::Constant(expr) => quote!(#private::size(#expr)),
+        Number::Constant(expr) => {
+            let moved = at(expr.span(), private);
+            quote_spanned!(expr.span()=> #moved::size(#expr))
+        }
     });
     quote!(&[#(#sizes),*])
 }

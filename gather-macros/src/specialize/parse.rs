@@ -233,6 +233,7 @@ fn tensors_of(cx: &mut Ctxt, input: ParseStream<'_>) -> Option<Vec<Tensor>> {
         }
         if !input.is_empty() && input.parse::<Option<Token![,]>>().ok().flatten().is_none() {
             cx.push(input.error("expected `,` between the tensors"));
+            let _ = input.parse::<TokenStream>();
             return None;
         }
     }

@@ -41,7 +41,9 @@ pub(crate) fn attributes(
         (Op::GatherNd, Some(indices)) => gather_nd(cx, &mut attributes, &given, data, indices),
         _ => blocks(cx, &mut attributes, given, data, place),
     }
-    (cx.count() == before).then_some(attributes)
+    // Missing attributes have been reported.
+    let is_whole = op.has_indices() || attributes.block.len() == data.sizes.len();
+    (cx.count() == before && is_whole).then_some(attributes)
 }
 
 fn normalized_axis(cx: &mut Ctxt, axis: i128, span: Span, rank: usize) -> usize {
@@ -130,7 +132,7 @@ fn gather_nd(cx: &mut Ctxt, attributes: &mut Attributes, given: &Given, data: &T
             cx.error_on(expr, message);
         }
         Number::Literal(len, span) => {
-            if !(1..=most as i128).contains(len) {
+            if *len > most as i128 {
                 let message = format!("a tuple of {len} components in data with {most} axes to index; use 1 to {most}");
                 cx.push(Error::new(*span, message));
             }
@@ -140,8 +142,8 @@ fn gather_nd(cx: &mut Ctxt, attributes: &mut Attributes, given: &Given, data: &T
 
 fn blocks(cx: &mut Ctxt, attributes: &mut Attributes, given: Given, data: &Tensor, place: &Ident) {
     let rank = data.sizes.len();
-    if rank == 0 {
-        return cx.error_on(place, "`batch_to_space` takes data with a batch, so of rank 1 or more");
+    if rank < 2 {
+        return cx.error_on(place, format!("`batch_to_space` takes data of rank 2 or more, not {rank}"));
     }
     let zeros = || (vec![Number::Literal(0, Span::call_site()); rank], Span::call_site());
     let Some(block) = given.block else { return };

@@ -34,6 +34,8 @@ gather_core::specialize! {
     fn one = gather::tensorflow(axis = 0) (u16[4], i32[]);
     fn widen = gather(axis = 0, map = BF16_TO_F32) (bf16[_, 2], u32[_]) -> f32;
     fn tiles = batch_to_space::openvino2(block = [1, 2, 2], crops_end = [0, 1, 0]) (u8[4, 1, 1]);
+    #[cfg(any())]
+    fn none = gather(axis = 0) (Missing[4], u8[2]);
     fn batches = gather_nd::openvino5(batch_dims = 2) (u8[2, 2, 3], u8[2, 2, 1]);
 }
 
