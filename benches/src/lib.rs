@@ -16,5 +16,6 @@ pub mod report;
 pub mod scatters;
 pub mod short;
 pub mod space;
+pub mod specialized;
 pub mod versions;
 pub mod workloads;

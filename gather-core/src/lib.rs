@@ -40,13 +40,15 @@
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
+//! - [`specialize!`] makes functions for shapes that the source knows, as quick as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
 //! Bits are moved and never converted, unless a map or a reduction does: NaN payloads and -0.0 survive. Bad input gives
 //! a typed [`Error`] with numbers, never a panic.
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), on [scatters](guide::scatter), and on [targets](guide::targets).
+//! run time](guide::runtime_types), on [shapes that the source knows](guide::specialize), on
+//! [scatters](guide::scatter), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -83,6 +85,7 @@ mod kernels;
 pub mod maps;
 mod ops;
 mod plan;
+mod specialize;
 mod tensor;
 mod types;
 
@@ -305,5 +308,77 @@ macro_rules! map_kernels {
 macro_rules! reduce_kernels {
     ($($tokens:tt)*) => {
         $crate::__private_0_1_0::reduce_kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits functions for shapes that the source knows: at the price of a loop written by hand, with the results and the
+/// errors of the operators.
+///
+/// [A chapter of the guide](guide::specialize) says when to use which. This page is the reference.
+///
+/// ```
+/// gather_core::specialize! {
+///     /// Eight of 32 rows; zeros for ids out of range.
+///     pub fn pick = gather(axis = 0, out_of_bounds = zero) (f32[32, 16], i64[8]);
+///     /// Rows of any table of this width.
+///     pub fn rows = gather(axis = 0) (f32[_, 16], u32[_]);
+/// }
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [[0.5f32; 16]; 32];
+///     assert_eq!(pick_array(&table, &[0, -1, 32, 3, 4, 5, 6, 7])[1..3], [[0.5; 16], [0.0; 16]]);
+///     let mut out = [0.0; 32];
+///     rows(table.as_flattened(), &[31, 0], &mut out)?;
+///     assert_eq!(out, [0.5; 32]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Grammar
+///
+/// ```text
+/// call      = (set | function)*
+/// set       = attribute* visibility "static" NAME ";"
+/// function  = attribute* visibility "fn" NAME generics? "=" operator "(" (key ("," key)* ","?)? ")"
+///             "(" tensor ("," tensor)? ","? ")" ("->" TYPE)? ";"
+/// operator  = OPERATOR ("::" PRESET)?
+/// key       = "axis" "=" NUMBER | "batch_dims" "=" NUMBER
+///           | "out_of_bounds" "=" ("error" | "zero" | "clamp" | "wrap")
+///           | "negative_index" "=" ("from_end" | "reject")
+///           | "block" "=" "[" size* "]" | "crops_begin" "=" "[" size* "]" | "crops_end" "=" "[" size* "]"
+///           | "map" "=" PATH
+/// tensor    = TYPE "[" (size | "_")* "]"
+/// size      = NUMBER | CONSTANT
+/// ```
+///
+/// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
+///   `gather::openvino8`. `batch_to_space` has data alone.
+/// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
+///   name: `fn rows<T: Element>`.
+/// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
+///   the length of its slice, the others are `usize` arguments in order.
+/// - `map` is the path of a [`Map`] without parameters. The type of its results stands behind `->`.
+///
+/// # What is emitted
+///
+/// For each declaration a function on slices,
+///
+/// ```text
+/// fn NAME(data: &[T], indices: &[I], <open sizes>, out: &mut [T]) -> Result<(), Error>
+/// ```
+///
+/// and where every size is known, `NAME_array`, which takes arrays and returns one: in a `Result`, where an index can
+/// be refused. Both have the documentation and the visibility of the declaration. For the set a static: a [`KernelSet`]
+/// for [`Registry::with`]. The emitted code is safe, and needs no standard library.
+///
+/// # Errors
+///
+/// All mistakes of a call are reported at once, each where it stands. What constants stand for is checked as they are
+/// evaluated, which `cargo check` does too. The functions return the errors of the operators: of lengths and open
+/// sizes, then [`Error::IndexOutOfRange`] for the first such index in row-major order.
+#[macro_export]
+macro_rules! specialize {
+    ($($tokens:tt)*) => {
+        $crate::__private_0_1_0::specialize_impl! { crate = $crate; $($tokens)* }
     };
 }

@@ -8,6 +8,7 @@ pub use ::core::mem::{offset_of, size_of};
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
 pub use gather_macros::{
     kernels as kernels_impl, map_kernels as map_kernels_impl, reduce_kernels as reduce_kernels_impl,
+    specialize as specialize_impl,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -18,12 +19,16 @@ pub use crate::kernels::Neon;
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::reduce::Combine;
+pub use crate::kernels::shaped::row::ShapedRow;
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
     SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,
 };
+pub use crate::specialize::{batch_to_space, cannot_fail, gather, gather_map};
 pub use crate::types::asserts::assert_width;
+pub use crate::types::declared::{ANY, Declaration, Declared, size};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::index::IndexType;
 pub use crate::types::level::Level;
 pub use crate::types::op::Op;
+pub use crate::types::policy::{NegativeIndex, OutOfBounds};

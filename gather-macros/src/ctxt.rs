@@ -22,6 +22,11 @@ impl Ctxt {
         self.errors.push(error);
     }
 
+    /// How many errors have been found.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
     /// The value of a parse; `None` after reporting its error.
     pub(crate) fn take<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()

@@ -1,5 +1,6 @@
 //! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, `reduce_kernels!`, which emits reductions, and `#[derive(Element)]`.
+//! conversions, `reduce_kernels!`, which emits reductions, `specialize!`, which emits functions for known shapes, and
+//! `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports them. The way of a call of `kernels!`:
 //!
@@ -20,6 +21,7 @@ mod parse;
 mod reduce;
 #[cfg(test)]
 mod snapshots;
+mod specialize;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 
@@ -39,6 +41,13 @@ pub fn map_kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn reduce_kernels(input: TokenStream) -> TokenStream {
     reduce::expand(input.into()).into()
+}
+
+/// Emits functions for shapes that the source knows; see `gather_core::specialize!`, which forwards to it with the path
+/// of the crate.
+#[proc_macro]
+pub fn specialize(input: TokenStream) -> TokenStream {
+    specialize::expand(input.into()).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that the

@@ -19,7 +19,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 19] = [
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -133,6 +133,52 @@ const CASES: [Case; 13] = [
         ",
     },
     Case {
+        name: "specialize_rows",
+        expand: specialize,
+        call: "
+            /// Token embeddings.
+            pub fn embed = gather(axis = 0) (f16[_, DIM], u32[_]);
+        ",
+    },
+    Case {
+        name: "specialize_arrays",
+        expand: specialize,
+        call: "
+            /// Eight of 32 rows; zeros for ids out of range.
+            pub fn pick = gather(axis = 0, out_of_bounds = zero) (f32[32, 16], i64[8]);
+        ",
+    },
+    Case {
+        name: "specialize_elements",
+        expand: specialize,
+        call: "fn neighbours = gather_elements::torch(axis = -1) ([u8; 4][8, 8], u8[8, 8]);",
+    },
+    Case {
+        name: "specialize_arguments",
+        expand: specialize,
+        call: "
+            pub(crate) fn points<T: Element> = gather_nd(batch_dims = 1, out_of_bounds = clamp) (
+                T[_, _, _, 3],
+                i32[_, _, 2],
+            );
+        ",
+    },
+    Case {
+        name: "specialize_blocks",
+        expand: specialize,
+        call: "pub fn tiles = batch_to_space(block = [1, 2, B, 1], crops_end = [0, 1, 0, 0]) (u8[8, 64, 64, 3]);",
+    },
+    Case {
+        name: "specialize_set",
+        expand: specialize,
+        call: "
+            /// The kernels of a model, for its registry.
+            pub static MODEL;
+            fn widen = gather(axis = 0, map = F16_TO_F32) (f16[_, 384], u32[_]) -> f32;
+            fn rows = gather::openvino8(axis = 0) (f32[_, 16], u32[_]);
+        ",
+    },
+    Case {
         name: "element_struct",
         expand: crate::element::expand,
         call: "
@@ -185,6 +231,11 @@ fn reduce_kernels(call: TokenStream) -> TokenStream {
     crate::reduce::expand(quote::quote!(crate = ::gather_core; #call))
 }
 
+/// `specialize!` as `gather_core::specialize!` forwards to it.
+fn specialize(call: TokenStream) -> TokenStream {
+    crate::specialize::expand(quote::quote!(crate = ::gather_core; #call))
+}
+
 /// A call, as comments, and what it expands to.
 fn rendered(case: &Case) -> String {
     let mut text = String::new();
@@ -192,6 +243,7 @@ fn rendered(case: &Case) -> String {
         Some("kernels") => Some("kernels"),
         Some("maps") => Some("map_kernels"),
         Some("reductions") => Some("reduce_kernels"),
+        Some("specialize") => Some("specialize"),
         _ => None,
     };
     let indent = if called.is_some() { "    " } else { "" };

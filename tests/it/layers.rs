@@ -11,8 +11,9 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, UseTree};
 
 /// The floors, top to bottom, each with the top-level modules that stand on it.
-const FLOORS: [(&str, &[&str]); 8] = [
+const FLOORS: [(&str, &[&str]); 9] = [
     ("lib", &["", "guide", "maps", "private"]),
+    ("specialize", &["specialize"]),
     ("ops", &["ops"]),
     ("call", &["call"]),
     ("exec", &["exec"]),

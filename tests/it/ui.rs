@@ -11,7 +11,7 @@ use std::process::Command;
 use trybuild::TestCases;
 
 /// Kinds of mistakes that the macros word themselves: the same with every compiler.
-const WORDED_HERE: [&str; 29] = [
+const WORDED_HERE: [&str; 35] = [
     "bad_index_type",
     "bad_list",
     "bad_ranks",
@@ -38,13 +38,19 @@ const WORDED_HERE: [&str; 29] = [
     "rank_zero",
     "reduce_grammar",
     "repeated_key",
+    "specialize_attributes",
+    "specialize_blocks",
+    "specialize_bounds",
+    "specialize_grammar",
+    "specialize_shapes",
+    "specialize_types",
     "unknown_op",
     "unknown_width",
     "width_class",
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 13] = [
+const WORDED_BY_COMPILER: [&str; 14] = [
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -56,6 +62,7 @@ const WORDED_BY_COMPILER: [&str; 13] = [
     "map_types",
     "not_an_element",
     "reduce_types",
+    "specialize_by_compiler",
     "width_claim",
     "wrong_crate",
 ];
@@ -64,7 +71,7 @@ const WORDED_BY_COMPILER: [&str; 13] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 95] = [
+const MESSAGES: [&str; 157] = [
     "a macro may give another type at each place; name its type by `type`, and list the name",
     "expected `unsafe`",
     "a set of kernels cannot be `mut`",
@@ -160,6 +167,68 @@ const MESSAGES: [&str; 95] = [
     "`H` has 1 input; a reduction has two: what is kept, and what is new",
     "`I` has 3 inputs; a reduction has two: what is kept, and what is new",
     "`J` reduces `u8`: both inputs and the result have this type, not `i8`",
+    "there is no function; declare one, such as `pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);`",
+    "expected `fn`: a function is declared as in `pub fn embed = ",
+    "expected `=` after `no_equals`: a function is declared as in",
+    "a call has one set of kernels",
+    "expected `;` after the declaration",
+    "`good` is the name of two functions",
+    "expected the attributes of the operator in parentheses, such as `(axis = 0)`",
+    "expected the tensors in parentheses, such as `(f32[_, 64], u32[_])`",
+    "expected a value, as in `axis = ..`",
+    "axis 2 lies outside data of rank 2; use -2 to 1",
+    "axis 0 of data without dimensions; there is none",
+    "batch_dims 2 lies beyond the axis; use 0 to 1",
+    "batch_dims 2 lies beyond the rank of indices; use 0 to 1",
+    "batch_dims 1 lies beyond data or the tuples; use 0 to 0",
+    "batch_dims 1 lies beyond what ONNX GatherND-11 has; use 0 to 0",
+    "`axis` decides what the loops are, so it is a number, not a constant",
+    "`axis` cannot be inferred; write a number",
+    "`gather` needs `axis`, such as `axis = 0`",
+    "`batch_to_space` needs `block`, such as `block = [1, 2, 2]`",
+    "`gather` has no attribute `axs`; did you mean `axis`? (it has",
+    "`axis` is given twice",
+    "`out_of_bounds` cannot be `zeros`; did you mean `zero`? (use one of error, zero, clamp, wrap)",
+    "unknown operator `gahter`; did you mean `gather`? (use one of gather, gather_elements, gather_nd, batch_to_space)",
+    "`gather` has no preset `openvino9`; did you mean `openvino8`? (use one of",
+    "batch dimension 1 has 3 elements in data and 4 in indices",
+    "dimension 1 of indices has 9 elements, more than the 8 of data",
+    "dimension 1 of indices has 7 elements, not the 8 of data",
+    "indices have rank 1; `gather_elements` takes the rank of data, 2",
+    "a tuple of 3 components in data with 2 axes to index; use 1 to 2",
+    "the components of a tuple cannot be inferred: they decide what the loops are; write a number",
+    "indices of `gather_nd` have rank 1 or more: the last dimension is the components of a tuple",
+    "a size of 0 leaves nothing to do; sizes are at least 1",
+    "-16 is no size",
+    "expected a size: a number, a constant, or `_`",
+    "a declared tensor has at most 8 dimensions, not 9",
+    "`gather::torch` takes indices of rank 1, not 2",
+    "the output has more bytes than a tensor can have (isize::MAX)",
+    "data has more bytes than a tensor can have (isize::MAX)",
+    "`block` cannot be inferred; write a number",
+    "the type of the elements cannot be inferred; write it, such as `f32`",
+    "blocks of 6 images do not divide the batch of 8",
+    "crops of 5 and 3 leave nothing of the 8 elements of dimension 1",
+    "`block` has 2 entries for data of rank 4; write one for each dimension",
+    "the first entry of `block` is for the batch, which has none; write 1",
+    "`block` takes a number for each dimension, such as `[1, 2, 2]`",
+    "`batch_to_space` takes data of rank 2 or more, not 0",
+    "`f32` cannot index (use one of i8, i16,",
+    "`u23` cannot index; did you mean",
+    "`char` is not an element; others than numbers derive `gather_core::Element`",
+    "a tuple has no fixed layout; an element is a number, an array, or a derived type",
+    "`gather` has no data; give its type and shape, such as `(f32[_, 64])`",
+    "`gather` has no indices; give their type and shape, such as `u32[_]`",
+    "`gather` takes data and indices",
+    "`batch_to_space` takes data, and no indices",
+    "expected the shape of the tensor in square brackets, such as `f32[_, 64]`",
+    "expected `,` between the tensors",
+    "a map needs the type of its results behind the tensors, such as `-> f32`",
+    "the output has the type of data, unless a `map` makes another",
+    "`map` takes the name of a map, such as `map = F16_TO_F32`",
+    "sizes are constants of the source, not of a function; use `_`, or a `const`",
+    "elements and indices do not borrow; leave the lifetime out",
+    "dimension 1 has 9 elements in indices, more than 8 in data",
 ];
 
 #[test]

@@ -11,6 +11,9 @@ pub mod plans {}
 #[doc = include_str!("runtime_types.md")]
 pub mod runtime_types {}
 
+#[doc = include_str!("specialize.md")]
+pub mod specialize {}
+
 #[doc = include_str!("targets.md")]
 pub mod targets {}
 

@@ -48,6 +48,7 @@
 //! | `convert` | maps: rows that are converted on their way |
 //! | `reduce` | scatters: rows that are reduced into their destinations |
 //! | `space` | what rearranges space: BatchToSpace, DepthToSpace and their inverses |
+//! | `shaped` | loops for shapes that the source knows |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
@@ -90,6 +91,8 @@
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more.
+//! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
+//!   sizes, all at least 1: `ShapedRow::matches`. It is never given a part of them.
 //!
 //! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` and
 //! `Deinterleaved` are those of kernels that rearrange space and have no indices: of the contract, K1, K4, K5, K6 and
@@ -109,6 +112,7 @@ pub(crate) mod registry;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod resolve;
 pub(crate) mod select;
+pub(crate) mod shaped;
 mod space;
 mod table;
 #[cfg(any(

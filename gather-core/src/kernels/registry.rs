@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::kernels::builtin::BUILTIN;
 use crate::kernels::select::Kernels;
+use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
 use crate::types::element::DType;
 use crate::types::index::IndexType;
@@ -71,7 +72,7 @@ impl Registry {
         Registry { sets: SmallVec::from_slice(&BUILTIN) }
     }
 
-    /// Adds a set made by [`kernels!`](crate::kernels!). Where two sets have one data type, the one added last runs.
+    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one data type, the one added last runs.
     #[must_use]
     pub fn with(mut self, set: &'static KernelSet) -> Self {
         self.sets.push(set);
@@ -80,7 +81,7 @@ impl Registry {
 
     /// Every row: data type x index type x rank x operator x level.
     pub fn kernels(&self) -> impl Iterator<Item = KernelInfo> + '_ {
-        self.sets.iter().flat_map(|set| rows(set))
+        self.sets.iter().flat_map(|set| rows(set).chain(shaped_rows(set)))
     }
 
     /// The row of a key; `None` when no set has one. A rank without a kernel of its own gets the kernel for any rank.
@@ -105,8 +106,16 @@ impl Registry {
     /// The kernels for calls of an index operator; `None` where no set knows the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         let takes = |set: &&&KernelSet| set.takes(op, index);
-        let set = self.known(dtype)?.find(takes);
-        Some(set.map_or_else(|| Kernels::builtin(index), |set| Kernels::with(set, index)))
+        let has_shape = |set: &&&KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
+        let shaped = self.sets.iter().rev().find(has_shape).map(|set| set.shaped_rows());
+        let kernels = match self.known(dtype) {
+            Some(mut known) => {
+                known.find(takes).map_or_else(|| Kernels::builtin(index), |set| Kernels::with(set, index))
+            }
+            // The built-in kernels move rows of any length.
+            None => shaped.map(|_| Kernels::builtin(index))?,
+        };
+        Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
 
     /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
@@ -126,6 +135,12 @@ impl Default for Registry {
     fn default() -> Self {
         Self::builtin()
     }
+}
+
+/// The kernels of a set for declared shapes, level by level.
+fn shaped_rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
+    let of_level = |&level| set.shaped_rows().iter().map(move |row| row.info(level));
+    ShapedRow::LEVELS.iter().flat_map(of_level)
 }
 
 /// The rows of a set, level by level.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::builtin::{REARRANGE, builtin_of};
+use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::{IndexEntry, KernelSet, SpaceEntry};
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
@@ -13,33 +14,46 @@ use crate::types::op::Op;
 pub(crate) struct Kernels {
     own: Option<&'static KernelSet>,
     builtin: &'static KernelSet,
+    /// Kernels for declared shapes, before all others.
+    shaped: &'static [ShapedRow],
 }
 
 impl Kernels {
     /// The built-in kernels for an index type that is known to the compiler, which links no others.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        Kernels { own: None, builtin: builtin_of(I::TYPE) }
+        Kernels { own: None, builtin: builtin_of(I::TYPE), shaped: &[] }
     }
 
     /// The built-in kernels for an index type.
     pub(crate) fn builtin(index: IndexType) -> Self {
-        Kernels { own: None, builtin: builtin_of(index) }
+        Kernels { own: None, builtin: builtin_of(index), shaped: &[] }
     }
 
     /// The kernels of a set, and the built-in ones for what it lacks.
     pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
-        Kernels { own: Some(own), builtin: builtin_of(index) }
+        Kernels { own: Some(own), builtin: builtin_of(index), shaped: &[] }
     }
 
     /// The built-in kernels of the operators that rearrange space.
     pub(crate) fn space() -> Self {
-        Kernels { own: None, builtin: &REARRANGE }
+        Kernels { own: None, builtin: &REARRANGE, shaped: &[] }
     }
 
     /// The kernels of a set for the operators that rearrange space, and the built-in ones for what it lacks.
     pub(crate) fn space_with(own: &'static KernelSet) -> Self {
-        Kernels { own: Some(own), builtin: &REARRANGE }
+        Kernels { own: Some(own), builtin: &REARRANGE, shaped: &[] }
+    }
+
+    /// With kernels for declared shapes.
+    pub(crate) fn with_shaped(self, shaped: &'static [ShapedRow]) -> Self {
+        Kernels { shaped, ..self }
+    }
+
+    /// Kernels for declared shapes.
+    #[inline]
+    pub(crate) fn shaped(&self) -> &'static [ShapedRow] {
+        self.shaped
     }
 
     /// The kernel of an index operator for rows of `row` bytes.

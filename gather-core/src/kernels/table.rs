@@ -11,6 +11,7 @@ use crate::kernels::bodies::one_pass_of;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::Width;
 use crate::kernels::moves::placed::RowSize;
+use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::space::args::SpaceArgs;
 use crate::types::element::DType;
 use crate::types::index::{Index, IndexType};
@@ -117,6 +118,7 @@ pub struct SpaceEntry {
 pub struct KernelSet {
     tables: Tables,
     lookup: Lookup,
+    shaped: &'static [ShapedRow],
 }
 
 /// Where the widths, representations and ranks of a set stand in its tables. They are found at compile time, for
@@ -242,7 +244,22 @@ impl KernelSet {
             row += 1;
         }
         let lookup = Lookup::new(&tables);
-        KernelSet { tables, lookup }
+        KernelSet { tables, lookup, shaped: &[] }
+    }
+
+    /// A set of kernels for declared shapes: what [`specialize!`](crate::specialize!) makes a static of.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn shaped(name: &'static str, shaped: &'static [ShapedRow]) -> Self {
+        let tables =
+            Tables { name, elements: &[], indices: &[], ranks: &[], ops: &[], widths: &[], reprs: &[], levels: &[] };
+        let lookup = Lookup::new(&tables);
+        KernelSet { tables, lookup, shaped }
+    }
+
+    /// The kernels for declared shapes.
+    pub(crate) fn shaped_rows(&self) -> &'static [ShapedRow] {
+        self.shaped
     }
 
     /// The name of the static.
@@ -254,7 +271,8 @@ impl KernelSet {
     /// The number of distinct functions in the set.
     #[must_use]
     pub fn functions(&self) -> usize {
-        self.tables.levels.iter().map(|level| level.index.len() + level.space.len()).sum()
+        let of_ranks: usize = self.tables.levels.iter().map(|level| level.index.len() + level.space.len()).sum();
+        of_ranks + self.shaped.len() * ShapedRow::LEVELS.len()
     }
 
     pub(crate) fn tables(&self) -> &Tables {

@@ -81,6 +81,13 @@ impl Level {
         }
     }
 
+    /// Whether calls that force no level may use AVX2, which every level of x86-64 has but `Scalar`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn has_avx2() -> bool {
+        matches!(Self::resolve(None), Ok(level) if level != Level::Scalar)
+    }
+
     fn checked(self) -> Result<Level, Error> {
         if self.is_available() { Ok(self) } else { Err(Error::LevelUnavailable { level: self }) }
     }

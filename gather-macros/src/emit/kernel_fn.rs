@@ -36,7 +36,7 @@ pub(crate) fn width_claims(source: Source<'_>) -> TokenStream {
 }
 
 /// Tokens that mean what they mean, but are shown in errors at another place.
-fn at(place: Span, tokens: &TokenStream) -> TokenStream {
+pub(crate) fn at(place: Span, tokens: &TokenStream) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(place.resolved_at(token.span()));
         token

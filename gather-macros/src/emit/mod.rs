@@ -8,6 +8,8 @@ mod kernel_fn;
 mod loop_nest;
 mod table;
 
+pub(crate) use kernel_fn::at;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -13,4 +13,5 @@ mod others;
 mod presets;
 mod scatter;
 mod space;
+mod specialize;
 mod tensors;

@@ -23,6 +23,8 @@ mod map;
 mod name;
 #[path = "../../../gather-macros/src/parse.rs"]
 mod parse;
+#[path = "../../../gather-macros/src/specialize/mod.rs"]
+mod specialize;
 
 mod tokens;
 
@@ -46,7 +48,7 @@ pub enum Outcome {
 /// # Errors
 /// When there are not enough bytes for a call.
 pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
-    let which = u.int_in_range(0..=2)?;
+    let which = u.int_in_range(0..=3)?;
     let text = tokens::draw(u, which)?;
     let Ok(call) = text.parse::<TokenStream>() else {
         return Ok(Outcome::NoTokens);
@@ -54,6 +56,7 @@ pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
     let expanded = match which {
         0 => kernels::expand(quote!(unsafe crate = ::gather_core; #call)),
         1 => map::expand(quote!(crate = ::gather_core; #call)),
+        2 => specialize::expand(quote!(crate = ::gather_core; #call)),
         _ => element::expand(call),
     };
     // The body of a map is not parsed, but left to the compiler, which reports on it better.

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 /// Good calls of each macro.
-const CALLS: [&[&str]; 3] = [
+const CALLS: [&[&str]; 4] = [
     &[
         "pub static ONE ; elements : [ f32 , Colour as x32 ] ; indices : [ i32 , i64 ] ; ranks : 1 ..= 3 , any ; ops : [ gather ] ;",
         "# [ cfg ( test ) ] pub ( crate ) static SOME ; elements : [ # [ cfg ( unix ) ] half :: f16 as x16 , [ u8 ; 3 ] ] ; \
@@ -14,6 +14,12 @@ const CALLS: [&[&str]; 3] = [
         "/// Two.\nstatic A = | mut a : [ u8 ; 3 ] | -> i32 { a [ 0 ] as i32 } ; pub ( super ) static B = | b : f32 , c : ( f32 , u8 ) | -> f32 { b } ;",
     ],
     &[
+        "/// Rows.\npub fn embed = gather ( axis = 0 ) ( f16 [ _ , DIM ] , u32 [ _ ] ) ; pub static MODEL ;",
+        "fn points < T : Element > = gather_nd :: openvino5 ( batch_dims = 2 , out_of_bounds = clamp ) ( T [ _ , 2 , 8 ] , i64 [ _ , _ , 1 ] ) ;",
+        "fn near = gather_elements ( axis = -1 , negative_index = reject , map = WIDEN ) ( [ u8 ; 4 ] [ 8 , 8 ] , u8 [ 8 , 4 ] ) -> f32 ;",
+        "pub ( crate ) fn tiles = batch_to_space ( block = [ 1 , 2 , B , 1 ] , crops_begin = [ 0 , 1 , 0 , 0 ] ) ( u8 [ 8 , _ , 64 , 3 ] ) ;",
+    ],
+    &[
         "# [ derive ( Clone , Copy , Element ) ] # [ repr ( C ) ] # [ element ( zero = Self :: NONE ) ] pub struct Particle { position : [ f32 ; 3 ] , pub id : u32 }",
         "# [ repr ( transparent ) ] # [ element ( crate = tensors ) ] struct Metres < T : Copy > ( T ) where T : Send ;",
         "# [ repr ( u8 ) ] # [ element ( zero = Unknown ) ] enum Base { Adenine = b'A' , Cytosine = 3 , Unknown }",
@@ -22,7 +28,7 @@ const CALLS: [&[&str]; 3] = [
 ];
 
 /// Words that mean something somewhere, and some that do not.
-const WORDS: [&str; 73] = [
+const WORDS: [&str; 81] = [
     "pub",
     "crate",
     "static",
@@ -53,6 +59,14 @@ const WORDS: [&str; 73] = [
     "gather_elements",
     "gather_nd",
     "batch_to_space",
+    "axis",
+    "batch_dims",
+    "block",
+    "crops_end",
+    "out_of_bounds",
+    "wrap",
+    "map",
+    "torch",
     "i8",
     "i64",
     "u8",

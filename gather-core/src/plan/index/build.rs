@@ -87,6 +87,9 @@ impl IndexPlan {
             return Ok(plan);
         }
         plan.choose(lowered, request, Facts { reused, size_in, index_size })?;
+        if !request.kernels.shaped().is_empty() {
+            plan.specialize(lowered, request, out);
+        }
         Ok(plan)
     }
 

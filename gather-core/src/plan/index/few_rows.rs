@@ -48,7 +48,8 @@ impl FewRows {
             return None;
         }
         let knows = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
-        if !knows || options.method.is_some() || request.converting.is_some() {
+        let has_shapes = !request.kernels.shaped().is_empty();
+        if !knows || has_shapes || options.method.is_some() || request.converting.is_some() {
             return None;
         }
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;

@@ -4,6 +4,7 @@
 
 pub(super) mod build;
 mod few_rows;
+mod shaped;
 
 pub(crate) use few_rows::FewRows;
 

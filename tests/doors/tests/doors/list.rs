@@ -314,4 +314,5 @@ pub(super) const DOORS: &[(&str, Door)] = &[
     ("space_to_depth", Test("inverses::depth_presets")),
     ("scatter_elements", Test("scatter::presets")),
     ("scatter_nd", Test("scatter::presets")),
+    ("specialize!", Test("specialize::elements_of_every_kind")),
 ];

@@ -1,0 +1,59 @@
+//! Shapes that the source knows: tokens of a text, the neighbours of cells, and an image out of its tiles.
+//!
+//! `cargo run --release -p gather-core --example specialize`
+
+#![forbid(unsafe_code)]
+
+use gather_core::{Element, Error, Gather, IndexType, Layout, Registry};
+use half::f16;
+
+/// The width of an embedding.
+const DIM: usize = 64;
+/// Cells of a ring.
+const CELLS: usize = 12;
+
+gather_core::specialize! {
+    /// The kernels of this program, for its registry.
+    static KERNELS;
+    /// Token embeddings: any number of ids, any number of rows.
+    fn embed = gather(axis = 0) (f16[_, DIM], u32[_]);
+    /// The same, as `f32`.
+    fn embed_wide = gather(axis = 0, map = gather_core::maps::F16_TO_F32) (f16[_, DIM], u32[_]) -> f32;
+    /// What stands in the cells to the left and to the right, around a ring.
+    fn neighbours = gather(axis = 0, out_of_bounds = wrap) (u8[CELLS], i8[CELLS, 2]);
+    /// An image of 4 x 4 pixels out of four of its tiles.
+    fn image = batch_to_space(block = [1, 2, 2, 1]) (u8[4, 2, 2, 3]);
+}
+
+fn main() -> Result<(), Error> {
+    let table: Vec<f16> = (0..1000 * DIM).map(|at| f16::from_f32((at / DIM) as f32)).collect();
+    let mut rows = vec![f16::ZERO; 3 * DIM];
+    embed(&table, &[7, 999, 0], &mut rows)?;
+    let firsts: Vec<f32> = rows.chunks(DIM).map(|row| row[0].to_f32()).collect();
+    println!("tokens 7, 999 and 0 begin with {firsts:?}");
+    let refused = embed(&table, &[7, 1000, 0], &mut rows).expect_err("there are 1000 rows");
+    println!("tokens 7, 1000 and 0: {refused}");
+    let mut wide = vec![0.0; DIM];
+    embed_wide(&table, &[42], &mut wide)?;
+    println!("token 42 begins with {:?}", &wide[..3]);
+
+    let cells: [u8; CELLS] = *b"abcdefghijkl";
+    let around: [[i8; 2]; CELLS] = std::array::from_fn(|at| [at as i8 - 1, at as i8 + 1]);
+    for (cell, [left, right]) in cells.iter().zip(neighbours_array(&cells, &around)) {
+        print!("{}{}{} ", left as char, *cell as char, right as char);
+    }
+    println!();
+
+    let tiles = [[[[1; 3]; 2]; 2], [[[2; 3]; 2]; 2], [[[3; 3]; 2]; 2], [[[4; 3]; 2]; 2]];
+    let [image] = image_array(&tiles);
+    for line in image {
+        println!("{:?}", line.map(|pixel| pixel[0]));
+    }
+
+    // The dispatcher knows the shapes too.
+    let registry = Registry::builtin().with(&KERNELS);
+    let (table, ids) = (Layout::contiguous(&[1000, DIM])?, Layout::contiguous(&[3])?);
+    let plan = Gather::new(0).plan_dyn(&registry, f16::DTYPE, &table, IndexType::U32, &ids)?;
+    println!("{}", plan.explain());
+    Ok(())
+}

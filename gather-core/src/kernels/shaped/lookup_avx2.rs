@@ -1,0 +1,71 @@
+//! Axes of at most eight elements of 4 bytes: a line of data in a register, and elements that are shuffled out of it.
+//!
+//! ```text
+//! table = the line
+//! for each eight indices:  compare (out of range: stop, or remember it);  store table[indices]
+//! ```
+//!
+//! The scalar loop stores element by element, and is bound by that.
+
+use core::arch::x86_64::{
+    __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32,
+    _mm256_loadu_si256, _mm256_maskload_epi32, _mm256_max_epu32, _mm256_permutevar8x32_epi32, _mm256_set1_epi32,
+    _mm256_setr_epi32, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_testz_si256,
+};
+
+use crate::types::element::Element;
+use crate::types::index::Index;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// Elements of a register.
+pub(crate) const LANES: usize = 8;
+
+/// Writes as many elements as make whole registers; returns how many, and whether none of their indices is out of
+/// range. Under [`OutOfBounds::Error`] it stops at the first register that has one.
+///
+/// # Safety
+/// The machine has AVX2. `data` may be read for `1 <= dim <= 8` elements, `index` for `n` indices, and `out` may be
+/// written for `n` elements. Elements and indices have 4 bytes. The policy is `Error` or `Zero`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn look_up<T: Element, I: Index>(
+    policy: IndexPolicy,
+    (data, dim): (*const T, usize),
+    index: *const I,
+    out: *mut T,
+    n: usize,
+) -> (usize, bool) {
+    debug_assert!(size_of::<T>() == 4 && size_of::<I>() == 4 && (1..=LANES).contains(&dim));
+    let dims = _mm256_set1_epi32(dim as i32);
+    let table = if dim == LANES {
+        // SAFETY: the caller's promise: eight elements may be read.
+        unsafe { _mm256_loadu_si256(data.cast()) }
+    } else {
+        let mask = _mm256_cmpgt_epi32(dims, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        // SAFETY: the caller's promise: the first `dim` elements may be read, and the mask has no others.
+        unsafe { _mm256_maskload_epi32(data.cast(), mask) }
+    };
+    // SAFETY: an element has no uninitialised byte, and 4 bytes.
+    let zero = unsafe { core::mem::transmute_copy::<T, i32>(&T::ZERO) };
+    let mut done = 0;
+    while n - done >= LANES {
+        // SAFETY: the caller's promise, for indices below `n`.
+        let mut x = unsafe { _mm256_loadu_si256(index.wrapping_add(done).cast::<__m256i>()) };
+        if I::TYPE.is_signed() && policy.negative == NegativeIndex::FromEnd {
+            // Negative values: `x + dim` cannot overflow. Others: plus 0.
+            x = _mm256_add_epi32(x, _mm256_and_si256(dims, _mm256_srai_epi32::<31>(x)));
+        }
+        let outside = _mm256_cmpeq_epi32(_mm256_max_epu32(x, dims), x);
+        if policy.out_of_bounds == OutOfBounds::Error && _mm256_testz_si256(outside, outside) == 0 {
+            return (done, false);
+        }
+        let mut values = _mm256_permutevar8x32_epi32(table, x);
+        if policy.out_of_bounds == OutOfBounds::Zero {
+            values = _mm256_blendv_epi8(values, _mm256_set1_epi32(zero), outside);
+        }
+        // SAFETY: the caller's promise, for elements below `n`.
+        unsafe { _mm256_storeu_si256(out.wrapping_add(done).cast(), values) };
+        done += LANES;
+    }
+    (done, true)
+}

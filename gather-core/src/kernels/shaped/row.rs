@@ -1,0 +1,152 @@
+//! Kernels for declared shapes, as rows of a set: what the run-time dispatcher picks where types and folded shapes
+//! match.
+
+use crate::kernels::args::{IndexArgs, Loop, Outcome};
+use crate::kernels::registry::KernelInfo;
+use crate::kernels::shaped::fold::{IndexShape, Source};
+use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_rows};
+use crate::kernels::shaped::size::Sizes;
+use crate::kernels::table::IndexKernel;
+use crate::types::declared::{Declaration, Declared, MAX_DIMS};
+use crate::types::element::{DType, Element};
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::op::Op;
+use crate::types::policy::IndexPolicy;
+
+/// A kernel for a declared shape.
+///
+/// Made for a declaration alone, so that the kernels are those of the shape and the types (T1).
+#[derive(Clone, Copy, Debug)]
+pub struct ShapedRow {
+    name: &'static str,
+    declared: Declared,
+    shape: &'static IndexShape,
+    dtype: DType,
+    index: IndexType,
+    scalar: IndexKernel,
+    vectors: IndexKernel,
+}
+
+impl ShapedRow {
+    /// The levels that have kernels of their own.
+    pub(crate) const LEVELS: &'static [Level] =
+        if cfg!(target_arch = "x86_64") { &[Level::Scalar, Level::Avx2] } else { &[Level::Scalar] };
+
+    /// The row of a declaration under a name, which says its shape too.
+    #[must_use]
+    pub const fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(name: &'static str) -> Self {
+        assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
+        ShapedRow {
+            name,
+            declared: D::DECLARED,
+            shape: &IndexShapeOf::<D>::SHAPE,
+            dtype: T::DTYPE,
+            index: I::TYPE,
+            scalar: shaped_scalar::<D, T, I, ARGS>,
+            #[cfg(target_arch = "x86_64")]
+            vectors: shaped_avx2::<D, T, I, ARGS>,
+            #[cfg(not(target_arch = "x86_64"))]
+            vectors: shaped_scalar::<D, T, I, ARGS>,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn takes(&self, op: Op, dtype: DType, index: IndexType) -> bool {
+        self.declared.op == op && self.index == index && self.dtype == dtype
+    }
+
+    /// The kernel of a level.
+    pub(crate) fn kernel(&self, level: Level) -> IndexKernel {
+        if level == Level::Scalar { self.scalar } else { self.vectors }
+    }
+
+    pub(crate) fn info(&self, level: Level) -> KernelInfo {
+        let (op, dtype, index) = (self.declared.op, self.dtype, Some(self.index));
+        KernelInfo { op, dtype, index, rank: Some(self.shape.len), level, name: self.name }
+    }
+
+    /// Whether loops that have been folded, in elements, are those of the shape for some open sizes: K10.
+    ///
+    /// An axis is its place, its size, its stride in data, and the place of its component in a tuple.
+    pub(crate) fn matches(
+        &self,
+        policy: IndexPolicy,
+        loops: &[Loop],
+        row: usize,
+        axes: impl ExactSizeIterator<Item = (usize, usize, isize, isize)> + Clone,
+    ) -> bool {
+        let shape = self.shape;
+        if policy != self.declared.policy || loops.len() != shape.len || axes.len() != shape.axes_len {
+            return false;
+        }
+        let open = |source: Source| match source {
+            Source::Loop(at) => loops[at].n,
+            Source::Axis(at) => axes.clone().nth(at).map_or(0, |axis| axis.1),
+            Source::Row => row,
+            Source::Unused => 1,
+        };
+        // As many arguments as any declaration has.
+        let Some(sizes) = shape.sizes::<{ 2 * MAX_DIMS }>(open) else { return false };
+        let own = &shape.loops[MAX_DIMS - shape.len..];
+        let same = |own: usize, given: isize| usize::try_from(given) == Ok(own);
+        let same_loops = own.iter().zip(loops).all(|(own, given)| {
+            own.n.at(&sizes) == given.n
+                && same(own.data.at(&sizes), given.data)
+                && same(own.index.at(&sizes), given.index)
+        });
+        let same_axes = shape.axes[..shape.axes_len].iter().zip(axes).enumerate().all(|(k, (own, given))| {
+            let (axis, dim, data, component) = given;
+            let same_place = axis == own.axis && component == k as isize;
+            same_place && dim == own.dim.at(&sizes) && same(own.stride.at(&sizes), data)
+        });
+        let side_by_side = loops.iter().rev().try_fold(row, |step, l| same(step, l.out).then_some(step * l.n));
+        same_loops && same_axes && shape.row.at(&sizes) == row && side_by_side.is_some()
+    }
+}
+
+/// The kernel of a declaration, for every machine.
+///
+/// # Safety
+/// The kernel contract: K10.
+unsafe fn shaped_scalar<D: Declaration, T: Element, I: Index, const ARGS: usize>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { shaped::<D, T, I, ARGS, false>(args) }
+}
+
+/// The kernel of a declaration, for AVX2.
+///
+/// # Safety
+/// The kernel contract: K7 and K10.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn shaped_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { shaped::<D, T, I, ARGS, true>(args) }
+}
+
+/// # Safety
+/// The kernel contract: K7 and K10.
+#[inline(always)]
+unsafe fn shaped<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
+    args: &IndexArgs<'_>,
+) -> Outcome {
+    let open = |source: Source| match source {
+        Source::Loop(at) => args.loops[at].n,
+        Source::Axis(at) => args.spec.components[at].dim as usize,
+        Source::Row => args.spec.row / size_of::<T>(),
+        Source::Unused => 1,
+    };
+    let sizes: Sizes<ARGS> = const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
+    let tensors = Tensors {
+        data: args.origin.data.cast::<T>(),
+        indices: args.origin.index.cast::<I>(),
+        out: args.origin.out.cast(),
+    };
+    // SAFETY: K1 to K4 for the loops, which are those of the shape for these sizes (K10).
+    let inside = unsafe { move_rows::<D, T, I, ARGS, AVX2>(tensors, &sizes) };
+    Outcome { out_of_range: !inside }
+}

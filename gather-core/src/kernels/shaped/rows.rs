@@ -1,0 +1,312 @@
+//! The loops of the operators on indices, for shapes that the source knows.
+//!
+//! ```text
+//! for each coordinate of the outer loops:          (the last three loops are loops in the code, others are counted)
+//!     for each group of rows of the inner loop:
+//!         resolve their indices                    (out of range: stop, or remember it)
+//!         copy the rows, or write zeros
+//! ```
+//!
+//! On x86-64 the loops are compiled twice where vectors pay: for what every machine has, and for AVX2.
+//!
+//! Sizes, strides and policies are constants where the source knows them. So the compiler unrolls short loops, folds
+//! addresses, and leaves out what cannot happen.
+
+use crate::kernels::shaped::fold::{IndexShape, OUTER, ShapedAxis, ShapedLoop};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::shaped::lookup_avx2::{LANES, look_up};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::shaped::size::Size;
+use crate::kernels::shaped::size::Sizes;
+use crate::types::declared::{Declaration, MAX_DIMS};
+use crate::types::element::Element;
+use crate::types::index::Index;
+#[cfg(target_arch = "x86_64")]
+use crate::types::level::Level;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// What follows from a declaration of an operator on indices.
+pub(crate) struct IndexShapeOf<D>(D);
+
+impl<D: Declaration> IndexShapeOf<D> {
+    pub(crate) const SHAPE: IndexShape = IndexShape::of(&D::DECLARED);
+    const POLICY: IndexPolicy = D::DECLARED.policy;
+    /// The last three loops.
+    const PLANES: ShapedLoop = Self::SHAPE.loops[OUTER];
+    const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
+    const INNER: ShapedLoop = Self::SHAPE.loops[OUTER + 2];
+    const HAS_OUTER: bool = Self::SHAPE.len > MAX_DIMS - OUTER;
+    /// The size of the axis, where the inner loop looks up elements of one line of data by indices side by side.
+    #[cfg(target_arch = "x86_64")]
+    const LINE: Option<usize> = {
+        let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
+        let side_by_side = inner.index.is(Size::ONE) && inner.data.is(Size::ZERO) && axis.stride.is(Size::ONE);
+        let is_short = axis.dim.slots == 0 && axis.dim.known <= LANES;
+        let knows = matches!(Self::POLICY.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+        let one = Self::SHAPE.axes_len == 1 && Self::SHAPE.row.is(Size::ONE);
+        if side_by_side && is_short && knows && one { Some(axis.dim.known) } else { None }
+    };
+}
+
+/// Bytes of a row from which on its loops are compiled for AVX2 too.
+#[cfg(target_arch = "x86_64")]
+const WIDE_ROW: usize = 32;
+
+/// Moves every row by the loops for this machine.
+///
+/// # Safety
+/// As for [`move_rows`].
+#[inline(always)]
+pub(crate) unsafe fn move_all<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let shape = const { &IndexShapeOf::<D>::SHAPE };
+        let looks_up = IndexShapeOf::<D>::LINE.is_some() && size_of::<T>() == 4 && size_of::<I>() == 4;
+        if (looks_up || shape.row.known * size_of::<T>() >= WIDE_ROW) && Level::has_avx2() {
+            // SAFETY: the machine has AVX2; the rest is the caller's promise.
+            return unsafe { move_rows_avx2::<D, T, I, ARGS>(tensors, sizes) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { move_rows::<D, T, I, ARGS, false>(tensors, sizes) }
+}
+
+/// As [`move_rows`], for AVX2.
+///
+/// # Safety
+/// As there; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn move_rows_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { move_rows::<D, T, I, ARGS, true>(tensors, sizes) }
+}
+
+/// Rows that are resolved before the first of them is moved.
+const GROUP: usize = 8;
+
+/// The three tensors of a call, at any alignment.
+#[derive(Clone, Copy)]
+pub(crate) struct Tensors<T, I> {
+    pub(crate) data: *const T,
+    pub(crate) indices: *const I,
+    pub(crate) out: *mut T,
+}
+
+/// Moves every row, up to the first group of which an index is out of range under [`OutOfBounds::Error`]; returns
+/// whether there is none.
+///
+/// # Safety
+/// The tensors may be read, and `out` written, for as many elements as the shape has for the sizes, and `out` overlaps
+/// neither of the others. No open size is 0, and those of one dimension agree (S1 to S3).
+#[inline(always)]
+pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+) -> bool {
+    let mut place = Place { data: 0, index: 0, out: tensors.out };
+    if !IndexShapeOf::<D>::HAS_OUTER {
+        // SAFETY: the caller's promise; the loops of the volume are all that there are.
+        return unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) };
+    }
+    let mut counters = [0; OUTER];
+    loop {
+        // SAFETY: S1 to S3 for a coordinate of the outer loops.
+        if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) } {
+            return false;
+        }
+        // The next coordinate.
+        let mut depth = OUTER;
+        loop {
+            if depth == 0 {
+                return true;
+            }
+            depth -= 1;
+            let along = IndexShapeOf::<D>::SHAPE.loops[depth];
+            let (n, data, index) = (along.n.at(sizes), along.data.at(sizes), along.index.at(sizes));
+            counters[depth] += 1;
+            (place.data, place.index) = (place.data.wrapping_add(data), place.index.wrapping_add(index));
+            if counters[depth] < n {
+                break;
+            }
+            counters[depth] = 0;
+            place.data = place.data.wrapping_sub(data.wrapping_mul(n));
+            place.index = place.index.wrapping_sub(index.wrapping_mul(n));
+        }
+    }
+}
+
+/// Where a row lies in data and its index in indices, in elements, and where it goes.
+#[derive(Clone, Copy)]
+struct Place<T> {
+    data: usize,
+    index: usize,
+    out: *mut T,
+}
+
+/// Runs the last three loops, and moves the place of the output behind them.
+///
+/// # Safety
+/// As for [`move_rows`], for the coordinate of the place.
+#[inline(always)]
+unsafe fn move_volume<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+    place: &mut Place<T>,
+) -> bool {
+    let (planes, lines) = (const { IndexShapeOf::<D>::PLANES }, const { IndexShapeOf::<D>::LINES });
+    for plane in 0..planes.n.at(sizes) {
+        for line in 0..lines.n.at(sizes) {
+            let step = |plane_step: usize, line_step: usize| {
+                plane_step.wrapping_mul(plane).wrapping_add(line_step.wrapping_mul(line))
+            };
+            let data = place.data.wrapping_add(step(planes.data.at(sizes), lines.data.at(sizes)));
+            let index = place.index.wrapping_add(step(planes.index.at(sizes), lines.index.at(sizes)));
+            let start = Place { data, index, out: place.out };
+            // SAFETY: the caller's promise, for this line.
+            if !unsafe { move_line::<D, T, I, ARGS, AVX2>(tensors, sizes, start) } {
+                return false;
+            }
+            let (n, row) = (const { IndexShapeOf::<D>::INNER }.n, const { IndexShapeOf::<D>::SHAPE }.row);
+            place.out = place.out.wrapping_add(n.at(sizes).wrapping_mul(row.at(sizes)));
+        }
+    }
+    true
+}
+
+/// Runs the inner loop.
+///
+/// # Safety
+/// As for [`move_volume`].
+#[inline(always)]
+unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+    place: Place<T>,
+) -> bool {
+    let n = const { IndexShapeOf::<D>::INNER }.n.at(sizes);
+    let mut done = 0;
+    #[cfg(target_arch = "x86_64")]
+    if AVX2
+        && size_of::<T>() == 4
+        && size_of::<I>() == 4
+        && let Some(dim) = const { IndexShapeOf::<D>::LINE }
+    {
+        let data = (tensors.data.wrapping_add(place.data), dim);
+        let index = tensors.indices.wrapping_add(place.index);
+        // SAFETY: the clone for AVX2 runs on machines that have it. S1 to S3 for the line: the axis is the line of data
+        // from here on, and indices and elements of the output lie side by side.
+        let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
+        if !ok {
+            return false;
+        }
+        done = ahead;
+    }
+    while n - done >= GROUP {
+        // SAFETY: the caller's promise, for rows of the loop.
+        if !unsafe { move_group::<D, T, I, ARGS, GROUP>(tensors, sizes, place, done) } {
+            return false;
+        }
+        done += GROUP;
+    }
+    while done < n {
+        // SAFETY: as above.
+        if !unsafe { move_group::<D, T, I, ARGS, 1>(tensors, sizes, place, done) } {
+            return false;
+        }
+        done += 1;
+    }
+    true
+}
+
+/// Moves `N` rows of the inner loop from one on.
+///
+/// # Safety
+/// As for [`move_volume`]; the rows are below the loop's iterations.
+#[inline(always)]
+unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, const N: usize>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+    place: Place<T>,
+    first: usize,
+) -> bool {
+    let (inner, row) = (const { IndexShapeOf::<D>::INNER }, const { IndexShapeOf::<D>::SHAPE }.row.at(sizes));
+    let policy = const { IndexShapeOf::<D>::POLICY };
+    let (mut from, mut all, mut inside) = ([0; N], true, [true; N]);
+    for i in 0..N {
+        let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
+        // SAFETY: the caller's promise: S3 for this row.
+        let (position, ok) = unsafe { resolve::<D, T, I, ARGS>(tensors, sizes, index) };
+        let step = inner.data.at(sizes).wrapping_mul(first + i);
+        from[i] = place.data.wrapping_add(step).wrapping_add(position);
+        inside[i] = ok;
+        all &= ok;
+    }
+    if policy.out_of_bounds == OutOfBounds::Error && !all {
+        return false;
+    }
+    for i in 0..N {
+        let to = place.out.wrapping_add((first + i).wrapping_mul(row));
+        if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
+            for at in 0..row {
+                // SAFETY: S1: the output holds `row` elements here.
+                unsafe { to.wrapping_add(at).write_unaligned(T::ZERO) };
+            }
+            continue;
+        }
+        debug_assert!(from[i] + row <= const { IndexShapeOf::<D>::SHAPE }.data_len.at(sizes), "S2: {}", from[i]);
+        let from = tensors.data.wrapping_add(from[i]).cast::<u8>();
+        // SAFETY: S2, for positions that are in range: the row lies in data. S1: the output holds a row here, which
+        // overlaps no data.
+        unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
+    }
+    true
+}
+
+/// How far the indices of a row move it in data, and whether all are in range.
+///
+/// # Safety
+/// There are as many indices as axes from `index` on.
+#[inline(always)]
+unsafe fn resolve<D: Declaration, T, I: Index, const ARGS: usize>(
+    tensors: Tensors<T, I>,
+    sizes: &Sizes<ARGS>,
+    index: usize,
+) -> (usize, bool) {
+    let policy = const { IndexShapeOf::<D>::POLICY };
+    let (mut far, mut inside) = (0usize, true);
+    for k in 0..const { IndexShapeOf::<D>::SHAPE.axes_len } {
+        let ShapedAxis { dim, stride, .. } = const { IndexShapeOf::<D>::SHAPE }.axes[k];
+        // SAFETY: the caller's promise.
+        let value = unsafe { tensors.indices.wrapping_add(index + k).read_unaligned() };
+        let (position, ok) = position(policy, value, dim.at(sizes) as i64);
+        far = far.wrapping_add(stride.at(sizes).wrapping_mul(position as usize));
+        inside &= ok;
+    }
+    (far, inside)
+}
+
+/// The position along an axis of `dim >= 1` elements that an index names, and whether it is in range; the position of
+/// one that is not means nothing.
+#[inline(always)]
+fn position<I: Index>(policy: IndexPolicy, value: I, dim: i64) -> (i64, bool) {
+    if policy.out_of_bounds == OutOfBounds::Wrap {
+        return (value.wrap(dim), true);
+    }
+    let mut x = value.widen();
+    if I::TYPE.is_signed() && policy.negative == NegativeIndex::FromEnd {
+        // Negative values: `x + dim` cannot overflow. Others: plus 0.
+        x += dim & (x >> 63);
+    }
+    match policy.out_of_bounds {
+        OutOfBounds::Clamp => (x.clamp(0, dim - 1), true),
+        _ => (x, (x as u64) < dim as u64),
+    }
+}

@@ -1,0 +1,127 @@
+//! Sizes of which the source knows a factor, and a call the rest.
+
+#![forbid(unsafe_code)]
+
+use crate::types::declared::{ANY, times};
+
+/// A product: of numbers that the source knows, and of open sizes.
+///
+/// Everything but its value is a constant, so that the compiler sees plain numbers, or plain products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) known: usize,
+    /// A bit for each open size in the product, which is a slot of [`Sizes`].
+    pub(crate) slots: u32,
+}
+
+/// The open sizes of a call: the first of data, the first of indices, and the arguments.
+///
+/// Those that stand for one dimension in both tensors have been compared, and stand here once each.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes<const ARGS: usize> {
+    pub(crate) first: [usize; 2],
+    pub(crate) args: [usize; ARGS],
+}
+
+impl Size {
+    pub(crate) const ONE: Size = Size::of(1);
+    pub(crate) const ZERO: Size = Size::of(0);
+
+    pub(crate) const fn of(known: usize) -> Self {
+        Size { known, slots: 0 }
+    }
+
+    /// An open size.
+    pub(crate) const fn open(slot: usize) -> Self {
+        Size { known: 1, slots: 1 << slot }
+    }
+
+    /// # Panics
+    /// At compile time when the product is no size of a tensor, or has an open size twice.
+    pub(crate) const fn times(self, other: Size) -> Self {
+        if self.known == 0 || other.known == 0 {
+            return Size::ZERO;
+        }
+        assert!(self.slots & other.slots == 0, "an open size counts once");
+        Size { known: times(self.known, other.known), slots: self.slots | other.slots }
+    }
+
+    pub(crate) const fn is(self, other: Size) -> bool {
+        self.known == other.known && self.slots == other.slots
+    }
+
+    /// The value for the open sizes of a call; it wraps where no slice has so many elements.
+    #[inline(always)]
+    pub(crate) fn at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> usize {
+        let mut value = self.known;
+        for (slot, &size) in sizes.first.iter().chain(&sizes.args).enumerate() {
+            if self.slots >> slot & 1 == 1 {
+                value = value.wrapping_mul(size);
+            }
+        }
+        value
+    }
+
+    /// As [`Size::at`]; `None` beyond `usize`, whatever the other factors are.
+    #[inline(always)]
+    pub(crate) fn checked_at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> Option<usize> {
+        let mut value = self.known;
+        for (slot, &size) in sizes.first.iter().chain(&sizes.args).enumerate() {
+            if self.slots >> slot & 1 == 1 {
+                value = value.checked_mul(size)?;
+            }
+        }
+        Some(value)
+    }
+}
+
+/// The sizes of both tensors' dimensions, each with its slot.
+///
+/// The first open size of data has slot 0, the first of indices slot 1. The others follow in the order of arguments.
+pub(crate) struct Slots {
+    next: usize,
+}
+
+impl Slots {
+    pub(crate) const fn new() -> Self {
+        Slots { next: 2 }
+    }
+
+    /// The sizes of a tensor whose first open one has the slot `first`.
+    pub(crate) const fn sizes<const N: usize>(&mut self, shape: &[usize], first: usize) -> [Size; N] {
+        let (mut sizes, mut dim, mut seen) = ([Size::ONE; N], 0, false);
+        while dim < shape.len() {
+            sizes[dim] = match shape[dim] {
+                ANY if !seen => {
+                    seen = true;
+                    Size::open(first)
+                }
+                ANY => {
+                    self.next += 1;
+                    Size::open(self.next - 1)
+                }
+                known => Size::of(known),
+            };
+            dim += 1;
+        }
+        sizes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_takes_the_sizes_of_its_slots() {
+        let mut slots = Slots::new();
+        let [a, b, c]: [Size; 3] = slots.sizes(&[ANY, 3, ANY], 0);
+        let [d, e]: [Size; 2] = slots.sizes(&[ANY, ANY], 1);
+        let all = a.times(b).times(c).times(d).times(e);
+        let sizes = Sizes { first: [5, 7], args: [11, 13] };
+        assert_eq!([a, b, c, d, e].map(|size| size.at(&sizes)), [5, 3, 11, 7, 13]);
+        assert_eq!((all.at(&sizes), all.checked_at(&sizes)), (5 * 3 * 11 * 7 * 13, Some(5 * 3 * 11 * 7 * 13)));
+        assert_eq!(all.checked_at(&Sizes { first: [5, usize::MAX], args: [1, 1] }), None);
+        assert!(a.times(Size::ZERO).is(Size::ZERO) && !a.is(Size::ONE));
+    }
+}

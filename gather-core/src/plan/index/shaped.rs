@@ -1,0 +1,48 @@
+//! Kernels for declared shapes: a plan takes one where its folded shape is the declared one.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::kernels::Loop;
+use crate::plan::fold::fold;
+use crate::plan::index::build::out_strides;
+use crate::plan::index::{IndexPlan, IndexRequest};
+use crate::plan::lowered::IndexLowered;
+use crate::tensor::layout::Layout;
+use crate::types::method::Method;
+
+impl IndexPlan {
+    /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
+    ///
+    /// P2 holds for it (K10): the loops stand in the order of the output, and they are those that the kernel's shape has
+    /// for its open sizes. A plan that is cut keeps its kernel, since its parts have other shapes.
+    #[inline(never)]
+    pub(super) fn specialize(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) {
+        let IndexRequest { op, dtype, index, policy, options, .. } = *request;
+        if !self.whole || options.method.is_some() || request.converting.is_some() || !out.is_row_major() {
+            return;
+        }
+        let mut room = SmallVec::new();
+        let outs = out_strides(out, &lowered.dims, lowered.merged, &mut room);
+        let dims = lowered.dims.iter().zip(outs);
+        let (mut loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+        let axes = lowered.axes.iter().map(|axis| (axis.axis, axis.dim, axis.data, axis.index));
+        let mut rows = request.kernels.shaped().iter().filter(|row| row.takes(op, dtype, index));
+        let Some(found) = rows.find(|shaped| shaped.matches(policy, &loops, row, axes.clone())) else { return };
+        if loops.is_empty() {
+            loops.push(Loop::ONCE);
+        }
+        for l in &mut loops {
+            l.out = l.out.wrapping_mul(dtype.size() as isize);
+            l.data = l.data.wrapping_mul(dtype.size() as isize);
+            l.index = l.index.wrapping_mul(index.size() as isize);
+        }
+        self.loops = loops;
+        self.spec.method = Method::Direct;
+        self.spec.prefetch_distance = 0;
+        self.spec.next_slice_bytes = 0;
+        self.spec.table_entries = 0;
+        (self.kernel_name, self.kernel) = (found.name(), found.kernel(self.spec.level));
+    }
+}

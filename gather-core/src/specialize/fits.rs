@@ -1,0 +1,81 @@
+//! Lengths of slices against declared shapes: what the loops of `kernels::shaped` rely on.
+
+#![forbid(unsafe_code)]
+
+use crate::kernels::shaped::blocks::SpaceShapeOf;
+use crate::kernels::shaped::fold::IndexShape;
+use crate::kernels::shaped::rows::IndexShapeOf;
+use crate::kernels::shaped::size::{Size, Sizes};
+use crate::types::declared::{ANY, Declaration, Declared};
+use crate::types::op::Op;
+
+/// The open size of a tensor of `len` elements; `None` when it is none, or 0. `sizes` have 1 in its place.
+#[inline(always)]
+fn open_size<const ARGS: usize>(len: usize, tensor: Size, sizes: &Sizes<ARGS>) -> Option<usize> {
+    let rest = tensor.checked_at(sizes)?;
+    let size = len.checked_div(rest)?;
+    (size > 0 && size.wrapping_mul(rest) == len).then_some(size)
+}
+
+/// The open sizes of a call of an operator on indices. `None` when one is 0, two that stand for one dimension differ,
+/// or a slice has another length than its shape.
+#[inline(always)]
+pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
+    [data, indices, out]: [usize; 3],
+    args: [usize; ARGS],
+) -> Option<Sizes<ARGS>> {
+    let shape = const { &IndexShapeOf::<D>::SHAPE };
+    let mut sizes = Sizes { first: [1; 2], args };
+    if const { Declared::open(D::DECLARED.data) > 0 } {
+        sizes.first[0] = open_size(data, shape.data_len, &sizes)?;
+    } else if data != shape.data_len.known {
+        return None;
+    }
+    if const { Declared::open(D::DECLARED.indices) > 0 } {
+        sizes.first[1] = open_size(indices, shape.indices_len, &sizes)?;
+    } else if indices != shape.indices_len.known {
+        return None;
+    }
+    let fits = agree::<D, ARGS>(shape, &sizes) && shape.out_len.checked_at(&sizes) == Some(out);
+    fits.then_some(sizes)
+}
+
+/// Whether the sizes that both tensors have in a dimension fit each other, where one of them is open.
+#[inline(always)]
+fn agree<D: Declaration, const ARGS: usize>(shape: &IndexShape, sizes: &Sizes<ARGS>) -> bool {
+    let declared = const { &D::DECLARED };
+    let elements = const { matches!(D::DECLARED.op, Op::GatherElements) };
+    for dim in 0..if elements { declared.data.len() } else { declared.batch_dims } {
+        if declared.data[dim] != ANY && declared.indices[dim] != ANY {
+            continue;
+        }
+        let (d, i) = (shape.data_dims[dim].at(sizes), shape.index_dims[dim].at(sizes));
+        let fits = if elements && !declared.equal { i <= d } else { i == d };
+        if !fits && !(elements && dim == declared.axis) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The open sizes of a call of BatchToSpace. `None` when one is 0, the blocks do not divide the batch, the crops leave
+/// nothing, or a slice has another length than its shape.
+#[inline(always)]
+pub(super) fn space_sizes<D: Declaration, const ARGS: usize>(
+    [data, out]: [usize; 2],
+    args: [usize; ARGS],
+) -> Option<Sizes<ARGS>> {
+    let shape = const { &SpaceShapeOf::<D>::SHAPE };
+    let mut sizes = Sizes { first: [1; 2], args };
+    if const { Declared::open(D::DECLARED.data) > 0 } {
+        sizes.first[0] = open_size(data, shape.data_len, &sizes)?;
+    } else if data != shape.data_len.known {
+        return None;
+    }
+    let mut len = shape.row.at(&sizes);
+    for along in &shape.loops {
+        let n = along.n(&sizes).filter(|&n| n > 0)?;
+        len = len.checked_mul(n)?;
+    }
+    (len == out).then_some(sizes)
+}

@@ -1,0 +1,137 @@
+//! The operator itself, for what the loops do not take: many rows, and what is to be refused.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::kernels::convert::map::Map;
+use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
+use crate::tensor::layout::Shape;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::declared::{ANY, Declared, MAX_DIMS};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::op::Op;
+use crate::types::policy::Par;
+
+/// Evaluates an expression with a name for the declared operator, whose type depends on which it is.
+macro_rules! with_operator {
+    ($declared:expr, |$op:ident| $run:expr) => {{
+        let declared = $declared;
+        let (axis, batch_dims) = (declared.axis as i64, declared.batch_dims as i64);
+        match declared.op {
+            Op::GatherElements => {
+                let op = if declared.equal { GatherElements::openvino6(axis) } else { GatherElements::new(axis) };
+                let $op = with_policy(op, declared);
+                $run
+            }
+            Op::GatherNd => {
+                let $op = with_policy(GatherNd::new().batch_dims(batch_dims), declared);
+                $run
+            }
+            _ => {
+                let $op = with_policy(Gather::new(axis).batch_dims(batch_dims), declared);
+                $run
+            }
+        }
+    }};
+}
+
+/// The operator with the declared policies, on the calling thread alone.
+fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) -> IndexOperator<A> {
+    let policy = declared.policy;
+    op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq)
+}
+
+/// The shape of a tensor of `len` elements. The first open size follows from it, as far as it can; the others are the
+/// next of `args`.
+fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> Sizes {
+    let mut open = None;
+    let mut shape = Sizes::new();
+    for (dim, &size) in declared.iter().enumerate() {
+        shape.push(match size {
+            ANY if open.is_none() => {
+                open = Some(dim);
+                1
+            }
+            ANY => args.split_off_first().copied().unwrap_or(1),
+            known => known,
+        });
+    }
+    if let Some(dim) = open {
+        let rest = shape.iter().try_fold(1usize, |rest, &size| rest.checked_mul(size));
+        shape[dim] = rest.and_then(|rest| len.checked_div(rest)).unwrap_or(0);
+    }
+    shape
+}
+
+/// The shape of the result of an operator on indices.
+///
+/// # Errors
+/// Those of the operator.
+pub(super) fn output_shape(declared: &Declared, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
+    with_operator!(declared, |op| op.output_shape(data, indices))
+}
+
+/// Runs an operator on indices.
+///
+/// # Errors
+/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] of data, then of indices; errors of shapes; then
+/// [`Error::LengthMismatch`] of the output; then those of the operator's `run_into`.
+#[inline(never)]
+pub(super) fn index<T: Element, I: Index>(
+    declared: &Declared,
+    data: &[T],
+    indices: &[I],
+    args: &[usize],
+    out: &mut [T],
+) -> Result<(), Error> {
+    let mut args = args;
+    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
+    let indices = View::new(indices, &shape(declared.indices, indices.len(), &mut args))?;
+    let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
+    with_operator!(declared, |op| op.run_into(&data, &indices, &mut out))
+}
+
+/// As [`index`], with a map.
+///
+/// # Errors
+/// As there, of `run_map_into`.
+#[inline(never)]
+pub(super) fn index_map<T: Element, U: Element, I: Index>(
+    declared: &Declared,
+    map: &Map<T, U>,
+    data: &[T],
+    indices: &[I],
+    args: &[usize],
+    out: &mut [U],
+) -> Result<(), Error> {
+    let mut args = args;
+    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
+    let indices = View::new(indices, &shape(declared.indices, indices.len(), &mut args))?;
+    let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
+    with_operator!(declared, |op| op.run_map_into(map, &data, &indices, (), &mut out))
+}
+
+/// Runs BatchToSpace.
+///
+/// # Errors
+/// [`Error::TooManyElements`] and [`Error::LengthMismatch`] of data; errors of shapes; then [`Error::LengthMismatch`]
+/// of the output; then those of the operator's `run_into`.
+#[inline(never)]
+pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize], out: &mut [T]) -> Result<(), Error> {
+    let mut args = args;
+    let entries = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Entries>();
+    let blocks = &declared.blocks;
+    let op = BatchToSpace::new(&entries(blocks.block), &entries(blocks.begin), &entries(blocks.end)).par(Par::Seq);
+    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
+    let mut out = ViewMut::new(out, &op.output_shape(data.shape())?)?;
+    op.run_into(&data, &mut out)
+}
+
+/// An attribute, with an entry for each dimension.
+type Entries = SmallVec<[i64; MAX_DIMS]>;
+
+type Sizes = SmallVec<[usize; MAX_DIMS]>;

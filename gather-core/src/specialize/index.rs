@@ -1,0 +1,141 @@
+//! The operators on indices.
+
+use crate::exec::first_bad_index::{self, IndexCheck};
+use crate::kernels::convert::map::Map;
+use crate::kernels::shaped::fold::IndexShape;
+use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_all};
+use crate::kernels::shaped::size::Sizes;
+use crate::plan::Axis;
+use crate::specialize::fits::index_sizes;
+use crate::specialize::{FAR, LARGE, LARGE_FAR, LARGE_ROWS, SHORT_ROW, general};
+use crate::tensor::layout::Layout;
+use crate::types::declared::{Declaration, Declared, MAX_DIMS};
+use crate::types::element::{Element, IsElement};
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+use crate::types::op::Op;
+
+/// What is asserted of a declaration and its types.
+struct Claims<D, T, const ARGS: usize>(D, T);
+
+impl<D: Declaration, T: Element, const ARGS: usize> Claims<D, T, ARGS> {
+    const SHAPE: &'static IndexShape = &IndexShapeOf::<D>::SHAPE;
+    /// Whether no size is open.
+    const IS_KNOWN: bool = Self::SHAPE.data_len.slots | Self::SHAPE.indices_len.slots == 0;
+    /// Bytes of the output of a call whose open sizes are 1.
+    const OUT_BYTES: usize = {
+        let () = IsElement::<T>::CHECK;
+        assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
+        match Self::SHAPE.out_len.known.checked_mul(size_of::<T>()) {
+            Some(bytes) if bytes <= isize::MAX as usize => bytes,
+            _ => panic!("the output has more bytes than a tensor can have (isize::MAX)"),
+        }
+    };
+}
+
+/// Runs the declared operator on indices.
+///
+/// # Errors
+/// Those of the operator, for slices and open sizes that do not fit, and for indices out of range.
+#[inline]
+pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    data: &[T],
+    indices: &[I],
+    args: [usize; ARGS],
+    out: &mut [T],
+) -> Result<(), Error> {
+    let declared = const { &D::DECLARED };
+    let is_known = const { Claims::<D, T, ARGS>::IS_KNOWN };
+    let Some(sizes) = index_sizes::<D, ARGS>([data.len(), indices.len(), out.len()], args) else {
+        if is_known {
+            return Err(wrong_length(declared, Claims::<D, T, ARGS>::SHAPE, [data.len(), indices.len(), out.len()]));
+        }
+        return general::index(declared, data, indices, &args, out);
+    };
+    if is_large::<D, T, ARGS>(
+        size_of_val(data),
+        if is_known { const { Claims::<D, T, ARGS>::OUT_BYTES } } else { size_of_val(out) },
+    ) {
+        return general::index(declared, data, indices, &args, out);
+    }
+    let tensors = Tensors { data: data.as_ptr(), indices: indices.as_ptr(), out: out.as_mut_ptr() };
+    // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
+    if unsafe { move_all::<D, T, I, ARGS>(tensors, &sizes) } {
+        return Ok(());
+    }
+    Err(bad_index::<D, I, ARGS>(indices, &sizes))
+}
+
+/// Whether a plan pays for so many bytes.
+#[inline(always)]
+fn is_large<D: Declaration, T: Element, const ARGS: usize>(data: usize, out: usize) -> bool {
+    let row = Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>();
+    out >= if row < SHORT_ROW { LARGE } else { LARGE_ROWS } || data > FAR && out >= LARGE_FAR
+}
+
+/// The error of the first index that is out of range.
+#[cold]
+#[inline(never)]
+fn bad_index<D: Declaration, I: Index, const ARGS: usize>(indices: &[I], sizes: &Sizes<ARGS>) -> Error {
+    let shape = const { &IndexShapeOf::<D>::SHAPE };
+    let mut axes = [Axis { axis: 0, dim: 1, data: 0, index: 0 }; MAX_DIMS];
+    for (axis, shaped) in axes.iter_mut().zip(&shape.axes[..shape.axes_len]) {
+        (axis.axis, axis.dim) = (shaped.axis, shaped.dim.at(sizes));
+    }
+    first_bad(const { &D::DECLARED }, &axes[..shape.axes_len], I::TYPE, indices.as_ptr().cast(), indices.len())
+}
+
+/// As [`bad_index`], without its types. The slice has `len` indices of the type.
+#[cold]
+#[inline(never)]
+fn first_bad(declared: &Declared, axes: &[Axis], index: IndexType, indices: *const u8, len: usize) -> Error {
+    let tuples = [len / axes.len(), axes.len()];
+    let shape = if declared.op == Op::GatherNd { &tuples[..] } else { &[len] };
+    match Layout::contiguous(shape) {
+        // SAFETY: the caller's slice has as many indices, tuple by tuple.
+        Ok(layout) => unsafe {
+            first_bad_index::find(
+                &IndexCheck { op: declared.op, axes, policy: declared.policy, index },
+                indices,
+                &layout,
+            )
+        },
+        Err(error) => error,
+    }
+}
+
+/// The error of the first slice that has another length than its shape, where no size is open.
+#[cold]
+#[inline(never)]
+fn wrong_length(declared: &Declared, shape: &IndexShape, [data, indices, out]: [usize; 3]) -> Error {
+    let wrong = |len, expected, shape: &[usize]| Error::LengthMismatch { len, expected, shape: shape.into() };
+    if data != shape.data_len.known {
+        return wrong(data, shape.data_len.known, declared.data);
+    }
+    if indices != shape.indices_len.known {
+        return wrong(indices, shape.indices_len.known, declared.indices);
+    }
+    match general::output_shape(declared, declared.data, declared.indices) {
+        Ok(output) => wrong(out, shape.out_len.known, &output),
+        Err(error) => error,
+    }
+}
+
+/// As [`gather`], with a map that converts each element on its way.
+///
+/// # Errors
+/// As there.
+///
+/// # Panics
+/// When the map does.
+#[inline]
+pub fn gather_map<D: Declaration, T: Element, U: Element, I: Index, const ARGS: usize>(
+    map: &Map<T, U>,
+    data: &[T],
+    indices: &[I],
+    args: [usize; ARGS],
+    out: &mut [U],
+) -> Result<(), Error> {
+    const { assert!(Claims::<D, U, ARGS>::OUT_BYTES > 0) };
+    general::index_map(const { &D::DECLARED }, map, data, indices, &args, out)
+}

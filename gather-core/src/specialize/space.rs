@@ -1,0 +1,32 @@
+//! BatchToSpace.
+
+use crate::kernels::shaped::blocks::{SpaceShapeOf, move_blocks};
+use crate::specialize::fits::space_sizes;
+use crate::specialize::{LARGE, general};
+use crate::types::declared::Declaration;
+use crate::types::element::{Element, IsElement};
+use crate::types::error::Error;
+
+/// Runs the declared BatchToSpace.
+///
+/// # Errors
+/// Those of the operator, for slices and open sizes that do not fit.
+#[inline]
+pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
+    data: &[T],
+    args: [usize; ARGS],
+    out: &mut [T],
+) -> Result<(), Error> {
+    const {
+        let () = IsElement::<T>::CHECK;
+        assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first");
+        assert!(SpaceShapeOf::<D>::SHAPE.data_len.known <= isize::MAX as usize / size_of::<T>(), "too many bytes");
+    }
+    let sizes = space_sizes::<D, ARGS>([data.len(), out.len()], args);
+    let Some(sizes) = sizes.filter(|_| size_of_val(out) < LARGE) else {
+        return general::space(const { &D::DECLARED }, data, &args, out);
+    };
+    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (S4).
+    unsafe { move_blocks::<D, T, ARGS>(data, out.as_mut_ptr(), &sizes) };
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Operators as the source declares them: what [`specialize!`](crate::specialize!) emits for each function.
+//!
+//! The macro writes down what stands in the source and no more. What follows from it is found here and in
+//! `kernels::shaped`, in constants. So a declaration that nobody checked cannot make a loop unsound: it fails to
+//! compile.
+
+#![forbid(unsafe_code)]
+
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::text::Text;
+
+/// A compile-time error.
+pub(crate) type Message = Text<256>;
+
+/// A size that the source leaves open: `_`.
+pub const ANY: usize = usize::MAX;
+
+/// The most elements of a tensor.
+pub(crate) const MOST: usize = isize::MAX as usize;
+
+/// The most dimensions of a declared tensor.
+pub(crate) const MAX_DIMS: usize = gather_macros::limit!(max_rank);
+
+/// An operator with its attributes, and the shapes that it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    pub(crate) op: Op,
+    /// From 1 to [`MOST`], or [`ANY`].
+    pub(crate) data: &'static [usize],
+    pub(crate) indices: &'static [usize],
+    /// Counted from the front.
+    pub(crate) axis: usize,
+    pub(crate) batch_dims: usize,
+    pub(crate) policy: IndexPolicy,
+    pub(crate) blocks: Blocks,
+    /// Whether GatherElements takes indices of data's shape only, off the axis.
+    pub(crate) equal: bool,
+}
+
+/// The attributes of BatchToSpace, with an entry for each dimension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks {
+    pub(crate) block: &'static [usize],
+    pub(crate) begin: &'static [usize],
+    pub(crate) end: &'static [usize],
+}
+
+/// What is declared, as a type. The emitted code implements it for a type of its own.
+pub trait Declaration: 'static {
+    /// The operator.
+    const DECLARED: Declared;
+}
+
+/// A size that is a constant of the caller's.
+///
+/// # Panics
+/// At compile time when no tensor has the size.
+#[must_use]
+#[track_caller]
+pub const fn size(n: usize) -> usize {
+    if n == 0 {
+        panic!("a size of 0 leaves nothing to do; sizes are at least 1")
+    }
+    assert!(n <= MOST, "no tensor has so many elements");
+    n
+}
+
+impl Declared {
+    const fn new(op: Op, data: &'static [usize], indices: &'static [usize]) -> Self {
+        let policy = IndexPolicy { negative: NegativeIndex::FromEnd, out_of_bounds: OutOfBounds::Error };
+        let blocks = Blocks { block: &[], begin: &[], end: &[] };
+        check_sizes(data);
+        check_sizes(indices);
+        Declared { op, data, indices, axis: 0, batch_dims: 0, policy, blocks, equal: false }
+    }
+
+    /// Gather along an axis, which counts from the front, as do the batch dimensions.
+    ///
+    /// # Panics
+    /// At compile time when the shapes do not fit, here and in the other constructors.
+    #[must_use]
+    #[track_caller]
+    pub const fn gather(data: &'static [usize], indices: &'static [usize], axis: usize, batch_dims: usize) -> Self {
+        let this = Self::new(Op::Gather, data, indices);
+        assert!(axis < data.len(), "the axis lies outside data");
+        assert!(batch_dims <= axis && batch_dims <= indices.len(), "batch_dims lies beyond the axis or the indices");
+        this.check_batch(batch_dims);
+        Declared { axis, batch_dims, ..this }
+    }
+
+    /// GatherElements along an axis, which counts from the front.
+    #[must_use]
+    #[track_caller]
+    pub const fn gather_elements(data: &'static [usize], indices: &'static [usize], axis: usize) -> Self {
+        let this = Self::new(Op::GatherElements, data, indices);
+        assert!(axis < data.len(), "the axis lies outside data");
+        assert!(data.len() == indices.len(), "data and indices have different ranks");
+        let mut dim = 0;
+        while dim < data.len() {
+            let (d, i) = (data[dim], indices[dim]);
+            if dim != axis && d != ANY && i != ANY && i > d {
+                let text = Message::new().text("dimension ").number(dim).text(" has ").number(i);
+                text.text(" elements in indices, more than ").number(d).text(" in data").panic()
+            }
+            dim += 1;
+        }
+        Declared { axis, ..this }
+    }
+
+    /// GatherNd with batch dimensions.
+    #[must_use]
+    #[track_caller]
+    pub const fn gather_nd(data: &'static [usize], indices: &'static [usize], batch_dims: usize) -> Self {
+        let this = Self::new(Op::GatherNd, data, indices);
+        assert!(!indices.is_empty(), "indices have no dimension for the components of a tuple");
+        assert!(batch_dims < indices.len() && batch_dims <= data.len(), "batch_dims lies beyond data or the indices");
+        let len = indices[indices.len() - 1];
+        assert!(len != ANY && len <= data.len() - batch_dims, "a tuple has more components than data has axes");
+        this.check_batch(batch_dims);
+        Declared { batch_dims, ..this }
+    }
+
+    /// BatchToSpace with an entry of each attribute for each dimension.
+    #[must_use]
+    #[track_caller]
+    pub const fn batch_to_space(
+        data: &'static [usize],
+        block: &'static [usize],
+        begin: &'static [usize],
+        end: &'static [usize],
+    ) -> Self {
+        let this = Self::new(Op::BatchToSpace, data, &[]);
+        let rank = data.len();
+        assert!(rank >= 2, "data has a batch and at least one more dimension");
+        assert!(block.len() == rank && begin.len() == rank && end.len() == rank, "an entry for each dimension");
+        check_sizes(block);
+        assert!(block[0] == 1 && begin[0] == 0 && end[0] == 0, "the batch has no block and no crops");
+        let (mut dim, mut product) = (1, 1usize);
+        while dim < rank {
+            assert!(block[dim] != ANY, "a block has a size");
+            product = times(product, block[dim]);
+            if data[dim] != ANY {
+                let size = times(data[dim], block[dim]);
+                let kept = match size.checked_sub(begin[dim]) {
+                    Some(kept) => kept.checked_sub(end[dim]),
+                    None => None,
+                };
+                if !matches!(kept, Some(1..)) {
+                    let text = Message::new().text("the crops leave nothing of the ").number(size);
+                    text.text(" elements of dimension ").number(dim).panic()
+                }
+            }
+            dim += 1;
+        }
+        if data[0] != ANY && !data[0].is_multiple_of(product) {
+            let text = Message::new().text("the blocks take ").number(product);
+            text.text(" images each, which does not divide the batch of ").number(data[0]).panic()
+        }
+        Declared { blocks: Blocks { block, begin, end }, ..this }
+    }
+
+    /// With what an index out of range does.
+    #[must_use]
+    pub const fn out_of_bounds(mut self, out_of_bounds: OutOfBounds) -> Self {
+        self.policy.out_of_bounds = out_of_bounds;
+        self
+    }
+
+    /// With what a negative index means.
+    #[must_use]
+    pub const fn negative_index(mut self, negative: NegativeIndex) -> Self {
+        self.policy.negative = negative;
+        self
+    }
+
+    /// With indices of data's shape, off the axis.
+    ///
+    /// # Panics
+    /// At compile time when they have another.
+    #[must_use]
+    #[track_caller]
+    pub const fn equal(mut self) -> Self {
+        let mut dim = 0;
+        while dim < self.data.len() {
+            let (d, i) = (self.data[dim], self.indices[dim]);
+            assert!(dim == self.axis || d == ANY || i == ANY || d == i, "off the axis, indices have the shape of data");
+            dim += 1;
+        }
+        self.equal = true;
+        self
+    }
+
+    #[track_caller]
+    const fn check_batch(&self, batch_dims: usize) {
+        let mut dim = 0;
+        while dim < batch_dims {
+            let (d, i) = (self.data[dim], self.indices[dim]);
+            if d != ANY && i != ANY && d != i {
+                let text = Message::new().text("batch dimension ").number(dim).text(" has ").number(d);
+                text.text(" elements in data and ").number(i).text(" in indices").panic()
+            }
+            dim += 1;
+        }
+    }
+
+    /// How many sizes are left open.
+    pub(crate) const fn open(shape: &[usize]) -> usize {
+        let (mut open, mut dim) = (0, 0);
+        while dim < shape.len() {
+            open += (shape[dim] == ANY) as usize;
+            dim += 1;
+        }
+        open
+    }
+
+    /// How many sizes a call gives as arguments: all that are open but the first of each tensor.
+    pub(crate) const fn arguments(&self) -> usize {
+        Self::open(self.data).saturating_sub(1) + Self::open(self.indices).saturating_sub(1)
+    }
+}
+
+/// The product of two sizes.
+#[track_caller]
+pub(crate) const fn times(a: usize, b: usize) -> usize {
+    match a.checked_mul(b) {
+        Some(product) if product <= MOST => product,
+        _ => panic!("a shape has more elements than a tensor can have"),
+    }
+}
+
+#[track_caller]
+const fn check_sizes(shape: &[usize]) {
+    assert!(shape.len() <= MAX_DIMS, "a declared tensor has at most 8 dimensions");
+    let mut dim = 0;
+    while dim < shape.len() {
+        if shape[dim] != ANY {
+            let _ = size(shape[dim]);
+        }
+        dim += 1;
+    }
+}

@@ -1,0 +1,330 @@
+//! From a checked declaration to functions: one on slices, and where every size is known, one on arrays.
+//!
+//! What is emitted only writes down the declaration, in a type inside the function. The loops are gather-core's, and
+//! the declaration is a constant to them.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, Type};
+
+use crate::emit::at;
+use crate::name::{self, readable};
+use crate::specialize::check::Checked;
+use crate::specialize::known::{Op, OutOfBounds};
+use crate::specialize::parse::{Function, Number, Set, Tensor};
+use crate::specialize::shapes::{self, OutputSize};
+
+/// A declaration with everything that its functions are made of.
+pub(crate) struct Source<'a> {
+    pub(crate) krate: &'a TokenStream,
+    pub(crate) function: &'a Function,
+    pub(crate) checked: &'a Checked,
+}
+
+/// The functions of a declaration.
+pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
+    let output = shapes::output(source.checked);
+    let (slices, arrays) = (source.on_slices(&output), source.on_arrays(&output));
+    quote!(#slices #arrays)
+}
+
+/// The static with the kernels of a call: a row for each function whose types are known.
+pub(crate) fn set(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> TokenStream {
+    let Set { attrs, vis, name } = set;
+    let (private, text) = (name::private(krate), name.to_string());
+    let rows = sources.iter().filter(|source| source.has_row()).map(|source| {
+        let (declaration, count) = (source.declaration(), number(source.arguments().len()));
+        let shapes: Vec<String> = source.tensors().map(|(_, tensor)| shape_text(tensor)).collect();
+        let name = format!("{} {}", source.function.name, shapes.join(" "));
+        let types: Vec<&Type> = source.tensors().map(|(_, tensor)| &tensor.ty).collect();
+        let cfgs = source.cfgs();
+        quote!(#(#cfgs)* {
+            #declaration
+            #private::ShapedRow::gather::<__Declaration, #(#types,)* #count>(#name)
+        })
+    });
+    quote! {
+        #(#attrs)*
+        #vis static #name: #krate::KernelSet = #private::KernelSet::shaped(#text, &[#(#rows),*]);
+    }
+}
+
+impl Source<'_> {
+    /// Whether the dispatcher can know the kernel: types are known, and indices say which elements are moved, as they
+    /// are.
+    fn has_row(&self) -> bool {
+        let moves = self.checked.op.has_indices() && self.checked.attributes.map.is_none();
+        moves && self.function.generics.params.is_empty()
+    }
+
+    /// The conditions of the declaration, which hold for everything that names its function.
+    fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
+        self.function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+    }
+
+    /// The type of the output's elements.
+    fn output_type(&self) -> &Type {
+        self.checked.output.as_ref().unwrap_or(&self.checked.data.ty)
+    }
+
+    /// Whether indices can be refused.
+    fn can_fail(&self) -> bool {
+        self.checked.op.has_indices() && self.checked.attributes.out_of_bounds == OutOfBounds::Error
+    }
+
+    fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor)> {
+        let Checked { data, indices, .. } = self.checked;
+        [("data", data)].into_iter().chain(indices.as_ref().map(|indices| ("indices", indices)))
+    }
+
+    /// The arguments for open sizes: all but the first of each tensor.
+    fn arguments(&self) -> Vec<Ident> {
+        let mut arguments = Vec::new();
+        for (name, tensor) in self.tensors() {
+            let open = tensor.sizes.iter().enumerate().filter(|(_, size)| matches!(size, Number::Any(_)));
+            arguments.extend(open.skip(1).map(|(dim, _)| format_ident!("{name}_dim_{dim}")));
+        }
+        arguments
+    }
+
+    /// The type `__Declaration`, which says what is declared.
+    fn declaration(&self) -> TokenStream {
+        let private = name::private(self.krate);
+        let Checked { op, data, indices, attributes, .. } = self.checked;
+        let constructor = format_ident!("{}", op.name());
+        let (data, indices) = (sizes(&private, &data.sizes), indices.as_ref().map(|i| sizes(&private, &i.sizes)));
+        let (axis, batch_dims) = (number(attributes.axis), number(attributes.batch_dims));
+        let arguments = match op {
+            Op::Gather => quote!(#data, #indices, #axis, #batch_dims),
+            Op::GatherElements => quote!(#data, #indices, #axis),
+            Op::GatherNd => quote!(#data, #indices, #batch_dims),
+            Op::BatchToSpace => {
+                let [block, begin, end] =
+                    [&attributes.block, &attributes.begin, &attributes.end].map(|list| entries(list));
+                quote!(#data, #block, #begin, #end)
+            }
+        };
+        // What is wrong with constants is shown on the operator.
+        let (place, moved) = (self.function.op.span(), at(self.function.op.span(), &private));
+        let constructor = quote_spanned!(place=> #moved::Declared::#constructor(#arguments));
+        let out_of_bounds = (attributes.out_of_bounds != OutOfBounds::Error).then(|| {
+            let variant = format_ident!("{}", attributes.out_of_bounds.variant());
+            quote!(.out_of_bounds(#private::OutOfBounds::#variant))
+        });
+        let rejects = attributes.rejects.then(|| quote!(.negative_index(#private::NegativeIndex::Reject)));
+        let equal = attributes.preset.equal.then(|| quote!(.equal()));
+        let numbers = self.tensors().flat_map(|(_, tensor)| &tensor.sizes);
+        let mut numbers = numbers.chain(&attributes.block).chain(&attributes.begin).chain(&attributes.end);
+        // Constants are checked as soon as the function is, and not when it is first called.
+        let check = numbers
+            .any(|number| matches!(number, Number::Constant(_)))
+            .then(|| quote!(const _: #private::Declared = <__Declaration as #private::Declaration>::DECLARED;));
+        quote! {
+            enum __Declaration {}
+            impl #private::Declaration for __Declaration {
+                const DECLARED: #private::Declared = #constructor #out_of_bounds #rejects #equal;
+            }
+            #check
+        }
+    }
+
+    /// The function on slices.
+    fn on_slices(&self, output: &[OutputSize]) -> TokenStream {
+        let (krate, private) = (self.krate, name::private(self.krate));
+        let Function { attrs, vis, name, generics, .. } = self.function;
+        let (params, bounds) = (&generics.params, &generics.where_clause);
+        let params = (!params.is_empty()).then(|| quote!(<#params>));
+        let (declaration, arguments) = (self.declaration(), self.arguments());
+        let Checked { op, data, indices, attributes, .. } = self.checked;
+        let (data_ty, out_ty) = (&data.ty, self.output_type());
+        let count = number(arguments.len());
+        let (inputs, call) = match (op, indices.as_ref().map(|indices| &indices.ty), &attributes.map) {
+            (Op::BatchToSpace, _, _) | (_, None, _) => (
+                quote!(),
+                quote!(#private::batch_to_space::<__Declaration, #data_ty, #count>(data, [#(#arguments),*], out)),
+            ),
+            (_, Some(index_ty), None) => (
+                quote!(indices: &[#index_ty],),
+                quote! {
+                    #private::gather::<__Declaration, #data_ty, #index_ty, #count>(data, indices, [#(#arguments),*], out)
+                },
+            ),
+            (_, Some(index_ty), Some(map)) => (
+                quote!(indices: &[#index_ty],),
+                quote! {
+                    #private::gather_map::<__Declaration, #data_ty, #out_ty, #index_ty, #count>(
+                        &#map, data, indices, [#(#arguments),*], out,
+                    )
+                },
+            ),
+        };
+        let doc = self.doc(attrs, output, &arguments);
+        quote! {
+            #(#attrs)*
+            #doc
+            #[inline]
+            #vis fn #name #params (
+                data: &[#data_ty],
+                #inputs
+                #(#arguments: #private::usize,)*
+                out: &mut [#out_ty],
+            ) -> #private::core::result::Result<(), #krate::Error>
+            #bounds
+            {
+                #declaration
+                #call
+            }
+        }
+    }
+
+    /// The function on arrays, where every size is known.
+    fn on_arrays(&self, output: &[OutputSize]) -> Option<TokenStream> {
+        let is_open = |size: &Number| matches!(size, Number::Any(_));
+        if self.tensors().any(|(_, tensor)| tensor.sizes.iter().any(is_open)) {
+            return None;
+        }
+        let (krate, private) = (self.krate, name::private(self.krate));
+        let Function { vis, name, generics, .. } = self.function;
+        let (params, bounds) = (&generics.params, &generics.where_clause);
+        let params = (!params.is_empty()).then(|| quote!(<#params>));
+        let out_ty = self.output_type();
+        let out_sizes = || output.iter().map(|size| size.tokens.clone());
+        let zeros = nested(quote!(<#out_ty as #krate::Element>::ZERO), out_sizes());
+        let result_ty = nested(out_ty.to_token_stream(), out_sizes());
+        let inputs = self.tensors().map(|(name, tensor)| {
+            let sizes = tensor.sizes.iter().map(|size| OutputSize::of(size).tokens);
+            let (name, ty) = (format_ident!("{name}"), nested(tensor.ty.to_token_stream(), sizes));
+            quote!(#name: &#ty)
+        });
+        let slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
+        let out = flat(&private, "out", output.len(), true);
+        let (result_ty, run) = if self.can_fail() {
+            let run = quote!(#name(#(#slices,)* #out)?; #private::core::result::Result::Ok(out));
+            (quote!(#private::core::result::Result<#result_ty, #krate::Error>), run)
+        } else {
+            let call = quote!(#name(#(#slices,)* #out));
+            (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
+        };
+        let arrays = format_ident!("{name}_array");
+        let cfgs = self.cfgs();
+        let doc = format!(" As [`{name}`], on arrays. Nothing but the indices is left to be checked.");
+        let doc = if self.checked.op.has_indices() { doc } else { format!(" As [`{name}`], on arrays.") };
+        let errors = self.can_fail().then(|| {
+            quote! {
+                ///
+                /// # Errors
+                /// For the first index in row-major order that is out of range.
+            }
+        });
+        Some(quote! {
+            #(#cfgs)*
+            #[doc = #doc]
+            #errors
+            #[allow(dead_code)]
+            #[inline]
+            #vis fn #arrays #params (#(#inputs),*) -> #result_ty #bounds {
+                let mut out = #zeros;
+                #run
+            }
+        })
+    }
+
+    /// What the function does, below what its author says.
+    fn doc(&self, attrs: &[Attribute], output: &[OutputSize], arguments: &[Ident]) -> TokenStream {
+        let mut text = Vec::new();
+        if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
+            text.push(String::new());
+        }
+        let tensors: Vec<String> =
+            self.tensors().map(|(name, tensor)| format!("{name} `{}`", shape_text(tensor))).collect();
+        let output = format!("`{}`", typed(self.output_type(), output.iter().map(|size| size.text.clone())));
+        let op = self.checked.op.name();
+        text.push(format!(" `{op}` of {} into {output}, all row-major.", tensors.join(" by ")));
+        text.extend(self.policy_doc().map(String::from));
+        if !arguments.is_empty() {
+            let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            text.push(format!(" The first open size of a tensor follows from its length; others are given: {names}."));
+        }
+        text.push(String::new());
+        text.push(" # Errors".into());
+        let indices = if self.can_fail() { ", then for the first index that is out of range" } else { "" };
+        text.push(format!(" For slices of other lengths{indices}."));
+        quote!(#(#[doc = #text])*)
+    }
+}
+
+impl Source<'_> {
+    /// What an index out of range does, where it is no error.
+    fn policy_doc(&self) -> Option<&'static str> {
+        match self.checked.attributes.out_of_bounds {
+            OutOfBounds::Error => None,
+            OutOfBounds::Zero => Some(" Indices out of range yield zeros."),
+            OutOfBounds::Clamp => Some(" Indices out of range name the nearest element."),
+            OutOfBounds::Wrap => Some(" Indices are taken modulo the size of their axis."),
+        }
+    }
+}
+
+/// A tensor as its author wrote it, more or less.
+fn shape_text(tensor: &Tensor) -> String {
+    typed(&tensor.ty, tensor.sizes.iter().map(|size| OutputSize::of(size).text))
+}
+
+fn typed(ty: &Type, sizes: impl Iterator<Item = String>) -> String {
+    format!("{}[{}]", readable(ty).replace(" ;", ";"), sizes.collect::<Vec<_>>().join(", "))
+}
+
+/// A shape, with constants and `_` in the words of gather-core.
+fn sizes(private: &TokenStream, sizes: &[Number]) -> TokenStream {
+    let sizes = sizes.iter().map(|size| match size {
+        Number::Any(_) => quote!(#private::ANY),
+        Number::Literal(value, _) => literal(*value),
+        Number::Constant(expr) => {
+            let moved = at(expr.span(), private);
+            quote_spanned!(expr.span()=> #moved::size(#expr))
+        }
+    });
+    quote!(&[#(#sizes),*])
+}
+
+/// The entries of an attribute.
+fn entries(list: &[Number]) -> TokenStream {
+    let entries = list.iter().map(|entry| match entry {
+        Number::Constant(expr) => expr.to_token_stream(),
+        other => literal(other.value().unwrap_or_default()),
+    });
+    quote!(&[#(#entries),*])
+}
+
+fn literal(value: i128) -> TokenStream {
+    proc_macro2::Literal::i128_unsuffixed(value).into_token_stream()
+}
+
+fn number(value: usize) -> TokenStream {
+    proc_macro2::Literal::usize_unsuffixed(value).into_token_stream()
+}
+
+/// `[[inner; last]; first]`
+fn nested(inner: TokenStream, sizes: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
+    sizes.rev().fold(inner, |inner, size| quote!([#inner; #size]))
+}
+
+/// The elements of an array of a rank as a slice.
+fn flat(private: &TokenStream, name: &str, rank: usize, mutable: bool) -> TokenStream {
+    let name = format_ident!("{name}");
+    let (flatten, one, borrow) = if mutable {
+        (quote!(.as_flattened_mut()), quote!(#private::core::slice::from_mut(&mut #name)), quote!(&mut #name))
+    } else {
+        (quote!(.as_flattened()), quote!(#private::core::slice::from_ref(#name)), quote!(#name))
+    };
+    match rank {
+        0 => one,
+        1 => borrow,
+        _ => {
+            let steps = (1..rank).map(|_| flatten.clone());
+            quote!(#name #(#steps)*)
+        }
+    }
+}

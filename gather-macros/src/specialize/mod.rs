@@ -1,0 +1,48 @@
+//! `specialize!`: functions for shapes that the source knows.
+//!
+//! ```text
+//! tokens -> parse (declarations) -> check (attributes against shapes, all errors at once) -> emit (functions, a set)
+//! ```
+
+mod check;
+mod emit;
+mod known;
+mod parse;
+mod shapes;
+
+use std::collections::HashSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::ctxt::Ctxt;
+use check::Checked;
+use emit::Source;
+use parse::Function;
+
+/// The functions of a call, and its errors.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let mut cx = Ctxt::default();
+    let Some(call) = parse::call(&mut cx, input) else {
+        return cx.into_errors();
+    };
+    let mut names = HashSet::new();
+    let mut checked: Vec<(Function, Checked)> = Vec::new();
+    for mut function in call.functions {
+        if !names.insert(function.name.to_string()) {
+            cx.error_on(&function.name, format!("`{}` is the name of two functions", function.name));
+            continue;
+        }
+        if let Some(found) = check::function(&mut cx, &mut function) {
+            checked.push((function, found));
+        }
+    }
+    let krate = &call.krate;
+    let sources: Vec<Source<'_>> =
+        checked.iter().map(|(function, checked)| Source { krate, function, checked }).collect();
+    let functions = sources.iter().map(emit::functions);
+    let set = call.set.as_ref().map(|set| emit::set(krate, set, &sources));
+    let tokens = quote!(#(#functions)* #set);
+    let errors = cx.into_errors();
+    quote!(#errors #tokens)
+}

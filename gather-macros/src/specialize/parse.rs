@@ -1,0 +1,274 @@
+//! From tokens to declarations; what they mean is `check`'s.
+//!
+//! A mistake does not hide the next: the parser reports it and goes on behind it, at the next function.
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Generics, Ident, Lit, Result, Token, Type, UnOp, Visibility, token};
+
+use crate::ctxt::Ctxt;
+use crate::parse::skip_until;
+
+/// A declaration as it should stand.
+pub(crate) const EXAMPLE: &str = "pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);";
+
+/// A call of `specialize!`.
+pub(crate) struct Call {
+    /// The path of gather-core.
+    pub(crate) krate: TokenStream,
+    pub(crate) set: Option<Set>,
+    pub(crate) functions: Vec<Function>,
+}
+
+/// The static with the kernels of a call.
+pub(crate) struct Set {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+}
+
+/// `#[attributes] pub fn NAME<..> = OP::PRESET(key = value, ..) (TENSOR, TENSOR) -> TYPE;`
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) op: Ident,
+    pub(crate) preset: Option<Ident>,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) output: Option<Type>,
+}
+
+/// `key = value`
+pub(crate) struct Key {
+    pub(crate) name: Ident,
+    pub(crate) value: Expr,
+}
+
+/// `TYPE[size, ..]`
+pub(crate) struct Tensor {
+    pub(crate) ty: Type,
+    pub(crate) sizes: Vec<Number>,
+    pub(crate) bracket: Span,
+}
+
+/// A number, a constant, or `_`.
+#[derive(Clone)]
+pub(crate) enum Number {
+    Any(Span),
+    Literal(i128, Span),
+    Constant(Expr),
+}
+
+impl Number {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Number::Any(span) | Number::Literal(_, span) => *span,
+            Number::Constant(expr) => expr.span(),
+        }
+    }
+
+    /// The value, where the macro knows it.
+    pub(crate) fn value(&self) -> Option<i128> {
+        if let Number::Literal(value, _) = self { Some(*value) } else { None }
+    }
+
+    /// What stands for a number in an expression.
+    ///
+    /// # Errors
+    /// On the expression, when it is neither a number nor a constant nor `_`.
+    pub(crate) fn of(expr: Expr, what: &str) -> Result<Self> {
+        let span = expr.span();
+        let literal = |expr: &Expr| match expr {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Int(int) => Some(int.base10_parse::<i128>()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let constant = match &expr {
+            Expr::Infer(_) => return Ok(Number::Any(span)),
+            Expr::Group(group) => return Number::of((*group.expr).clone(), what),
+            Expr::Lit(_) => match literal(&expr) {
+                Some(value) => return Ok(Number::Literal(value?, span)),
+                None => false,
+            },
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match literal(&unary.expr) {
+                Some(value) => return Ok(Number::Literal(-value?, span)),
+                None => false,
+            },
+            Expr::Path(_) | Expr::Block(_) | Expr::Paren(_) | Expr::Binary(_) | Expr::Call(_) => true,
+            _ => false,
+        };
+        if constant {
+            return Ok(Number::Constant(expr));
+        }
+        Err(Error::new_spanned(expr, format!("expected {what}")))
+    }
+}
+
+/// Parses a call; `None` after reporting why there is none.
+pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
+    let parse = |input: ParseStream<'_>| {
+        input.parse::<Token![crate]>()?;
+        input.parse::<Token![=]>()?;
+        let krate = skip_until(input, |input| input.peek(Token![;]));
+        input.parse::<Token![;]>()?;
+        if input.is_empty() {
+            let message = format!("there is no function; declare one, such as `{EXAMPLE}`");
+            return Err(Error::new(Span::call_site(), message));
+        }
+        let mut call = Call { krate, set: None, functions: Vec::new() };
+        while !input.is_empty() {
+            if let Err(error) = item(cx, input, &mut call) {
+                cx.push(error);
+                if !input.peek(Token![;]) {
+                    skip_until(input, |input| input.peek(Token![;]));
+                }
+                let _ = input.parse::<Option<Token![;]>>();
+            }
+        }
+        Ok(call)
+    };
+    let call = parse.parse2(input);
+    cx.take(call)
+}
+
+fn item(cx: &mut Ctxt, input: ParseStream<'_>, call: &mut Call) -> Result<()> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let vis: Visibility = input.parse()?;
+    if input.parse::<Option<Token![static]>>()?.is_some() {
+        let name: Ident = input.parse()?;
+        semicolon(input, "the name of the set", name.span())?;
+        if call.set.is_some() {
+            cx.error_on(&name, "a call has one set of kernels");
+        }
+        call.set.get_or_insert(Set { attrs, vis, name });
+        return Ok(());
+    }
+    if !input.peek(Token![fn]) {
+        let message = format!("expected `fn`: a function is declared as in `{EXAMPLE}`");
+        return Err(match attrs.last() {
+            Some(attr) if input.is_empty() => Error::new_spanned(attr, message),
+            _ => input.error(message),
+        });
+    }
+    input.parse::<Token![fn]>()?;
+    call.functions.extend(function(cx, input, attrs, vis)?);
+    Ok(())
+}
+
+fn semicolon(input: ParseStream<'_>, what: &str, end: Span) -> Result<()> {
+    if input.parse::<Option<Token![;]>>()?.is_some() {
+        return Ok(());
+    }
+    let message = format!("expected `;` after {what}");
+    Err(if input.is_empty() { Error::new(end, message) } else { input.error(message) })
+}
+
+/// What follows `fn`; `None` after reporting what is wrong in it.
+fn function(cx: &mut Ctxt, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> Result<Option<Function>> {
+    let name: Ident = input.parse()?;
+    let mut generics: Generics = input.parse()?;
+    generics.where_clause = input.parse()?;
+    if !input.peek(Token![=]) {
+        let message = format!("expected `=` after `{name}`: a function is declared as in `{EXAMPLE}`");
+        return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
+    }
+    input.parse::<Token![=]>()?;
+    let op: Ident = input.call(Ident::parse_any)?;
+    let preset = if input.parse::<Option<Token![::]>>()?.is_some() { Some(input.parse::<Ident>()?) } else { None };
+    let attributes = parenthesized(input, "the attributes of the operator in parentheses, such as `(axis = 0)`")?;
+    let tensors = parenthesized(input, "the tensors in parentheses, such as `(f32[_, 64], u32[_])`")?;
+    let output = if input.parse::<Option<Token![->]>>()?.is_some() { Some(ty(input)?) } else { None };
+    semicolon(input, "the declaration", name.span())?;
+    let keys = Punctuated::<Key, Token![,]>::parse_terminated.parse2(attributes);
+    let tensors = (|input: ParseStream<'_>| Ok(tensors_of(cx, input))).parse2(tensors);
+    let (keys, tensors) = (cx.take(keys), cx.take(tensors).flatten());
+    let (Some(keys), Some(tensors)) = (keys, tensors) else { return Ok(None) };
+    let keys = keys.into_iter().collect();
+    Ok(Some(Function { attrs, vis, name, generics, op, preset, keys, tensors, output }))
+}
+
+fn parenthesized(input: ParseStream<'_>, what: &str) -> Result<TokenStream> {
+    if !input.peek(token::Paren) {
+        return Err(input.error(format!("expected {what}")));
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    content.parse()
+}
+
+impl Parse for Key {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        if !input.peek(Token![=]) {
+            let message = format!("expected a value, as in `{name} = ..`");
+            return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Key { name, value: input.parse()? })
+    }
+}
+
+/// The tensors; `None` after reporting what is wrong in them.
+fn tensors_of(cx: &mut Ctxt, input: ParseStream<'_>) -> Option<Vec<Tensor>> {
+    let (mut tensors, mut all_good) = (Vec::new(), true);
+    while !input.is_empty() {
+        match tensor(cx, input) {
+            Ok(Some(tensor)) => tensors.push(tensor),
+            Ok(None) => all_good = false,
+            Err(error) => {
+                cx.push(error);
+                all_good = false;
+                if !input.is_empty() && !input.peek(Token![,]) {
+                    skip_until(input, |input| input.peek(Token![,]));
+                }
+            }
+        }
+        if !input.is_empty() && input.parse::<Option<Token![,]>>().ok().flatten().is_none() {
+            cx.push(input.error("expected `,` between the tensors"));
+            let _ = input.parse::<TokenStream>();
+            return None;
+        }
+    }
+    all_good.then_some(tensors)
+}
+
+fn tensor(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Tensor>> {
+    let ty = ty(input)?;
+    if !input.peek(token::Bracket) {
+        let text = ty.to_token_stream();
+        let message = format!("expected the shape of the tensor in square brackets, such as `{text}[_, 64]`");
+        return Err(if input.is_empty() { Error::new_spanned(ty, message) } else { input.error(message) });
+    }
+    let content;
+    let bracket = syn::bracketed!(content in input).span.join();
+    let mut sizes = Vec::new();
+    let mut all_good = true;
+    for size in Punctuated::<Expr, Token![,]>::parse_terminated(&content)? {
+        match Number::of(size, "a size: a number, a constant, or `_`") {
+            Ok(size) => sizes.push(size),
+            Err(error) => {
+                cx.push(error);
+                all_good = false;
+            }
+        }
+    }
+    Ok(all_good.then_some(Tensor { ty, sizes, bracket }))
+}
+
+/// A type, out of the invisible group that it stands in when another macro hands it over.
+fn ty(input: ParseStream<'_>) -> Result<Type> {
+    let start = input.fork();
+    let mut ty = input.parse().map_err(|_| start.error("expected a type, such as `f32`"))?;
+    while let Type::Group(group) = ty {
+        ty = *group.elem;
+    }
+    Ok(ty)
+}

@@ -1,0 +1,131 @@
+//! Functions for declared shapes, of elements of every kind and with hostile sizes, and their set.
+
+use gather_core::{DynView, Element, Error, Gather, GatherElements, Index, OutOfBounds, Par, Registry, View};
+
+use crate::common::{Line, Lines, Packed, Point, Sample};
+
+gather_core::specialize! {
+    static SET;
+    fn rows<T: Element, I: Index> = gather(axis = 0) (T[_, 3], I[_]);
+    fn cells<T: Element> = gather_nd(out_of_bounds = wrap) (T[_, _, 2], i64[_, _, 2]);
+    fn picked<T: Element> = gather_elements(axis = -1, out_of_bounds = zero) (T[2, 4], i8[2, 3]);
+    fn tiles<T: Element> = batch_to_space(block = [1, 2, 1], crops_begin = [0, 1, 0]) (T[_, _, _]);
+    fn lines = gather(axis = 0) (Line[_], u8[_]);
+    fn points = gather(axis = 1, batch_dims = 1) (Point[_, 5], u16[_, 2]);
+    fn near = gather_elements(axis = 1) (f32[8, 8], u32[8, 8]);
+    fn wide = gather(axis = 0) (f32[_, 48], u32[_]);
+}
+
+fn check<T: Sample>() {
+    let data: Vec<T> = (0..12).map(T::sample).collect();
+    let mut out = vec![T::sample(99); 6];
+    rows(&data, &[3u8, 0], &mut out).expect("rows of the table");
+    assert_eq!(out[..], [&data[9..], &data[..3]].concat());
+    assert!(matches!(rows(&data, &[4i64, 0], &mut out), Err(Error::IndexOutOfRange { index: 4, .. })));
+    assert!(matches!(rows(&data[1..], &[0i32, 0], &mut out), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(rows(&data, &[0u64], &mut out), Err(Error::LengthMismatch { .. })));
+
+    let tuples = [[[0i64, 1], [i64::MIN, -1]]];
+    cells(&data, tuples.as_flattened().as_flattened(), 3, 2, &mut out[..4]).expect("any index names a cell");
+    let wrapped = (i64::MIN.rem_euclid(2) * 3 + 2) as usize;
+    assert_eq!(out[..4], [&data[2..4], &data[2 * wrapped..][..2]].concat());
+
+    picked(&data[..8], &[0, 3, 4, -1, -4, -5], &mut out).expect("zeros for what is out of range");
+    assert_eq!(out[..], [data[0], data[3], T::ZERO, data[7], data[4], T::ZERO]);
+
+    tiles(&data[..4], 2, 1, &mut out[..3]).expect("two images of two lines");
+    assert_eq!(out[..3], [data[2], data[1], data[3]]);
+}
+
+#[test]
+fn elements_of_every_kind() {
+    check::<u8>();
+    check::<u16>();
+    check::<u32>();
+    check::<u64>();
+    check::<Line>();
+    check::<Lines>();
+    check::<Point>();
+    check::<Packed>();
+    check::<[u64; 2]>();
+    let (a, b) = (Line::ZERO, Line::ZERO);
+    let mut out = [Line::ZERO; 1];
+    lines(&[a, b], &[1], &mut out).expect("a line");
+    assert_eq!(out, [b]);
+    let mut out = [Lines::ZERO; 3];
+    rows(&[Lines::ZERO; 3], &[0u8], &mut out).expect("a row");
+}
+
+#[test]
+fn sizes_that_no_tensor_has() {
+    let (data, mut out) = ([1u8; 12], [0u8; 4]);
+    for size in [usize::MAX, usize::MAX / 2 + 1, 1 << 40] {
+        for sizes in [[size, 2], [2, size], [size, size]] {
+            let found = cells(&data, &[0; 4], sizes[0], sizes[1], &mut out);
+            assert!(found.is_err(), "{sizes:?}");
+        }
+        assert!(tiles(&data, size, 1, &mut out).is_err());
+        assert!(tiles(&data, size, size, &mut out).is_err());
+    }
+    // Nothing is read from tensors without elements, and nothing is divided by 0.
+    assert!(cells(&data, &[0; 4], 0, 2, &mut out).is_err());
+    assert_eq!(cells(&data, &[], 3, 0, &mut []), Ok(()));
+    assert!(matches!(rows::<u8, u8>(&[], &[0], &mut out[..3]), Err(Error::IndexOutOfRange { dim: 0, .. })));
+    assert_eq!(rows::<u8, u8>(&[], &[], &mut []), Ok(()));
+    assert!(matches!(points(&[], &[0, 0], &mut [Point::ZERO; 2]), Err(Error::BatchMismatch { .. })));
+    assert_eq!(out, [0; 4]);
+}
+
+#[test]
+fn a_set_in_a_registry() {
+    assert_eq!((SET.name(), SET.functions() >= 4), ("SET", true));
+    let registry = Registry::builtin().with(&SET);
+    let name = "near f32[8, 8] u32[8, 8]";
+    assert!(registry.kernels().any(|kernel| kernel.name == name));
+
+    let data: Vec<f32> = (0..64).map(|at| at as f32).collect();
+    let ids: Vec<u32> = (0..64).map(|at| at * 5 % 8).collect();
+    let mut expected = vec![0.0; 64];
+    near(&data, &ids, &mut expected).expect("ids in range");
+    let (data, ids) = (View::new(&data, &[8, 8]).expect("a view"), View::new(&ids, &[8, 8]).expect("a view"));
+    let (data, ids) = (DynView::from(&data), DynView::from(&ids));
+    let (op, index) = (GatherElements::new(1).par(Par::Seq), gather_core::IndexType::U32);
+    let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    assert_eq!(plan.explain().kernel(), name);
+    assert_eq!(plan.run(&data, &ids).expect("a run").downcast::<f32>().expect("floats").as_slice(), expected);
+    // Another policy is another kernel.
+    let op = op.out_of_bounds(OutOfBounds::Clamp);
+    let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    assert_ne!(plan.explain().kernel(), name);
+}
+
+#[test]
+fn folded_shapes_match_and_others_do_not() {
+    let registry = Registry::builtin().with(&SET);
+    let table: Vec<f32> = (0..480).map(|at| at as f32).collect();
+    let ids = [9u32, 0, 3, 10];
+    let kernel = |data: &[usize], ids: &View<'_, u32>, op: &Gather| {
+        let data = View::new(&table, data).expect("a view");
+        let (data, ids) = (DynView::from(&data), DynView::from(ids));
+        let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), gather_core::IndexType::U32, ids.layout());
+        let plan = plan.expect("a plan");
+        let expected = op.run_dyn(&Registry::builtin(), &data, &ids);
+        assert_eq!(
+            plan.run(&data, &ids).map(|out| out.downcast::<f32>().expect("floats").into_vec()),
+            expected.map(|out| out.downcast::<f32>().expect("floats").into_vec())
+        );
+        plan.explain().kernel()
+    };
+    let op = Gather::new(0).par(Par::Seq);
+    let name = "wide f32[_, 48] u32[_]";
+    let list = |n: usize| View::new(&ids[..n], &[n]).expect("a view");
+    assert_eq!(kernel(&[10, 48], &list(3), &op), name);
+    assert_eq!(kernel(&[10, 2, 24], &list(3), &op), name);
+    assert_eq!(kernel(&[10, 48], &View::new(&ids[..2], &[2, 1]).expect("a view"), &op), name);
+    // An index out of range is the operator's error.
+    assert_eq!(kernel(&[10, 48], &list(4), &op), name);
+    assert_ne!(kernel(&[20, 24], &list(3), &op), name);
+    assert_ne!(kernel(&[2, 5, 48], &list(2), &Gather::new(1).par(Par::Seq)), name);
+    let backwards = View::strided(&ids, &[3], &[-1], 2).expect("a view");
+    assert_ne!(kernel(&[10, 48], &backwards, &op), name);
+}

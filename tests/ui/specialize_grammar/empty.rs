@@ -1,0 +1,4 @@
+// There is no function in the call.
+gather_core::specialize! {}
+
+fn main() {}
