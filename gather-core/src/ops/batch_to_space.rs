@@ -1,5 +1,7 @@
 //! BatchToSpace: blocks of the batch become neighbours in space.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::call::Sealed;

@@ -1,5 +1,7 @@
 //! DepthToSpace and SpaceToDepth: places in a block lie in the depth, or side by side in space.
 
+#![forbid(unsafe_code)]
+
 use core::ops::RangeInclusive;
 
 use smallvec::SmallVec;

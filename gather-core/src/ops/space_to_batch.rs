@@ -1,5 +1,7 @@
 //! SpaceToBatch: neighbours in space become blocks of the batch.
 
+#![forbid(unsafe_code)]
+
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
