@@ -18,7 +18,7 @@ gather_core::kernels! {
 
 fn main() {
     // Nine loop nests at each of the levels; six widths, two representations, one loop nest.
-    let levels = if cfg!(target_arch = "x86_64") { 2 } else { 1 };
+    let levels = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { 2 } else { 1 };
     assert_eq!(EVERY.functions(), 9 * levels);
     assert_eq!(POINTERS.functions(), 6 * 2 * levels);
 }
