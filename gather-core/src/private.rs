@@ -8,9 +8,9 @@ pub use ::core::mem::{offset_of, size_of};
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
 pub use gather_macros::{kernels as kernels_impl, map_kernels as map_kernels_impl};
 
-#[cfg(target_arch = "x86_64")]
-pub use crate::kernels::Avx2;
 pub use crate::kernels::convert::map::Convert;
+#[cfg(target_arch = "x86_64")]
+pub use crate::kernels::{Avx2, Avx512};
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
     SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,

@@ -90,6 +90,36 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn batch_to_space_x32_r2__avx512(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx512>,
+            )
+        }
+    }
+
+    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn batch_to_space_x32_r3__avx512(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx512>,
+            )
+        }
+    }
+
     /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
     /// here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
@@ -142,6 +172,21 @@ static BLOCKS: ::gather_core::KernelSet = {
                     private::SpaceEntry {
                         name: "batch_to_space_x32_r3__avx2",
                         run: batch_to_space_x32_r3__avx2,
+                    },
+                ],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[],
+                space: &[
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r2__avx512",
+                        run: batch_to_space_x32_r2__avx512,
+                    },
+                    private::SpaceEntry {
+                        name: "batch_to_space_x32_r3__avx512",
+                        run: batch_to_space_x32_r3__avx512,
                     },
                 ],
             },

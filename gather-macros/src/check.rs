@@ -325,15 +325,15 @@ fn widths(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
 }
 
 fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
-    let factors = [grid.widths.len(), grid.reprs.len(), grid.ranks.len(), name::LEVELS.len()];
+    let factors = [grid.widths.len(), grid.reprs.len(), grid.ranks.len()];
     let functions: usize = factors.iter().product();
     if functions > name::BUDGET && !grid.index_ops.is_empty() {
-        let [widths, reprs, ranks, levels] = factors;
+        let [widths, reprs, ranks] = factors;
         cx.error_on(
             &call.name,
             format!(
-                "this set has {functions} kernels, more than {}: {widths} widths x {reprs} index types x {ranks} ranks \
-                 x {levels} levels; list fewer, or split the set",
+                "this set has {functions} kernels for each level, more than {}: {widths} widths x {reprs} index types x \
+                 {ranks} ranks; list fewer, or split the set",
                 name::BUDGET
             ),
         );

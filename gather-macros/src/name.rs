@@ -32,9 +32,14 @@ impl Level {
 }
 
 /// The levels, in the order of `Level::ALL`.
-pub(crate) const LEVELS: [Level; 2] = [
+pub(crate) const LEVELS: &[Level] = &[
     Level { name: "scalar", variant: "Scalar", needs: None },
     Level { name: "avx2", variant: "Avx2", needs: Some(("x86_64", "avx2")) },
+    Level {
+        name: "avx512",
+        variant: "Avx512",
+        needs: Some(("x86_64", "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")),
+    },
 ];
 
 /// The operators on indices, which share their kernels, and the names of their `Op`s.
@@ -82,9 +87,9 @@ const SYNONYMS: [(&str, &str); 4] =
 /// The most loops of a loop nest that is unrolled.
 pub(crate) const MAX_RANK: u8 = 8;
 
-/// The most functions that one call may emit for the index operators: one and a half times as many as gather-core's own
-/// sets have together.
-pub(crate) const BUDGET: usize = 1296;
+/// The most functions that one call may emit for the index operators at each level: one and a half times as many as
+/// gather-core's own sets have together.
+pub(crate) const BUDGET: usize = 648;
 
 /// The most parameters of a map.
 pub(crate) const MAX_PARAMS: usize = 4;

@@ -241,9 +241,11 @@ fn every_file_is_an_expansion() {
 
 #[test]
 fn expansions_are_short() {
+    // What every level adds, and as much again for what they share.
+    let most = 60 * (crate::name::LEVELS.len() + 1);
     for case in &CASES {
         let lines = rendered(case).lines().count();
-        assert!(lines < 180, "{} takes {lines} lines", case.name);
+        assert!(lines < most, "{} takes {lines} lines", case.name);
     }
 }
 

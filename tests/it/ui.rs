@@ -111,7 +111,7 @@ const MESSAGES: [&str; 91] = [
     "rank 0 cannot be unrolled; use 1 to 8 (`any` runs the others)",
     "unknown operator `gahter`; did you mean `gather`? (use one of",
     "unknown width `x46`; did you mean `x64`? (use one of x8, x16, x32, x64, x128, rows)",
-    "this set has 1728 kernels, more than 1296: ",
+    "this set has 864 kernels for each level, more than 648: ",
     "a union cannot be an element: its bytes may be uninitialised",
     "`zero` is given twice",
     "`crate` is given twice",

@@ -48,6 +48,18 @@ pub fn available_levels() -> Vec<Level> {
     has
 }
 
+/// The most elements of a table in registers, for elements of so many bytes.
+#[must_use]
+pub fn table_entries(level: Level, bytes: usize) -> usize {
+    match (level, bytes) {
+        (Level::Avx2 | Level::Avx512, 1) => 256,
+        (Level::Avx2, 4) => 16,
+        (Level::Avx2, 8) => 8,
+        (Level::Avx512, 2 | 4 | 8) => 128 / bytes,
+        _ => 0,
+    }
+}
+
 /// A dense tensor as a view.
 #[must_use]
 pub fn view<T>(dense: &Dense<T>) -> View<'_, T> {

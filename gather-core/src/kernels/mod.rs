@@ -83,7 +83,7 @@
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits.
-//!   - `Table` takes `packed` rows of 1, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
+//!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
@@ -112,9 +112,9 @@ pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
 pub use args::{IndexArgs, Outcome};
 pub use bodies::{Body, State, body};
-#[cfg(target_arch = "x86_64")]
-pub use isa::Avx2;
 pub use isa::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use isa::{Avx2, Avx512};
 pub use loops::{index_nest_any, space_nest_any};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch};
@@ -126,14 +126,17 @@ pub use space::space_plane;
 pub(crate) use table::IndexKernel;
 pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, SpaceEntry, Tables, WidthRow};
 
-/// The elements of a table in registers, for elements of so many bytes; 0 where there is no such table.
-pub(crate) const fn table_entries(bytes: usize) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return moves::table_avx2::entries(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = bytes;
-        0
+use crate::types::level::Level;
+
+/// The elements of a table in registers at a level, for elements of so many bytes; 0 where there is no such table.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no tables"))]
+pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => moves::table_avx2::entries(bytes),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => moves::table_avx512::entries(bytes),
+        _ => 0,
     }
 }
 

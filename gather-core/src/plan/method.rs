@@ -190,8 +190,8 @@ impl Nest<'_> {
             }
             entries = entries.checked_mul(component.dim)?;
         }
-        let fits = entries <= table_entries(self.row) as i64;
-        (self.level != Level::Scalar && self.is_packed() && fits).then_some(entries as usize)
+        let fits = entries <= table_entries(self.level, self.row) as i64;
+        (self.is_packed() && fits).then_some(entries as usize)
     }
 
     /// Panels: one component, and contiguous columns that step through data and indices at once.

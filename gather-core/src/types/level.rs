@@ -6,19 +6,33 @@ use core::fmt;
 
 use crate::types::error::Error;
 
+/// Whether an x86-64 machine has every one of some features; without `std`, whether the target has.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+macro_rules! has {
+    ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+}
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+macro_rules! has {
+    ($($feature:literal)*) => { cfg!(all(target_arch = "x86_64", $(target_feature = $feature),*)) };
+}
+
 /// The instructions that a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
     /// What every machine of the target has.
     Scalar,
-    /// AVX2 on x86-64.
+    /// AVX2 on x86-64: Intel's processors from Haswell on, AMD's from Excavator and Zen on.
     Avx2,
+    /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, but
+    /// for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's from
+    /// Zen 4 on.
+    Avx512,
 }
 
 impl Level {
     /// Every level, the least first.
-    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2];
+    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2, Level::Avx512];
 
     /// The level's name, as `GATHER_LEVEL` spells it.
     #[must_use]
@@ -26,6 +40,7 @@ impl Level {
         match self {
             Level::Scalar => "scalar",
             Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
         }
     }
 
@@ -34,12 +49,13 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Scalar => true,
-            Level::Avx2 => has_avx2(),
+            Level::Avx2 => has!("avx2"),
+            Level::Avx512 => has!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
         }
     }
 
     /// The level that calls use unless one is forced on them: the one that the environment variable `GATHER_LEVEL`
-    /// names (`scalar` or `avx2`; read once, with the feature `std`), else the best that this machine has.
+    /// names (`scalar`, `avx2` or `avx512`; read once, with the feature `std`), else the best that this machine has.
     ///
     /// Where the variable names no level, or one that this machine has not, every call without a forced level fails
     /// with [`Error::UnknownLevel`] or [`Error::LevelUnavailable`]. This is the best that the machine has then.
@@ -74,16 +90,6 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-}
-
-#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-fn has_avx2() -> bool {
-    cfg!(all(target_arch = "x86_64", target_feature = "avx2"))
 }
 
 /// The level of calls that force none, chosen once per process.
@@ -164,17 +170,13 @@ mod tests {
             }
             return;
         }
-        let best = Level::best().name();
-        let (avx2, missing) = (Level::Avx2, "the level avx2 is not available on this machine");
-        let unknown = |name| format!("GATHER_LEVEL is {name:?}, which names no level; there are scalar and avx2");
-        for (value, expected) in [
-            (None, best.to_string()),
-            (Some("scalar"), "scalar".to_string()),
-            (Some("avx2"), if avx2.is_available() { "avx2".to_string() } else { missing.to_string() }),
-            (Some("AVX2"), unknown("AVX2")),
-            (Some(""), unknown("")),
-            (Some("none"), unknown("none")),
-        ] {
+        let unknown =
+            ["AVX2", "", "none"].map(|name| (Some(name), Error::UnknownLevel { name: name.into() }.to_string()));
+        let levels = Level::ALL.iter().map(|level| {
+            let expected = level.checked().map_or_else(|error| error.to_string(), |level| level.to_string());
+            (Some(level.name()), expected)
+        });
+        for (value, expected) in [(None, Level::best().to_string())].into_iter().chain(levels).chain(unknown) {
             let mut process = Command::new(std::env::current_exe().unwrap());
             process.args(["--exact", "types::level::tests::the_environment_forces_a_level_or_is_refused"]);
             process.env_remove("GATHER_LEVEL").envs(value.map(|value| ("GATHER_LEVEL", value)));

@@ -15,6 +15,8 @@
 pub(crate) mod args;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod zip_avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod zip_avx512;
 
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::rows::copy_halves;
