@@ -54,7 +54,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL`, such as `scalar`, forces one |
+//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL` forces one of [`Level`]'s names |
 //! | `rayon` | yes | threads of the caller's pool help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh outputs of 4 MiB and more |
 //! | `half` | no | `f16` and `bf16` |
@@ -225,7 +225,7 @@ pub use crate::types::reduction::Reduction;
 /// # Errors
 ///
 /// All mistakes of a call are reported at once, each where it stands. A call with operators on indices is refused
-/// where widths x index types x ranks x levels (2) exceed 1,296.
+/// where widths x index types x ranks exceed 648.
 ///
 /// # What is emitted
 ///

@@ -11,8 +11,6 @@ pub use gather_macros::{
     specialize as specialize_impl,
 };
 
-#[cfg(target_arch = "x86_64")]
-pub use crate::kernels::Avx2;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -20,6 +18,8 @@ pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
+#[cfg(target_arch = "x86_64")]
+pub use crate::kernels::{Avx2, Avx512};
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
     SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,

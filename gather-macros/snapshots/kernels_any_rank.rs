@@ -14,7 +14,7 @@ static ANY: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn index_nest_r3(
         args: &private::IndexArgs<'_>,
         body: private::Body,
@@ -89,6 +89,40 @@ static ANY: ::gather_core::KernelSet = {
             private::index_nest_any(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x16_i32_r3__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r3(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x16_i32_rn__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
             )
         }
     }
@@ -221,6 +255,23 @@ static ANY: ::gather_core::KernelSet = {
                         private::i32,
                         private::Avx2,
                     >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx512,
+                    >("gather_x16_i32_r3__avx512", gather_x16_i32_r3__avx512),
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx512,
+                    >("gather_x16_i32_rn__avx512", gather_x16_i32_rn__avx512),
                 ],
                 space: &[],
             },

@@ -84,6 +84,40 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
         }
     }
 
+    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x16_i32_rn__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x32_i32_rn__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            private::index_nest_any(
+                args,
+                private::body::<private::Fixed<4>, private::i32, private::Avx512>(args),
+            )
+        }
+    }
+
     /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, neon level.
     ///
     /// # Safety
@@ -222,6 +256,23 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::i32,
                         private::Avx2,
                     >("gather_x32_i32_rn__avx2", gather_x32_i32_rn__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<2>,
+                        private::i32,
+                        private::Avx512,
+                    >("gather_x16_i32_rn__avx512", gather_x16_i32_rn__avx512),
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i32,
+                        private::Avx512,
+                    >("gather_x32_i32_rn__avx512", gather_x32_i32_rn__avx512),
                 ],
                 space: &[],
             },

@@ -90,40 +90,70 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, neon level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 2, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn rearrange_x32_r2__avx512(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx512>,
+            )
+        }
+    }
+
+    /// Rearranges rows of 4 bytes, loop nest of rank 3, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn rearrange_x32_r3__avx512(args: &private::SpaceArgs<'_>) {
+        unsafe {
+            space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx512>,
+            )
+        }
+    }
+
+    /// Rearranges rows of 4 bytes, loop nest of rank 2, neon level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(
         all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
     )]
-    unsafe fn batch_to_space_x32_r2__neon(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r2__neon(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Neon>)
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, neon level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 3, neon level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(
         all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
     )]
-    unsafe fn batch_to_space_x32_r3__neon(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r3__neon(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Neon>)
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 2, simd128 level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 2, simd128 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(
         all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
     )]
-    unsafe fn batch_to_space_x32_r2__simd128(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r2__simd128(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r2(
                 args,
@@ -132,14 +162,14 @@ static BLOCKS: ::gather_core::KernelSet = {
         }
     }
 
-    /// `batch_to_space` of rows of 4 bytes, loop nest of rank 3, simd128 level.
+    /// Rearranges rows of 4 bytes, loop nest of rank 3, simd128 level.
     ///
     /// # Safety
     /// The kernel contract.
     #[cfg(
         all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
     )]
-    unsafe fn batch_to_space_x32_r3__simd128(args: &private::SpaceArgs<'_>) {
+    unsafe fn rearrange_x32_r3__simd128(args: &private::SpaceArgs<'_>) {
         unsafe {
             space_nest_r3(
                 args,
@@ -203,6 +233,21 @@ static BLOCKS: ::gather_core::KernelSet = {
                     },
                 ],
             },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[],
+                space: &[
+                    private::SpaceEntry {
+                        name: "rearrange_x32_r2__avx512",
+                        run: rearrange_x32_r2__avx512,
+                    },
+                    private::SpaceEntry {
+                        name: "rearrange_x32_r3__avx512",
+                        run: rearrange_x32_r3__avx512,
+                    },
+                ],
+            },
             #[cfg(
                 all(
                     target_arch = "aarch64",
@@ -215,12 +260,12 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 space: &[
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r2__neon",
-                        run: batch_to_space_x32_r2__neon,
+                        name: "rearrange_x32_r2__neon",
+                        run: rearrange_x32_r2__neon,
                     },
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r3__neon",
-                        run: batch_to_space_x32_r3__neon,
+                        name: "rearrange_x32_r3__neon",
+                        run: rearrange_x32_r3__neon,
                     },
                 ],
             },
@@ -236,12 +281,12 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 space: &[
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r2__simd128",
-                        run: batch_to_space_x32_r2__simd128,
+                        name: "rearrange_x32_r2__simd128",
+                        run: rearrange_x32_r2__simd128,
                     },
                     private::SpaceEntry {
-                        name: "batch_to_space_x32_r3__simd128",
-                        run: batch_to_space_x32_r3__simd128,
+                        name: "rearrange_x32_r3__simd128",
+                        run: rearrange_x32_r3__simd128,
                     },
                 ],
             },

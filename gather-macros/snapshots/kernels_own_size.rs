@@ -15,7 +15,7 @@ static POINTS: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn index_nest_r1(
         args: &private::IndexArgs<'_>,
         body: private::Body,
@@ -61,6 +61,27 @@ static POINTS: ::gather_core::KernelSet = {
                     private::Fixed<{ private::size_of::<Point>() }>,
                     private::u32,
                     private::Avx2,
+                >(args),
+            )
+        }
+    }
+
+    /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_point_u32_r1__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<
+                    private::Fixed<{ private::size_of::<Point>() }>,
+                    private::u32,
+                    private::Avx512,
                 >(args),
             )
         }
@@ -156,6 +177,18 @@ static POINTS: ::gather_core::KernelSet = {
                         private::u32,
                         private::Avx2,
                     >("gather_point_u32_r1__avx2", gather_point_u32_r1__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<{ private::size_of::<Point>() }>,
+                        private::u32,
+                        private::Avx512,
+                    >("gather_point_u32_r1__avx512", gather_point_u32_r1__avx512),
                 ],
                 space: &[],
             },

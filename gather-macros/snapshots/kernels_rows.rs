@@ -15,7 +15,7 @@ static ROWS: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn index_nest_r1(
         args: &private::IndexArgs<'_>,
         body: private::Body,
@@ -84,6 +84,40 @@ static ROWS: ::gather_core::KernelSet = {
             index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x8_i64_r1__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Fixed<1>, private::i64, private::Avx512>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of any length through `i64` indices, loop nest of rank 1, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_rows_i64_r1__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r1(
+                args,
+                private::body::<private::Rows, private::i64, private::Avx512>(args),
             )
         }
     }
@@ -218,6 +252,23 @@ static ROWS: ::gather_core::KernelSet = {
                         private::i64,
                         private::Avx2,
                     >("gather_rows_i64_r1__avx2", gather_rows_i64_r1__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<1>,
+                        private::i64,
+                        private::Avx512,
+                    >("gather_x8_i64_r1__avx512", gather_x8_i64_r1__avx512),
+                    private::IndexEntry::new::<
+                        private::Rows,
+                        private::i64,
+                        private::Avx512,
+                    >("gather_rows_i64_r1__avx512", gather_rows_i64_r1__avx512),
                 ],
                 space: &[],
             },

@@ -16,7 +16,7 @@ static WIDTHS: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn index_nest_r2(
         args: &private::IndexArgs<'_>,
         body: private::Body,
@@ -87,6 +87,40 @@ static WIDTHS: ::gather_core::KernelSet = {
             index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Avx2>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x32_i64_r2__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<4>, private::i64, private::Avx512>(args),
+            )
+        }
+    }
+
+    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, avx512 level.
+    ///
+    /// # Safety
+    /// The kernel contract.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn gather_x64_i64_r2__avx512(
+        args: &private::IndexArgs<'_>,
+    ) -> private::Outcome {
+        unsafe {
+            index_nest_r2(
+                args,
+                private::body::<private::Fixed<8>, private::i64, private::Avx512>(args),
             )
         }
     }
@@ -231,6 +265,23 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::i64,
                         private::Avx2,
                     >("gather_x64_i64_r2__avx2", gather_x64_i64_r2__avx2),
+                ],
+                space: &[],
+            },
+            #[cfg(target_arch = "x86_64")]
+            private::LevelTable {
+                level: private::Level::Avx512,
+                index: &[
+                    private::IndexEntry::new::<
+                        private::Fixed<4>,
+                        private::i64,
+                        private::Avx512,
+                    >("gather_x32_i64_r2__avx512", gather_x32_i64_r2__avx512),
+                    private::IndexEntry::new::<
+                        private::Fixed<8>,
+                        private::i64,
+                        private::Avx512,
+                    >("gather_x64_i64_r2__avx512", gather_x64_i64_r2__avx512),
                 ],
                 space: &[],
             },

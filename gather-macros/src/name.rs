@@ -60,6 +60,11 @@ impl Level {
 pub(crate) const LEVELS: &[Level] = &[
     Level { name: "scalar", variant: "Scalar", needs: Needs::Nothing },
     Level { name: "avx2", variant: "Avx2", needs: Needs::Machine("x86_64", "avx2") },
+    Level {
+        name: "avx512",
+        variant: "Avx512",
+        needs: Needs::Machine("x86_64", "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"),
+    },
     Level { name: "neon", variant: "Neon", needs: Needs::Target("aarch64", "neon") },
     Level { name: "simd128", variant: "Simd128", needs: Needs::Target("wasm32", "simd128") },
 ];

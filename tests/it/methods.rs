@@ -6,7 +6,7 @@ use gather_core::{
 };
 use gather_tests::oracle::{self, BadIndex, Dense};
 
-use crate::support::{RULES, Spread, available_levels, dense, narrow, table_levels, view};
+use crate::support::{RULES, Spread, available_levels, dense, narrow, table_entries, view};
 
 /// Lengths around the vectors of 4, 8 and 32 lanes and the block of 512.
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
@@ -119,15 +119,8 @@ every_index_type! {
 }
 
 /// Tables of every length that fits in registers, and the first that does not.
-fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(most: usize, element: impl Fn(usize) -> T) {
-    table_levels().into_iter().for_each(|level| tables_at::<T, I>(level, most, &element));
-}
-
-fn tables_at<T: Element + PartialEq + std::fmt::Debug, I: Probe>(
-    level: Level,
-    most: usize,
-    element: impl Fn(usize) -> T,
-) {
+fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(level: Level, element: impl Fn(usize) -> T) {
+    let most = table_entries(level, size_of::<T>());
     for dim in 1..=most + 1 {
         let data = Dense::from_fn(&[dim], &element);
         let op = Gather::new(0).level(level).method(Method::Table).out_of_bounds(OutOfBounds::Zero);
@@ -149,17 +142,17 @@ fn tables_at<T: Element + PartialEq + std::fmt::Debug, I: Probe>(
 #[test]
 fn tables_in_registers() {
     let byte = |at: usize| (at * 37 + 11) as u8;
-    tables::<u8, u8>(256, byte);
-    tables::<u8, i8>(256, byte);
-    tables::<u8, i32>(256, byte);
-    tables::<u8, i64>(256, byte);
-    tables::<f32, u8>(16, |at| at as f32 + 0.5);
-    tables::<f32, i64>(16, |at| at as f32 + 0.5);
-    tables::<u64, i32>(8, |at| (at as u64 + 1) * 0x0102_0304_0506_0708);
-    tables::<[u16; 4], u16>(8, |at| [at as u16, 1, 2, 0xffff]);
-    for level in [Level::Neon, Level::Simd128].into_iter().filter(|level| level.is_available()) {
-        tables_at::<u16, u8>(level, 32, |at| at as u16 * 0x0701 + 1);
-        tables_at::<[u8; 2], i64>(level, 32, |at| [at as u8, 0xff]);
+    for level in levels() {
+        tables::<u8, u8>(level, byte);
+        tables::<u8, i8>(level, byte);
+        tables::<u8, i32>(level, byte);
+        tables::<u8, i64>(level, byte);
+        tables::<u16, u8>(level, |at| at as u16 * 1021);
+        tables::<u16, i64>(level, |at| at as u16 * 1021);
+        tables::<f32, u8>(level, |at| at as f32 + 0.5);
+        tables::<f32, i64>(level, |at| at as f32 + 0.5);
+        tables::<u64, i32>(level, |at| (at as u64 + 1) * 0x0102_0304_0506_0708);
+        tables::<[u16; 4], u16>(level, |at| [at as u16, 1, 2, 0xffff]);
     }
 }
 

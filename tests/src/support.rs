@@ -49,20 +49,10 @@ pub fn available_levels() -> Vec<Level> {
     has
 }
 
-/// The levels of this machine that have tables in registers.
-#[must_use]
-pub fn table_levels() -> Vec<Level> {
-    let levels: Vec<Level> = available_levels().into_iter().filter(|&level| level != Level::Scalar).collect();
-    if levels.is_empty() {
-        skipped("tables in registers: this machine has the scalar level only");
-    }
-    levels
-}
-
 /// The levels that the library is compiled for on this target.
 #[must_use]
 pub fn compiled_levels() -> usize {
-    if cfg!(target_arch = "x86_64") { 2 } else { available_levels().len() }
+    if cfg!(target_arch = "x86_64") { 3 } else { available_levels().len() }
 }
 
 /// This test, in a process of its own: under the emulator that `GATHER_TESTS_RUNNER` names, if it does.
@@ -78,6 +68,20 @@ pub fn this_test() -> Command {
     let mut process = Command::new(emulator);
     process.args(words).arg(test);
     process
+}
+
+/// The most elements of a table in registers, for elements of so many bytes.
+#[must_use]
+pub fn table_entries(level: Level, bytes: usize) -> usize {
+    match (level, bytes) {
+        (Level::Avx2 | Level::Avx512, 1) => 256,
+        (Level::Avx2, 4) => 16,
+        (Level::Avx2, 8) => 8,
+        (Level::Avx512, 2 | 4 | 8) => 128 / bytes,
+        (Level::Neon | Level::Simd128, 1) => 256,
+        (Level::Neon | Level::Simd128, 2 | 4 | 8) => 64 / bytes,
+        _ => 0,
+    }
 }
 
 /// A dense tensor as a view.

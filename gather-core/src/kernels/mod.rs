@@ -125,9 +125,9 @@ pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
 pub use args::{IndexArgs, Outcome};
 pub use bodies::{Body, State, body};
-#[cfg(target_arch = "x86_64")]
-pub use isa::Avx2;
 pub use isa::Scalar;
+#[cfg(target_arch = "x86_64")]
+pub use isa::{Avx2, Avx512};
 pub use loops::{index_nest_any, space_nest_any};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch};
@@ -151,6 +151,8 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => moves::table_avx2::entries(bytes),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => moves::table_avx512::entries(bytes),
         Level::Neon | Level::Simd128 => match bytes {
             1 => 256,
             2 | 4 | 8 => 64 / bytes,

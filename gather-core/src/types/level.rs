@@ -6,14 +6,28 @@ use core::fmt;
 
 use crate::types::error::Error;
 
+/// Whether an x86-64 machine has every one of some features; without `std`, whether the target has.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+macro_rules! has {
+    ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
+}
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+macro_rules! has {
+    ($($feature:literal)*) => { cfg!(all(target_arch = "x86_64", $(target_feature = $feature),*)) };
+}
+
 /// The instructions that a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
     /// What every machine of the target has.
     Scalar,
-    /// AVX2 on x86-64.
+    /// AVX2 on x86-64: Intel's processors from Haswell on, AMD's from Excavator and Zen on.
     Avx2,
+    /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, but
+    /// for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's from
+    /// Zen 4 on.
+    Avx512,
     /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.
     Neon,
     /// The vector instructions of WebAssembly, for modules that are compiled with the feature `simd128`.
@@ -22,7 +36,7 @@ pub enum Level {
 
 impl Level {
     /// Every level of every architecture, the least first. A machine has those of its own at most.
-    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2, Level::Neon, Level::Simd128];
+    pub const ALL: &'static [Level] = &[Level::Scalar, Level::Avx2, Level::Avx512, Level::Neon, Level::Simd128];
 
     /// The level's name, as `GATHER_LEVEL` spells it.
     #[must_use]
@@ -30,6 +44,7 @@ impl Level {
         match self {
             Level::Scalar => "scalar",
             Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
             Level::Neon => "neon",
             Level::Simd128 => "simd128",
         }
@@ -40,7 +55,8 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Scalar => true,
-            Level::Avx2 => has_avx2(),
+            Level::Avx2 => has!("avx2"),
+            Level::Avx512 => has!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")),
             Level::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
         }
@@ -50,7 +66,7 @@ impl Level {
     pub(crate) const fn gathers(self) -> bool {
         match self {
             Level::Scalar | Level::Neon | Level::Simd128 => false,
-            Level::Avx2 => true,
+            Level::Avx2 | Level::Avx512 => true,
         }
     }
 
@@ -97,16 +113,6 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-}
-
-#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-fn has_avx2() -> bool {
-    cfg!(all(target_arch = "x86_64", target_feature = "avx2"))
 }
 
 /// The level of calls that force none, chosen once per process.

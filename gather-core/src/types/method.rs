@@ -24,7 +24,8 @@ pub enum Method {
     /// Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
-    /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of 2 bytes.
+    /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of
+    /// 2 bytes, and at the level `Avx512` 64 of 2 bytes, 32 of 4 bytes and 16 of 8 bytes.
     Table,
     /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and indices
     /// of one component side by side.

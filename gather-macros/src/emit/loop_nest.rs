@@ -1,5 +1,8 @@
-//! Loop nests of a constant rank, inlined into every kernel of that rank. They are unrolled around the body, which runs a
-//! plane: the inner loop and the one around it.
+//! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one around
+//! it.
+//!
+//! Those of the operators on indices call their body through a pointer, once a plane. So a set has one for each rank,
+//! which its kernels end in, and not a copy in each of them.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -51,7 +54,7 @@ fn index_nest(private: &TokenStream, rank: u8) -> TokenStream {
         ///
         /// # Safety
         /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-        #[inline(always)]
+        #[inline(never)]
         unsafe fn #name(args: &#private::IndexArgs<'_>, body: #private::Body) -> #private::Outcome {
             let [#(#loops,)* ..] = args.loops::<#count>();
             let mut state = #private::State::new(args);

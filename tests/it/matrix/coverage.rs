@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gather_core::{IndexType, Level, Method, Op};
-use gather_tests::support::{METHODS, skipped};
+use gather_tests::support::{METHODS, skipped, table_entries};
 
 use super::indices::{IndexLayout, TYPES};
 use super::variants::COUNTS;
@@ -41,11 +41,11 @@ fn is_meant(op: Op, method: Method) -> bool {
     }
 }
 
-/// The widths of elements, or of rows, that a method takes.
-fn widths(method: Method) -> Vec<usize> {
+/// The widths of elements, or of rows, that a method takes at some of the levels.
+fn widths(method: Method, levels: &[Level]) -> Vec<usize> {
     let takes = |&width: &usize| match method {
         Method::Gathered => matches!(width, 4 | 8 | 12),
-        Method::Table => matches!(width, 1 | 4 | 8),
+        Method::Table => levels.iter().any(|&level| table_entries(level, width) > 0),
         Method::ByteTable => width == 1,
         Method::Streamed => width >= 64,
         _ => true,
@@ -110,7 +110,7 @@ impl Coverage {
             } else {
                 assert!(calls > 0, "{op}: no call was run by the method {method}");
                 let met: Vec<usize> = met.map(|met| met.widths.iter().copied().collect()).unwrap_or_default();
-                let due = widths(method);
+                let due = widths(method, levels);
                 // Where elements lie side by side in data and in the result, a row is several.
                 let is_met =
                     if method == Method::Streamed { due.iter().all(|width| met.contains(width)) } else { met == due };

@@ -53,8 +53,8 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
         Method::Table => blocks::table::<W, I, L>,
         Method::ByteTable => blocks::byte_table::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
-        Method::StridedCopy => strided::strided::<W, I, L>,
-        _ => direct::direct::<W, I, L>,
+        Method::StridedCopy => strided::strided::<W, I, L::Plain>,
+        _ => direct::direct::<W, I, L::Plain>,
     }
 }
 
@@ -62,7 +62,7 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
 /// few rows, which set up no state.
 #[must_use]
 pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
-    W::one_pass::<I, L>(size, packed)
+    W::one_pass::<I, L::Plain>(size, packed)
 }
 
 /// What the planes of one run of a kernel have in common.

@@ -5,9 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::MoveFn;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::converted_avx2;
 use crate::kernels::convert::converted_scalar;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::{converted_avx2, converted_avx512};
 use crate::types::element::Element;
 use crate::types::level::Level;
 
@@ -34,6 +34,8 @@ pub(crate) struct ConvertFns {
     scalar: MoveFn,
     #[cfg(target_arch = "x86_64")]
     avx2: MoveFn,
+    #[cfg(target_arch = "x86_64")]
+    avx512: MoveFn,
 }
 
 impl ConvertFns {
@@ -42,6 +44,8 @@ impl ConvertFns {
         match level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => self.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => self.avx512,
             _ => self.scalar,
         }
     }
@@ -59,6 +63,8 @@ impl<T, U, P> Map<T, U, P> {
                 scalar: converted_scalar::<C>,
                 #[cfg(target_arch = "x86_64")]
                 avx2: converted_avx2::<C>,
+                #[cfg(target_arch = "x86_64")]
+                avx512: converted_avx512::<C>,
             },
         };
         Map { erased, types: PhantomData }

@@ -60,6 +60,8 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
         _ if method == Method::Direct => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => nest_blocks::<I, crate::kernels::isa::Avx2>,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => nest_blocks::<I, crate::kernels::isa::Avx512>,
         #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
         Level::Neon => nest_blocks::<I, crate::kernels::Neon>,
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -132,6 +134,21 @@ pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &Move
     unsafe { convert_rows::<C>(args, job, row) }
 }
 
+/// The AVX-512 level of a map.
+///
+/// # Safety
+/// As for [`MoveFn`], for the types of the map.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(crate) unsafe fn converted_avx512<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], params| {
+        // SAFETY: K7: the machine has AVX-512.
+        unsafe { row_avx512::<C>(from, to, params) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { convert_rows::<C>(args, job, row) }
+}
+
 /// A row at the scalar level.
 #[inline(never)]
 fn row_scalar<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
@@ -146,6 +163,17 @@ fn row_scalar<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn row_avx2<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
+    convert_row::<C>(from, to, params);
+}
+
+/// A row at the AVX-512 level.
+///
+/// # Safety
+/// K7: the machine has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn row_avx512<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
     convert_row::<C>(from, to, params);
 }
 

@@ -16,6 +16,8 @@ use crate::types::index::Index;
 pub enum Avx2 {}
 
 impl Isa for Avx2 {
+    type Plain = Self;
+
     const GATHERS: bool = true;
 
     #[inline(always)]

@@ -2,10 +2,14 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
 pub use scalar::Scalar;
 
 use crate::kernels::args::{Cursor, IndexArgs};
@@ -20,6 +24,10 @@ use crate::types::index::Index;
 
 /// An instruction set. The provided methods are those of a level that has no better way.
 pub trait Isa: 'static {
+    /// The level whose kernels of `Direct` and `StridedCopy` this one runs: itself, or a lesser one where it would do
+    /// nothing better.
+    type Plain: Isa;
+
     /// Whether the level resolves and moves in one loop.
     const GATHERS: bool = false;
 

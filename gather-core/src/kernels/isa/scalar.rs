@@ -15,6 +15,8 @@ use crate::types::index::Index;
 pub enum Scalar {}
 
 impl Isa for Scalar {
+    type Plain = Self;
+
     #[inline(never)]
     unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
         // SAFETY: the caller's promise.

@@ -11,10 +11,14 @@ pub(crate) mod prefetch;
 pub(crate) mod prefetching;
 pub(crate) mod rows;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod rows_avx512;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod stream;
 pub(crate) mod strided;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod table_avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod table_avx512;
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::isa::Isa;

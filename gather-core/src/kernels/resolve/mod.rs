@@ -12,6 +12,8 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 pub(crate) mod block;
 
 use crate::kernels::args::{Component, IndexArgs};

@@ -19,6 +19,8 @@ mod fill;
 pub(crate) mod unzip_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod zip_avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod zip_avx512;
 
 pub(crate) use fill::FILL;
 

@@ -168,7 +168,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::UnknownLevel { name: "sse9".into() },
-            "GATHER_LEVEL is \"sse9\", which names no level; there are scalar, avx2, neon and simd128",
+            "GATHER_LEVEL is \"sse9\", which names no level; there are scalar, avx2, avx512, neon and simd128",
         ),
         (Error::LevelUnavailable { level: Level::Avx2 }, "the level avx2 is not available on this machine"),
         (
