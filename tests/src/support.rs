@@ -16,13 +16,17 @@ pub use crate::policies::RULES;
 /// Every method that can be forced.
 pub const METHODS: &[Method] = Method::ALL;
 
-/// Prints what a test skips and why, once for each reason. The test harness does not capture the line, so every run
-/// shows it.
+/// Prints what a test skips and why, once for each reason.
 pub fn skipped(what: &str) {
+    say(&format!("skipped: {what}"));
+}
+
+/// Prints a line once. The test harness does not capture it, so every run shows it.
+fn say(line: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
+    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
         // A line that cannot be written fails no test.
-        drop(writeln!(std::io::stderr(), "skipped: {what}"));
+        drop(writeln!(std::io::stderr(), "{line}"));
     }
 }
 
@@ -38,13 +42,14 @@ macro_rules! needs_64_bits {
     )+};
 }
 
-/// The levels that this machine has. Prints those that it lacks.
+/// The levels that this machine has. Prints them, and those that it lacks.
 #[must_use]
 pub fn available_levels() -> Vec<Level> {
     let (has, lacks): (Vec<Level>, Vec<Level>) = Level::ALL.iter().partition(|level| level.is_available());
+    let names = |levels: &[Level]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ");
+    say(&format!("levels: {}", names(&has)));
     if !lacks.is_empty() {
-        let names: Vec<&str> = lacks.iter().map(|level| level.name()).collect();
-        skipped(&format!("levels that this machine lacks: {}", names.join(", ")));
+        skipped(&format!("levels that this machine lacks: {}", names(&lacks)));
     }
     has
 }

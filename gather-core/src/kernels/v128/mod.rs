@@ -96,6 +96,8 @@ impl V128 {
 pub enum Vectors {}
 
 impl Isa for Vectors {
+    type Plain = Scalar;
+
     #[inline(never)]
     unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
         // SAFETY: the caller's promise.
