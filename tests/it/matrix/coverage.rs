@@ -36,6 +36,8 @@ fn is_meant(op: Op, method: Method) -> bool {
     match method {
         Method::Panels => op == Op::GatherElements,
         Method::Interleaved => op == Op::BatchToSpace,
+        // That of scatters.
+        Method::Grouped => false,
         _ => true,
     }
 }
