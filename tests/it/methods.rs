@@ -302,6 +302,7 @@ fn plans_choose_and_name_methods() {
         "panels",
         "strided_copy",
         "streamed",
+        "grouped",
         "interleaved",
     ];
     assert_eq!(names, expected);

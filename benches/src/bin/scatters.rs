@@ -54,27 +54,28 @@ fn options() -> Result<(String, f64), lexopt::Error> {
 /// Medians in milliseconds. The calls take turns, round by round.
 fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
     let plans = [1, 2].map(|threads| tensors.plan(threads).expect("a workload of the list"));
-    let mut expected = tensors.data.clone();
+    let mut expected = tensors.data().to_vec();
     tensors.plain(&mut expected);
-    let mut out = vec![0.0; expected.len()];
+    let mut memory = tensors.output();
+    let out = memory.as_mut_slice();
     for plan in &plans {
         out.fill(f32::NAN);
-        tensors.run_into(plan, &mut out);
-        assert!(out == expected, "into an output");
-        out.copy_from_slice(&tensors.data);
-        tensors.run_on(plan, &mut out);
-        assert!(out == expected, "in place");
+        tensors.run_into(plan, out);
+        assert!(*out == *expected, "into an output");
+        out.copy_from_slice(tensors.data());
+        tensors.run_on(plan, out);
+        assert!(*out == *expected, "in place");
         assert!(tensors.run(plan) == expected, "fresh");
     }
     let mut times: [Vec<f64>; 7] = Default::default();
     let start = Instant::now();
     while times[0].len() < ROUNDS || start.elapsed() < budget {
         let mut clock = |which: usize, call: &mut dyn FnMut(&mut [f32])| {
-            call(&mut out);
+            call(out);
             let start = Instant::now();
             let mut calls = 0u32;
             while calls == 0 || start.elapsed() < Duration::from_millis(1) {
-                call(&mut out);
+                call(out);
                 calls += 1;
             }
             times[which].push(start.elapsed().as_secs_f64() * 1e3 / f64::from(calls));
@@ -85,10 +86,10 @@ fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
         clock(3, &mut |out| tensors.run_on(&plans[1], out));
         clock(4, &mut |_| drop(tensors.run(&plans[0])));
         clock(5, &mut |out| {
-            out.copy_from_slice(&tensors.data);
+            out.copy_from_slice(tensors.data());
             tensors.plain(out);
         });
-        clock(6, &mut |out| out.copy_from_slice(&tensors.data));
+        clock(6, &mut |out| out.copy_from_slice(tensors.data()));
         if times[0].len() >= ROUNDS && start.elapsed() > 4 * budget {
             break;
         }

@@ -1,21 +1,24 @@
 //! The tensors of a workload, and the plain loop.
 
-use gather_core::{
-    Element, Error, Gather, Layout, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, View, ViewMut,
-};
+use gather_core::{Error, Gather, Layout, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, ViewMut};
 
 use super::{Kind, Spread, Workload};
+use crate::buffer::Buffer;
 use crate::random::Random;
 
 /// The tensors of a workload.
 pub struct Tensors {
     workload: Workload,
-    /// Data, row-major.
-    pub data: Vec<f32>,
-    /// Indices, row-major.
-    pub indices: Vec<i64>,
-    /// Updates, row-major.
-    pub updates: Vec<f32>,
+    data: Buffer<f32>,
+    indices: Buffer<i64>,
+    updates: Buffer<f32>,
+}
+
+/// Elements in memory like that of native engines.
+fn buffer<T: bytemuck::Pod>(shape: &[usize], values: &[T]) -> Buffer<T> {
+    let mut buffer = Buffer::zeroed(shape);
+    buffer.as_mut_slice().copy_from_slice(values);
+    buffer
 }
 
 /// Numbers whose sums are exact, whatever their order.
@@ -33,7 +36,21 @@ impl Tensors {
         let mut random = Random::new(workload.name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
         let data = numbers(workload.data.iter().product(), &mut random);
         let updates = numbers(workload.updates().iter().product(), &mut random);
-        Tensors { workload: *workload, data, indices: indices(workload, &mut random), updates }
+        let (data, updates) = (buffer(workload.data, &data), buffer(&workload.updates(), &updates));
+        let indices = buffer(workload.indices, &indices(workload, &mut random));
+        Tensors { workload: *workload, data, indices, updates }
+    }
+
+    /// Data, row-major.
+    #[must_use]
+    pub fn data(&self) -> &[f32] {
+        self.data.as_slice()
+    }
+
+    /// A copy of data.
+    #[must_use]
+    pub fn output(&self) -> Buffer<f32> {
+        buffer(self.workload.data, self.data())
     }
 
     /// The layout of indices.
@@ -58,19 +75,13 @@ impl Tensors {
         }
     }
 
-    fn view<'a, T: Element>(values: &'a [T], shape: &[usize]) -> View<'a, T> {
-        View::new(values, shape).expect("values of this shape")
-    }
-
     /// Runs a plan in place.
     ///
     /// # Panics
     /// When it is refused.
     pub fn run_on(&self, plan: &ScatterPlan<f32, i64>, out: &mut [f32]) {
-        let (indices, updates) =
-            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
         let mut out = ViewMut::new(out, self.workload.data).expect("an output of this shape");
-        plan.run_on(&mut out, &indices, &updates).expect("indices in range");
+        plan.run_on(&mut out, &self.indices.view(), &self.updates.view()).expect("indices in range");
     }
 
     /// Runs a plan into an output.
@@ -78,11 +89,9 @@ impl Tensors {
     /// # Panics
     /// When it is refused.
     pub fn run_into(&self, plan: &ScatterPlan<f32, i64>, out: &mut [f32]) {
-        let data = Self::view(&self.data, self.workload.data);
-        let (indices, updates) =
-            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
         let mut out = ViewMut::new(out, self.workload.data).expect("an output of this shape");
-        plan.run_into(&data, &indices, &updates, &mut out).expect("indices in range");
+        plan.run_into(&self.data.view(), &self.indices.view(), &self.updates.view(), &mut out)
+            .expect("indices in range");
     }
 
     /// Runs a plan into a fresh tensor.
@@ -91,10 +100,7 @@ impl Tensors {
     /// When it is refused.
     #[must_use]
     pub fn run(&self, plan: &ScatterPlan<f32, i64>) -> Vec<f32> {
-        let data = Self::view(&self.data, self.workload.data);
-        let (indices, updates) =
-            (Self::view(&self.indices, self.workload.indices), Self::view(&self.updates, &self.workload.updates()));
-        plan.run(&data, &indices, &updates).expect("indices in range").into_vec()
+        plan.run(&self.data.view(), &self.indices.view(), &self.updates.view()).expect("indices in range").into_vec()
     }
 
     /// The loop that one would write, in place.
@@ -108,7 +114,7 @@ impl Tensors {
             Kind::Elements(axis) => {
                 let inner: usize = data[axis + 1..].iter().product();
                 let (dim, count) = (data[axis], self.workload.indices[axis]);
-                for (at, (&index, &new)) in self.indices.iter().zip(&self.updates).enumerate() {
+                for (at, (&index, &new)) in self.indices.as_slice().iter().zip(self.updates.as_slice()).enumerate() {
                     let (outer, q) = (at / (count * inner), at % inner);
                     put(&mut out[(outer * dim + index as usize) * inner + q], new);
                 }
@@ -116,7 +122,7 @@ impl Tensors {
             Kind::Nd | Kind::Adjoint => {
                 let tuple = if self.workload.kind == Kind::Nd { self.workload.indices[1] } else { 1 };
                 let row: usize = data[tuple..].iter().product();
-                for (ids, new) in self.indices.chunks(tuple).zip(self.updates.chunks(row)) {
+                for (ids, new) in self.indices.as_slice().chunks(tuple).zip(self.updates.as_slice().chunks(row)) {
                     let to = ids.iter().zip(data).fold(0, |to, (&index, &dim)| to * dim + index as usize);
                     for (to, &new) in out[to * row..][..row].iter_mut().zip(new) {
                         put(to, new);

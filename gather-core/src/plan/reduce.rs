@@ -137,7 +137,7 @@ impl ReducePlan {
             packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
             adjacent_tuples,
             prefetch_distance: if panels.is_some() { 0 } else { prefetch_distance(row, reach(&lowered.axes, size)) },
-            outer_prefetch_distance: 0,
+            outer_prefetch_distance: if panels.is_some() { PANEL_ROWS_AHEAD } else { 0 },
             next_slice_bytes: 0,
             table_entries: 0,
             conversion: None,
@@ -304,6 +304,8 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
         && updates >= panels.rows / 2
 }
 
+/// Rows of a panel's indices and updates that are asked for ahead.
+const PANEL_ROWS_AHEAD: usize = 16;
 /// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
 const FAR: usize = 1 << 20;
 /// Bytes of rows that are asked for ahead.

@@ -24,7 +24,7 @@ fn numbers<T: Copy>(len: usize, seed: u64, edges: &[T], ordinary: impl Fn(u64) -
     (0..len)
         .map(|at| {
             let bits = mixed(seed, at);
-            if bits % 16 == 0 { edges[(bits >> 8) as usize % edges.len()] } else { ordinary(bits >> 5) }
+            if bits.is_multiple_of(16) { edges[(bits >> 8) as usize % edges.len()] } else { ordinary(bits >> 5) }
         })
         .collect()
 }
@@ -190,7 +190,7 @@ fn complex_numbers_and_bools() {
     let finite = |a: &C, b: &C| same_bits(a, b) || (a.re.is_nan() || a.im.is_nan()) && (b.re.is_nan() || b.im.is_nan());
     check(Reduction::Mul, numbers_c, &steps(|a, b| a * b, None), finite);
 
-    let numbers_b = |len, seed| numbers::<bool>(len, seed, &[true], |bits| bits % 3 == 0);
+    let numbers_b = |len, seed| numbers::<bool>(len, seed, &[true], |bits| bits.is_multiple_of(3));
     let steps = |add| Loop::<bool, bool> { widen: |x| x, add, end: |x, _| x, zero: None };
     for or in [Reduction::Add, Reduction::Max] {
         check(or, numbers_b, &steps(|a, b| a | b), same_bits);

@@ -115,7 +115,7 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     let index_memory = draw::indices(u, &indices, word, tuning.rules, |last| model.dim(&data.shape, last))?;
     let expected = shape.and_then(|shape| {
         // Where each update goes is where the gather would read.
-        let numbers = Dense::from_fn(&data.shape, |at| Some(at));
+        let numbers = Dense::from_fn(&data.shape, Some);
         let read = indices.positions();
         let read = Dense { values: read.values.iter().map(|&at| index_memory[at]).collect(), shape: read.shape };
         let to = model.values(&numbers, &read, tuning.rules).map_err(|error| renamed(error, name))?;

@@ -134,17 +134,30 @@ enum Cut {
 /// The most parts that destinations are dealt out in.
 const MOST_OWNERS: usize = 1 << 10;
 
+/// Whether pieces side by side in the destination are a few lines each.
+fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
+    plan.loops().iter().enumerate().any(|(d, along)| {
+        let (step, n) = (along.data.unsigned_abs(), cuts.longest(d, along.n));
+        is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < 8 * LINE
+    })
+}
+
 impl Cut {
     /// How a plan is cut for `tasks` tasks, into about `pieces` pieces where loops are cut.
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
         let lengths = plan.loops().iter().map(|along| if is_free(along) { along.n } else { 1 });
-        let cuts = Cuts::new(lengths, pieces);
-        let columns = plan.spec().row / tasks >= LINE && plan.elements() >= tasks;
-        match () {
-            () if tasks == 1 || cuts.pieces() >= tasks => Cut::Free(cuts),
-            () if columns => Cut::Columns(tasks),
+        let cut = |pieces| Cuts::new(lengths.clone(), pieces);
+        if tasks == 1 {
+            return Cut::Free(cut(pieces));
+        }
+        // Few pieces, where more would be so narrow that two threads often write to one line.
+        let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
+        let columns = plan.spec().row / tasks >= 2 * LINE && plan.elements() >= tasks;
+        match cuts {
+            Some(cuts) => Cut::Free(cuts),
+            None if columns => Cut::Columns(tasks),
             // Every part looks at all indices: there are no more than threads.
-            () => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
+            None => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
         }
     }
 
@@ -212,10 +225,18 @@ impl<'a> Part<'a> {
             Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
             Cut::Columns(tasks) => {
                 let size = self.spec.row / self.elements;
-                // As many columns for each, to within a line.
+                // As many columns for each, to within a line, and from the begin of one.
                 let unit = (LINE / size).max(1);
-                let end = |task: usize| (self.elements * task / tasks).next_multiple_of(unit).min(self.elements);
-                let (first, last) = (end(piece), if piece + 1 == tasks { self.elements } else { end(piece + 1) });
+                let off = self.origin.data.addr() % LINE / size;
+                let end = |task: usize| {
+                    let even = self.elements * task / tasks;
+                    if task == 0 || task == tasks {
+                        even
+                    } else {
+                        ((even + off).next_multiple_of(unit) - off).min(self.elements)
+                    }
+                };
+                let (first, last) = (end(piece), end(piece + 1));
                 if first >= last {
                     return Outcome::NONE;
                 }
@@ -226,7 +247,7 @@ impl<'a> Part<'a> {
                 run(&Part { spec: &spec, origin, elements: last - first, ..*self })
             }
             Cut::Owners(tasks) => {
-                let owner = Owner { origin: self.origin.data, part: piece as u32, parts: tasks as u32 };
+                let owner = Owner { part: piece as u32, parts: tasks as u32 };
                 run(&Part { owner: Some(owner), ..*self })
             }
         }

@@ -13,7 +13,7 @@ use crate::kernels::bodies::blocks::resolve_block;
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::prefetch::{NextSlice, prefetch};
 use crate::kernels::reduce::{Sink, Which};
 use crate::kernels::resolve::block::BLOCK;
 use crate::types::index::Index;
@@ -27,7 +27,13 @@ pub(crate) unsafe fn scattered<I: Index, L: Isa>(state: &mut State, args: &Index
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
     let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
+    let ahead = args.spec.outer_prefetch_distance;
     for _ in 0..outer.n {
+        if ahead != 0 {
+            let later = plane.skip(outer, ahead);
+            prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
+            prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
+        }
         for start in (0..inner.n).step_by(BLOCK) {
             let n = (inner.n - start).min(BLOCK);
             // SAFETY: the caller's promise, for `n` iterations from here on.

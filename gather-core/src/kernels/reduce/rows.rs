@@ -105,7 +105,9 @@ unsafe fn reduce_rows<C: Combine>(job: &ReduceJob<'_>) {
 /// As for [`ReduceFn`]; `row` may be called for rows of the job.
 #[inline(always)]
 pub(super) unsafe fn each(job: &ReduceJob<'_>, row: impl Fn(*const u8, *mut u8)) {
-    let (rows, ahead) = (job.rows, job.rows.prefetch_distance);
+    // A copy in registers: what is written might else be the job itself.
+    let rows = MoveJob { ..*job.rows };
+    let ahead = rows.prefetch_distance;
     let go = |i: usize| {
         // SAFETY: `i < n`, whose position has been written.
         row(rows.target(i), unsafe { rows.source(i) }.cast_mut());

@@ -51,20 +51,19 @@ impl Take {
 /// that are close together and often met belong to several threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner {
-    /// Where destinations are counted from.
-    pub(crate) origin: *const u8,
     pub(crate) part: u32,
     pub(crate) parts: u32,
 }
 
-/// Bytes of a piece of destinations, as a power of two: a few lines, so that threads do not write to the same ones.
-const PIECE_SHIFT: u32 = 9;
+/// Bytes of a piece of destinations, as a power of two. A piece begins with a line, so that no line has two owners but
+/// where a row straddles pieces.
+const PIECE_SHIFT: u32 = 10;
 
 impl Owner {
     /// Whether a row that begins here is taken.
     #[inline(always)]
     pub(crate) fn takes(&self, to: *const u8) -> bool {
-        let piece = (to.addr().wrapping_sub(self.origin.addr()) >> PIECE_SHIFT) as u32;
+        let piece = (to.addr() >> PIECE_SHIFT) as u32;
         let spread = u64::from(piece.wrapping_mul(0x9e37_79b9));
         (spread * u64::from(self.parts)) >> 32 == u64::from(self.part)
     }
