@@ -59,6 +59,12 @@ pub fn table_levels() -> Vec<Level> {
     levels
 }
 
+/// Whether a level has instructions that gather, which [`Method::Gathered`] needs.
+#[must_use]
+pub fn gathers(level: Level) -> bool {
+    !matches!(level, Level::Scalar | Level::Neon | Level::Simd128)
+}
+
 /// The levels that the library is compiled for on this target.
 #[must_use]
 pub fn compiled_levels() -> usize {
