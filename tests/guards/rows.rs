@@ -2,6 +2,7 @@
 
 use gather_core::{BatchToSpace, Error, Gather, GatherNd, Layout, Level, Method, OutOfBounds, Par, View};
 use gather_tests::oracle;
+use gather_tests::support::gathers;
 
 use crate::{IndexOp, PLACES, Pages, Picks, TIGHT, levels, samples};
 
@@ -77,14 +78,14 @@ fn short_rows_of_large_tables() {
             let op = Gather::new(0).tuned(&picks, level);
             pages.index(&TIGHT, &op, (&data, &picks, &expected));
             let taken = pages.by_every_method(&TIGHT, &op, (&data, &picks, &expected));
-            assert_eq!(taken.contains(&Method::Gathered), level != Level::Scalar, "{op:?}: {taken:?}");
+            assert_eq!(taken.contains(&Method::Gathered), gathers(level), "{op:?}: {taken:?}");
         }
         for bad in [0, lanes / 2, lanes - 1] {
             let mut indices = vec![0u32; lanes];
             indices[bad] = dim as u32;
             let op = Gather::new(0).out_of_bounds(OutOfBounds::Error);
             // A few rows are moved directly unless the method is forced.
-            let forced = (Level::preferred() != Level::Scalar).then(|| op.clone().method(Method::Gathered));
+            let forced = gathers(Level::preferred()).then(|| op.clone().method(Method::Gathered));
             for op in [Some(op), forced].into_iter().flatten() {
                 let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
                 let ahead = plan.explain().method() == Method::Gathered;

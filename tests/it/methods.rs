@@ -6,7 +6,7 @@ use gather_core::{
 };
 use gather_tests::oracle::{self, BadIndex, Dense};
 
-use crate::support::{RULES, Spread, available_levels, dense, narrow, table_entries, view};
+use crate::support::{RULES, Spread, available_levels, dense, gathers, narrow, table_entries, view};
 
 /// Lengths around the vectors of 4, 8 and 32 lanes and the block of 512.
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
@@ -273,7 +273,7 @@ fn plans_choose_and_name_methods() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     let plan = GatherElements::new(0).par(Par::Seq).plan::<f32, i64>(&layout(&[4096, 4096]), &layout(&[4096, 4096]));
     let explain = plan.unwrap().explain().to_string();
-    let within = if Level::preferred() == Level::Scalar { "blocks" } else { "gathered" };
+    let within = if gathers(Level::preferred()) { "gathered" } else { "blocks" };
     assert!(explain.contains(&format!("  method panels of 4096 x 32, then {within}\n")), "{explain}");
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
     let plan = op.plan::<f32, i64>(&layout(&[16]), &layout(&[4096])).unwrap();

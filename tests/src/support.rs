@@ -54,6 +54,12 @@ pub fn available_levels() -> Vec<Level> {
     has
 }
 
+/// Whether a level has instructions that gather, which [`Method::Gathered`] needs.
+#[must_use]
+pub fn gathers(level: Level) -> bool {
+    !matches!(level, Level::Scalar | Level::Neon | Level::Simd128)
+}
+
 /// The levels that the library is compiled for on this target.
 #[must_use]
 pub fn compiled_levels() -> usize {
