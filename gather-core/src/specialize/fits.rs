@@ -67,7 +67,8 @@ fn agree<D: Declaration, const ARGS: usize>(shape: &IndexShape, sizes: &Sizes<AR
         }
         let (d, i) = (shape.data_dims[dim].at(sizes), shape.index_dims[dim].at(sizes));
         let fits = if elements && !declared.equal { i <= d } else { i == d };
-        if !fits && !(elements && dim == declared.axis) {
+        let is_axis = elements && dim == declared.axis;
+        if !(fits || is_axis) {
             return false;
         }
     }
