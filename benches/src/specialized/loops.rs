@@ -1,7 +1,7 @@
 //! What one would write in the place of a specialised function: the plain checked loop with sizes that are known at run
 //! time only, and a loop over arrays without checks.
 //!
-//! They are never inlined: a call of a function is a call too.
+//! They are never inlined; specialised functions are where the compiler likes.
 
 /// Row `ids[k]` of a table whose rows have `dim` elements.
 #[inline(never)]

@@ -72,7 +72,8 @@ impl Registry {
         Registry { sets: SmallVec::from_slice(&BUILTIN) }
     }
 
-    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one data type, the one added last runs.
+    /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one
+    /// data type, the one added last runs.
     #[must_use]
     pub fn with(mut self, set: &'static KernelSet) -> Self {
         self.sets.push(set);

@@ -6,7 +6,7 @@ use crate::kernels::shaped::blocks::SpaceShapeOf;
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::IndexShapeOf;
 use crate::kernels::shaped::size::{Size, Sizes};
-use crate::types::declared::{ANY, Declaration, Declared};
+use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
 /// The open size of a tensor of `len` elements; `None` when it is none, or 0. `sizes` have 1 in its place.
@@ -36,8 +36,24 @@ pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
     } else if indices != shape.indices_len.known {
         return None;
     }
-    let fits = agree::<D, ARGS>(shape, &sizes) && shape.out_len.checked_at(&sizes) == Some(out);
+    let fits = (const { !has_open_pairs(&D::DECLARED) } || agree::<D, ARGS>(shape, &sizes))
+        && shape.out_len.checked_at(&sizes) == Some(out);
     fits.then_some(sizes)
+}
+
+/// The dimensions that stand in both tensors.
+const fn shared(declared: &Declared) -> usize {
+    if matches!(declared.op, Op::GatherElements) { declared.data.len() } else { declared.batch_dims }
+}
+
+/// Whether one of a pair of sizes that are to fit each other is open.
+const fn has_open_pairs(declared: &Declared) -> bool {
+    let (mut open, mut dim) = (false, 0);
+    while dim < shared(declared) {
+        open |= declared.data[dim] == ANY || declared.indices[dim] == ANY;
+        dim += 1;
+    }
+    open
 }
 
 /// Whether the sizes that both tensors have in a dimension fit each other, where one of them is open.
@@ -45,13 +61,14 @@ pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
 fn agree<D: Declaration, const ARGS: usize>(shape: &IndexShape, sizes: &Sizes<ARGS>) -> bool {
     let declared = const { &D::DECLARED };
     let elements = const { matches!(D::DECLARED.op, Op::GatherElements) };
-    for dim in 0..if elements { declared.data.len() } else { declared.batch_dims } {
+    for dim in 0..shared(declared) {
         if declared.data[dim] != ANY && declared.indices[dim] != ANY {
             continue;
         }
         let (d, i) = (shape.data_dims[dim].at(sizes), shape.index_dims[dim].at(sizes));
         let fits = if elements && !declared.equal { i <= d } else { i == d };
-        if !fits && !(elements && dim == declared.axis) {
+        let is_axis = elements && dim == declared.axis;
+        if !(fits || is_axis) {
             return false;
         }
     }
@@ -73,7 +90,7 @@ pub(super) fn space_sizes<D: Declaration, const ARGS: usize>(
         return None;
     }
     let mut len = shape.row.at(&sizes);
-    for along in &shape.loops {
+    for along in &shape.loops[const { MAX_DIMS - SpaceShapeOf::<D>::SHAPE.len }..] {
         let n = along.n(&sizes).filter(|&n| n > 0)?;
         len = len.checked_mul(n)?;
     }

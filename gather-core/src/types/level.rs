@@ -101,7 +101,15 @@ impl Level {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn has_avx2() -> bool {
-        matches!(Self::resolve(None), Ok(level) if level != Level::Scalar)
+        choice::chosen().unwrap_or_else(Self::finds_avx2) != Level::Scalar
+    }
+
+    /// The level at the first call, or every time where the environment names none.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    #[inline(never)]
+    fn finds_avx2() -> Level {
+        Self::resolve(None).unwrap_or(Level::Scalar)
     }
 
     fn checked(self) -> Result<Level, Error> {
@@ -133,10 +141,13 @@ mod choice {
     /// One load, and a branch for each level. The number is all that is read, so that no order of memory matters.
     #[inline]
     pub(super) fn get() -> Result<Level, Error> {
-        match Level::ALL.get(usize::from(CHOSEN.load(Ordering::Relaxed)).wrapping_sub(1)) {
-            Some(&level) => Ok(level),
-            None => choose(),
-        }
+        chosen().map_or_else(choose, Ok)
+    }
+
+    /// The choice, once it has been made.
+    #[inline]
+    pub(super) fn chosen() -> Option<Level> {
+        Level::ALL.get(usize::from(CHOSEN.load(Ordering::Relaxed)).wrapping_sub(1)).copied()
     }
 
     #[cold]
@@ -169,6 +180,12 @@ mod choice {
     #[inline]
     pub(super) fn get() -> Result<Level, Error> {
         Ok(Level::best())
+    }
+
+    #[inline]
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn chosen() -> Option<Level> {
+        Some(Level::best())
     }
 }
 

@@ -147,7 +147,9 @@ impl Source<'_> {
             (_, Some(index_ty), None) => (
                 quote!(indices: &[#index_ty],),
                 quote! {
-                    #private::gather::<__Declaration, #data_ty, #index_ty, #count>(data, indices, [#(#arguments),*], out)
+                    #private::gather::<__Declaration, #data_ty, #index_ty, #count>(
+                        data, indices, [#(#arguments),*], out,
+                    )
                 },
             ),
             (_, Some(index_ty), Some(map)) => (

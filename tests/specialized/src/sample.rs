@@ -26,7 +26,7 @@ samples! {
     u16: |at| (at % 65_521) as u16;
     f32: |at| at as f32 + 0.5;
     f64: |at| at as f64 + 0.25;
-    bool: |at| at % 3 == 0;
+    bool: |at| at.is_multiple_of(3);
     [u8; 3]: |at| [at as u8, (at >> 8) as u8, 7];
     [u32; 4]: |at| [at as u32, 1, 2, u32::MAX];
 }

@@ -157,6 +157,8 @@ const OUTER: usize = MAX_DIMS - 2;
 
 impl<D: Declaration> SpaceShapeOf<D> {
     pub(crate) const SHAPE: SpaceShape = SpaceShape::of(&D::DECLARED);
+    /// The first of the loops that are counted.
+    const FIRST: usize = OUTER - Self::SHAPE.len.saturating_sub(2);
     const LINES: BlockedLoop = Self::SHAPE.loops[OUTER];
     const INNER: BlockedLoop = Self::SHAPE.loops[OUTER + 1];
 }
@@ -175,16 +177,16 @@ pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
     let mut counters = [0usize; OUTER];
     loop {
         let mut start = 0usize;
-        for depth in OUTER.saturating_sub(SpaceShapeOf::<D>::SHAPE.len.saturating_sub(2))..OUTER {
-            let along = SpaceShapeOf::<D>::SHAPE.loops[depth];
-            start = start.wrapping_add(along.data(counters[depth], sizes));
+        let outer = SpaceShapeOf::<D>::SHAPE.loops.iter().zip(&counters).skip(SpaceShapeOf::<D>::FIRST);
+        for (along, &at) in outer {
+            start = start.wrapping_add(along.data(at, sizes));
         }
         // SAFETY: the caller's promise: S5 for a coordinate of the outer loops.
         out = unsafe { move_plane::<D, T, ARGS>(data, start, out, sizes) };
         // The next coordinate.
         let mut depth = OUTER;
         loop {
-            if depth == OUTER.saturating_sub(SpaceShapeOf::<D>::SHAPE.len.saturating_sub(2)) {
+            if depth == SpaceShapeOf::<D>::FIRST {
                 return;
             }
             depth -= 1;

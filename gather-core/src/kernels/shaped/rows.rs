@@ -239,7 +239,7 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
 ) -> bool {
     let (inner, row) = (const { IndexShapeOf::<D>::INNER }, const { IndexShapeOf::<D>::SHAPE }.row.at(sizes));
     let policy = const { IndexShapeOf::<D>::POLICY };
-    let (mut from, mut all, mut inside) = ([0; N], true, [true; N]);
+    let (mut from, mut inside) = ([0; N], [true; N]);
     for i in 0..N {
         let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
         // SAFETY: the caller's promise: S3 for this row.
@@ -247,10 +247,11 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
         let step = inner.data.at(sizes).wrapping_mul(first + i);
         from[i] = place.data.wrapping_add(step).wrapping_add(position);
         inside[i] = ok;
-        all &= ok;
-    }
-    if policy.out_of_bounds == OutOfBounds::Error && !all {
-        return false;
+        // One branch each: compared all at once, positions would pass through vector registers on their way to
+        // addresses.
+        if policy.out_of_bounds == OutOfBounds::Error && !ok {
+            return false;
+        }
     }
     for i in 0..N {
         let to = place.out.wrapping_add((first + i).wrapping_mul(row));

@@ -51,13 +51,23 @@ impl Size {
     }
 
     /// The value for the open sizes of a call; it wraps where no slice has so many elements.
+    //
+    // It stands many times in every function: without iterators there is less to compile.
     #[inline(always)]
     pub(crate) fn at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> usize {
         let mut value = self.known;
-        for (slot, &size) in sizes.first.iter().chain(&sizes.args).enumerate() {
-            if self.slots >> slot & 1 == 1 {
-                value = value.wrapping_mul(size);
+        if self.has(0) {
+            value = value.wrapping_mul(sizes.first[0]);
+        }
+        if self.has(1) {
+            value = value.wrapping_mul(sizes.first[1]);
+        }
+        let mut arg = 0;
+        while arg < ARGS {
+            if self.has(2 + arg) {
+                value = value.wrapping_mul(sizes.args[arg]);
             }
+            arg += 1;
         }
         value
     }
@@ -66,12 +76,25 @@ impl Size {
     #[inline(always)]
     pub(crate) fn checked_at<const ARGS: usize>(self, sizes: &Sizes<ARGS>) -> Option<usize> {
         let mut value = self.known;
-        for (slot, &size) in sizes.first.iter().chain(&sizes.args).enumerate() {
-            if self.slots >> slot & 1 == 1 {
-                value = value.checked_mul(size)?;
+        if self.has(0) {
+            value = value.checked_mul(sizes.first[0])?;
+        }
+        if self.has(1) {
+            value = value.checked_mul(sizes.first[1])?;
+        }
+        let mut arg = 0;
+        while arg < ARGS {
+            if self.has(2 + arg) {
+                value = value.checked_mul(sizes.args[arg])?;
             }
+            arg += 1;
         }
         Some(value)
+    }
+
+    #[inline(always)]
+    const fn has(self, slot: usize) -> bool {
+        self.slots >> slot & 1 == 1
     }
 }
 

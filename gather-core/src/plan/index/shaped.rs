@@ -15,8 +15,8 @@ use crate::types::method::Method;
 impl IndexPlan {
     /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
     ///
-    /// P2 holds for it (K10): the loops stand in the order of the output, and they are those that the kernel's shape has
-    /// for its open sizes. A plan that is cut keeps its kernel, since its parts have other shapes.
+    /// P2 holds for it (K10): the loops stand in the order of the output, and they are those that the kernel's shape
+    /// has for its open sizes. A plan that is cut keeps its kernel, since its parts have other shapes.
     #[inline(never)]
     pub(super) fn specialize(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) {
         let IndexRequest { op, dtype, index, policy, options, .. } = *request;
