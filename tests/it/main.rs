@@ -24,6 +24,7 @@ mod resources;
 mod review;
 mod rows;
 mod streams;
+mod tables;
 mod ui;
 mod views;
 

@@ -9,6 +9,7 @@ pub(crate) mod plan;
 pub(crate) mod rows;
 pub(crate) mod space;
 pub(crate) mod space_plan;
+mod will_need;
 
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;

@@ -1,6 +1,8 @@
 //! Numbers of 8 bits: FP8, alone, with a scale, and in microscaling blocks.
 
 #![forbid(unsafe_code)]
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
 
 use crate::maps::numbers::{e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
 

@@ -1,6 +1,8 @@
 //! Numbers of 4 bits in pairs, with a scale for each block in a tensor of their own.
 
 #![forbid(unsafe_code)]
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
 
 use crate::maps::numbers::{e2m1_to_f32, e8m0_to_f32};
 

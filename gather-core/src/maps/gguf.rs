@@ -1,8 +1,13 @@
 //! Blocks of GGUF files, as ggml has them, and maps of them.
+//!
+//! Loops run over indices of arrays whose lengths are constant: these are unrolled and vectorised, where iterators over
+//! slices are not.
 
+#![allow(clippy::needless_range_loop)]
+
+use crate::maps::Block;
 use crate::maps::block::blocks;
 use crate::maps::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
-use crate::maps::Block;
 
 blocks! {
     /// 32 numbers of 8 bits with one scale: `d * q`. 34 bytes: `d` as `f16`, then 32 `i8`.

@@ -1,6 +1,8 @@
 //! Maps of the types of the crate `half`.
 
 #![forbid(unsafe_code)]
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
 #![cfg(feature = "half")]
 
 use half::{bf16, f16};

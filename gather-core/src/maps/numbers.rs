@@ -117,7 +117,7 @@ pub(super) const fn e4m3_magnitude(rest: u32) -> f32 {
 ///
 /// It is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([OCP 8-bit floating point
 /// specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1)).
-/// NaNs keep their sign, and become the quiet NaN without payload.
+/// NaNs keep their sign and lose their payload.
 ///
 /// ```
 /// use gather_core::maps::e5m2_to_f32;
@@ -127,9 +127,14 @@ pub(super) const fn e4m3_magnitude(rest: u32) -> f32 {
 #[inline(always)]
 #[must_use]
 pub const fn e5m2_to_f32(code: u8) -> f32 {
-    // All NaNs take the payload of the first, 0x7e, which moves to the highest bit.
-    let nan = if code & 0x7f > 0x7c { code & 0xfe | 2 } else { code };
-    f16_to_f32((nan as u16) << 8)
+    let (sign, rest) = ((code as u32 & 0x80) << 24, code as u32 & 0x7f);
+    // Exponents move from a bias of 15 to one of 127.
+    let normal = (rest << 21) + (112 << 23);
+    // The bits make a number that is 2^-14 more than the value. The subtraction is exact.
+    let subnormal = f32::from_bits((rest << 21) + (113 << 23)) - f32::from_bits(113 << 23);
+    let finite = if rest < 4 { subnormal.to_bits() } else { normal };
+    let special = if rest == 0x7c { 0x7f80_0000 } else { 0x7fc0_0000 };
+    f32::from_bits(sign | if rest < 0x7c { finite } else { special })
 }
 
 /// A scale of microscaling formats: 2^(code - 127), and NaN for 255 ([OCP microscaling formats
