@@ -159,12 +159,12 @@ impl Bench {
         let ids = self.ids.view();
         let plan = Gather::new(0).par(Par::Seq).plan_map(map, table.layout(), ids.layout()).expect("a plan");
 
-        let mut ours = |out: &mut Tensor<U>| {
+        let ours = |out: &mut Tensor<U>| {
             plan.run_into(&table, &ids, given, &mut out.view_mut()).expect("ids in range");
         };
         let bytes_of_row = bytes.len() / ROWS;
-        let mut plain_loop = |out: &mut [U::Number]| {
-            for (out, &id) in out.chunks_exact_mut(VALUES).zip(ids.as_slice().expect("row-major")) {
+        let plain_loop = |out: &mut [U::Number]| {
+            for (out, &id) in out.chunks_exact_mut(VALUES).zip(self.ids.as_slice()) {
                 let row = &bytes[id as usize * bytes_of_row..][..bytes_of_row];
                 for (i, out) in out.iter_mut().enumerate() {
                     *out = U::Number::round(decode(row, i));

@@ -10,3 +10,6 @@ pub mod plans {}
 
 #[doc = include_str!("runtime_types.md")]
 pub mod runtime_types {}
+
+#[doc = include_str!("tables.md")]
+pub mod tables {}

@@ -1,71 +1,13 @@
-//! Blocks of GGUF files, as ggml has them, and maps of them.
+//! How blocks of GGUF files are read, and maps of them.
 //!
 //! Loops run over indices of arrays whose lengths are constant: these are unrolled and vectorised, where iterators over
 //! slices are not.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
 
-use crate::maps::Block;
-use crate::maps::block::blocks;
+use crate::maps::block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
 use crate::maps::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
-
-blocks! {
-    /// 32 numbers of 8 bits with one scale: `d * q`. 34 bytes: `d` as `f16`, then 32 `i8`.
-    ///
-    /// [`block_q8_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    Q8_0: [u8; 34] as [f32; 32], q8_0;
-
-    /// 32 numbers of 4 bits with one scale: `d * (q - 8)`. 18 bytes: `d` as `f16`, then 16 bytes, whose low halves are
-    /// the first 16 numbers.
-    ///
-    /// [`block_q4_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    Q4_0: [u8; 18] as [f32; 32], q4_0;
-
-    /// 32 numbers of 4 bits with a scale and a minimum: `d * q + m`. 20 bytes: `d` and `m` as `f16`, then 16 bytes,
-    /// whose low halves are the first 16 numbers.
-    ///
-    /// [`block_q4_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    Q4_1: [u8; 20] as [f32; 32], q4_1;
-
-    /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits: `(d * scale) * q - (dmin *
-    /// min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 128 bytes, 32 for each two
-    /// groups, whose low halves are the first group.
-    ///
-    /// [`block_q4_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    Q4_K: [u8; 144] as [f32; 256], q4_k;
-
-    /// 256 numbers of 6 bits in groups of 16, each with a scale of 8 bits: `(d * scale) * (q - 32)`. 210 bytes: 128
-    /// with the low 4 bits, 64 with the high 2, 16 scales as `i8`, then `d` as `f16`.
-    ///
-    /// [`block_q6_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    Q6_K: [u8; 210] as [f32; 256], q6_k;
-
-    /// 32 numbers of 4 bits that look values of 8 bits up, with one scale: `d * values[q]`. 18 bytes, in the order of
-    /// [`Q4_0`].
-    ///
-    /// [`block_iq4_nl`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    IQ4_NL: [u8; 18] as [f32; 32], iq4_nl;
-
-    /// 32 numbers of FP4 (E2M1) with a power of two as their scale. 17 bytes: the scale as E8M0, then 16 bytes, whose
-    /// low halves are the first 16 numbers.
-    ///
-    /// As in ggml, -0.0 is read as 0.0 and the scale 255 as 2^128, where the [specification of microscaling
-    /// formats](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf) has NaN. For
-    /// tables whose scales are in a tensor of their own, and whose numbers are pairs, see
-    /// [`MXFP4_PAIRS_TO_F32`](crate::maps::MXFP4_PAIRS_TO_F32).
-    ///
-    /// [`block_mxfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    MXFP4: [u8; 17] as [f32; 32], mxfp4;
-
-    /// 64 numbers of FP4 (E2M1) in groups of 16, each with a scale of 8 bits. 36 bytes: 4 scales, then 8 bytes for each
-    /// group, whose low halves are its first 8 numbers.
-    ///
-    /// As in ggml, -0.0 is read as 0.0. Scales are E4M3 without their sign, and 0x7f is 0. The scale of the whole
-    /// tensor is not part of the blocks.
-    ///
-    /// [`block_nvfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
-    NVFP4: [u8; 36] as [f32; 64], nvfp4;
-}
 
 /// Two bytes of a block as an `f16`.
 #[inline(always)]
@@ -74,7 +16,7 @@ fn half<const N: usize>(block: &[u8; N], at: usize) -> f32 {
 }
 
 #[inline(always)]
-fn q8_0(block: &[u8; 34]) -> [f32; 32] {
+pub(super) fn q8_0(block: &[u8; 34]) -> [f32; 32] {
     let d = half(block, 0);
     let mut out = [0.0; 32];
     for i in 0..32 {
@@ -95,7 +37,7 @@ fn halves_of_bytes<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
 }
 
 #[inline(always)]
-fn q4_0(block: &[u8; 18]) -> [f32; 32] {
+pub(super) fn q4_0(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
     let mut out = [0.0; 32];
     for i in 0..32 {
@@ -105,7 +47,7 @@ fn q4_0(block: &[u8; 18]) -> [f32; 32] {
 }
 
 #[inline(always)]
-fn q4_1(block: &[u8; 20]) -> [f32; 32] {
+pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
     let (d, m, codes) = (half(block, 0), half(block, 2), halves_of_bytes(block, 4));
     let mut out = [0.0; 32];
     for i in 0..32 {
@@ -115,7 +57,7 @@ fn q4_1(block: &[u8; 20]) -> [f32; 32] {
 }
 
 #[inline(always)]
-fn q4_k(block: &[u8; 144]) -> [f32; 256] {
+pub(super) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
     let (d, dmin) = (half(block, 0), half(block, 2));
     let mut out = [0.0; 256];
     for group in 0..8 {
@@ -144,7 +86,7 @@ fn q4_k_scale(block: &[u8; 144], group: usize) -> (u8, u8) {
 }
 
 #[inline(always)]
-fn q6_k(block: &[u8; 210]) -> [f32; 256] {
+pub(super) fn q6_k(block: &[u8; 210]) -> [f32; 256] {
     let d = half(block, 208);
     let mut out = [0.0; 256];
     for group in 0..8 {
@@ -167,7 +109,7 @@ fn q6_k(block: &[u8; 210]) -> [f32; 256] {
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 #[inline(always)]
-fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
+pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
     let mut out = [0.0; 32];
     for i in 0..32 {
@@ -177,7 +119,7 @@ fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
 }
 
 #[inline(always)]
-fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
+pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
     let e = u32::from(block[0]);
     // Half of the scale, as the numbers are doubled: 2^(e - 128), which is subnormal for 0 and 1.
     let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
@@ -190,7 +132,7 @@ fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
 }
 
 #[inline(always)]
-fn nvfp4(block: &[u8; 36]) -> [f32; 64] {
+pub(super) fn nvfp4(block: &[u8; 36]) -> [f32; 64] {
     let mut out = [0.0; 64];
     for group in 0..4 {
         let scale = block[group];
@@ -206,26 +148,26 @@ fn nvfp4(block: &[u8; 36]) -> [f32; 64] {
 
 super::maps_to_each! {
     /// [`Q8_0`] blocks.
-    Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16 = |block: Q8_0| -> [32] { block.to_f32() };
+    pub static Q8_0_TO_F32, Q8_0_TO_F16, Q8_0_TO_BF16 = |block: Q8_0| -> [32] { block.to_f32() };
 
     /// [`Q4_0`] blocks.
-    Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16 = |block: Q4_0| -> [32] { block.to_f32() };
+    pub static Q4_0_TO_F32, Q4_0_TO_F16, Q4_0_TO_BF16 = |block: Q4_0| -> [32] { block.to_f32() };
 
     /// [`Q4_1`] blocks.
-    Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16 = |block: Q4_1| -> [32] { block.to_f32() };
+    pub static Q4_1_TO_F32, Q4_1_TO_F16, Q4_1_TO_BF16 = |block: Q4_1| -> [32] { block.to_f32() };
 
     /// [`Q4_K`] blocks.
-    Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16 = |block: Q4_K| -> [256] { block.to_f32() };
+    pub static Q4_K_TO_F32, Q4_K_TO_F16, Q4_K_TO_BF16 = |block: Q4_K| -> [256] { block.to_f32() };
 
     /// [`Q6_K`] blocks.
-    Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16 = |block: Q6_K| -> [256] { block.to_f32() };
+    pub static Q6_K_TO_F32, Q6_K_TO_F16, Q6_K_TO_BF16 = |block: Q6_K| -> [256] { block.to_f32() };
 
     /// [`IQ4_NL`] blocks.
-    IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16 = |block: IQ4_NL| -> [32] { block.to_f32() };
+    pub static IQ4_NL_TO_F32, IQ4_NL_TO_F16, IQ4_NL_TO_BF16 = |block: IQ4_NL| -> [32] { block.to_f32() };
 
     /// [`MXFP4`] blocks.
-    MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16 = |block: MXFP4| -> [32] { block.to_f32() };
+    pub static MXFP4_TO_F32, MXFP4_TO_F16, MXFP4_TO_BF16 = |block: MXFP4| -> [32] { block.to_f32() };
 
     /// [`NVFP4`] blocks.
-    NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16 = |block: NVFP4| -> [64] { block.to_f32() };
+    pub static NVFP4_TO_F32, NVFP4_TO_F16, NVFP4_TO_BF16 = |block: NVFP4| -> [64] { block.to_f32() };
 }

@@ -37,7 +37,7 @@
 /// Maps to `f32`, and the same to `f16` and `bf16`, of a closure whose result is `f32`, or `[f32; N]` where it is
 /// written `[N]`.
 macro_rules! maps_to_each {
-    ($($(#[$doc:meta])* $f32:ident $f16:ident $bf16:ident =
+    ($($(#[$doc:meta])* pub static $f32:ident, $f16:ident, $bf16:ident =
         |$($arg:ident: $ty:ty),*| -> $([$len:literal])? $body:block;)*) => {
         $(crate::maps::maps_to_each! { @one $(#[$doc])* $f32 $f16 $bf16 ($($arg: $ty),*) [$($len)?] $body })*
     };
@@ -81,7 +81,7 @@ mod halves;
 mod numbers;
 
 pub use affine::*;
-pub use block::Block;
+pub use block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
 pub use float8::*;
 pub use four_bits::*;
 pub use gguf::*;

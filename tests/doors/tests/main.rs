@@ -11,4 +11,5 @@ mod more;
 mod others;
 mod presets;
 mod space;
+mod tables;
 mod tensors;

@@ -109,9 +109,9 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
 /// # Safety
 /// As for [`MoveFn`], for the types of the map.
 pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |row: Row<'_, C>| {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
         // SAFETY: K8 for the row.
-        unsafe { row_scalar::<C>(row) }
+        unsafe { row_scalar::<C>(from, to, given, place) }
     };
     // SAFETY: the caller's promise.
     unsafe { convert_rows::<C>(args, job, row) }
@@ -124,9 +124,9 @@ pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &Mo
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |row: Row<'_, C>| {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
         // SAFETY: K7: the machine has AVX2; K8 for the row.
-        unsafe { row_avx2::<C>(row) }
+        unsafe { row_avx2::<C>(from, to, given, place) }
     };
     // SAFETY: the caller's promise.
     unsafe { convert_rows::<C>(args, job, row) }
@@ -137,9 +137,14 @@ pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &Move
 /// # Safety
 /// K8 for the row.
 #[inline(never)]
-unsafe fn row_scalar<C: Convert>(row: Row<'_, C>) {
+unsafe fn row_scalar<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
     // SAFETY: the caller's promise.
-    unsafe { convert_row(row) }
+    unsafe { convert_row::<C>(from, to, given, place) }
 }
 
 /// A row at the AVX2 level.
@@ -149,9 +154,14 @@ unsafe fn row_scalar<C: Convert>(row: Row<'_, C>) {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn row_avx2<C: Convert>(row: Row<'_, C>) {
+unsafe fn row_avx2<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
     // SAFETY: the caller's promise.
-    unsafe { convert_row(row) }
+    unsafe { convert_row::<C>(from, to, given, place) }
 }
 
 /// Converts resolved rows.
@@ -159,7 +169,11 @@ unsafe fn row_avx2<C: Convert>(row: Row<'_, C>) {
 /// # Safety
 /// As for [`MoveFn`], for the types of the map.
 #[inline(always)]
-unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, convert: impl Fn(Row<'_, C>)) {
+unsafe fn convert_rows<C: Convert>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    convert: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], &GivenParams<'_, C::Params>, Place),
+) {
     let elements = conversion(args).elements;
     let piece = (PIECE / size_of::<C::In>()).max(1);
     for i in 0..job.n {
@@ -179,7 +193,7 @@ unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, convert:
         // SAFETY: K1, K4 and K8: memory for as many values of the map's output, aligned for it, that nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
         if job.prefetch_distance == 0 {
-            convert(Row { from, to, given, place });
+            convert(from, to, given, place);
             continue;
         }
         // SAFETY: below `n`.
@@ -188,22 +202,13 @@ unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, convert:
         for (k, (from, to)) in pieces.enumerate() {
             prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
             let place = Place { element: place.element + k * piece, ..place };
-            convert(Row { from, to, given, place });
+            convert(from, to, given, place);
         }
     }
 }
 
 /// Bytes of a row that are prefetched at once.
 const PIECE: usize = 256;
-
-/// A row of data, or a part of one, where it goes, and its parameters.
-struct Row<'a, C: Convert> {
-    from: &'a [C::In],
-    to: &'a mut [MaybeUninit<C::Out>],
-    given: &'a GivenParams<'a, C::Params>,
-    /// The place of the first element.
-    place: Place,
-}
 
 /// Where row `i` comes from, where it goes, and its parameters.
 ///
@@ -228,12 +233,19 @@ unsafe fn ends<'a, C: Convert>(
     (from, to, given, Place { row: job.first_position + position as usize, element })
 }
 
-/// Converts a row into one of the same length.
+/// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.
+///
+/// Slices are arguments of their own, so that the compiler knows them to be apart.
 ///
 /// # Safety
 /// K8 for the row.
 #[inline(always)]
-unsafe fn convert_row<C: Convert>(Row { from, to, given, place }: Row<'_, C>) {
+unsafe fn convert_row<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
     debug_assert_eq!(from.len(), to.len());
     if given.per_element {
         for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
