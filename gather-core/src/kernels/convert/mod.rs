@@ -176,9 +176,11 @@ unsafe fn convert_rows<C: Convert>(
 ) {
     let elements = conversion(args).elements;
     let piece = (PIECE / size_of::<C::In>()).max(1);
+    // SAFETY: K8: what is given for this map's parameters.
+    let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
     for i in 0..job.n {
-        // SAFETY: the caller's promise; `i < n`.
-        let (from, to, given, place) = unsafe { ends::<C>(args, job, i) };
+        // SAFETY: K8; `i < n`.
+        let (from, to, place) = unsafe { ends::<C>(given.data, job, i) };
         if elements == 1 {
             // SAFETY: K8 for this element.
             let params = unsafe { C::Params::at(&given.lookups, place) };
@@ -210,18 +212,12 @@ unsafe fn convert_rows<C: Convert>(
 /// Bytes of a row that are prefetched at once.
 const PIECE: usize = 256;
 
-/// Where row `i` comes from, where it goes, and its parameters.
+/// Where row `i` comes from, where it goes, and its place in data, which begins at an address.
 ///
 /// # Safety
 /// K8 for the rows; `i < n`.
 #[inline(always)]
-unsafe fn ends<'a, C: Convert>(
-    args: &IndexArgs<'a>,
-    job: &MoveJob,
-    i: usize,
-) -> (*const C::In, *mut MaybeUninit<C::Out>, &'a GivenParams<'a, C::Params>, Place) {
-    // SAFETY: K8: what is given for this map's parameters.
-    let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
+unsafe fn ends<C: Convert>(data: usize, job: &MoveJob, i: usize) -> (*const C::In, *mut MaybeUninit<C::Out>, Place) {
     // SAFETY: `positions` has `n` entries.
     let position = unsafe { job.positions.wrapping_add(i).read() };
     // SAFETY: `i < n`.
@@ -229,8 +225,8 @@ unsafe fn ends<'a, C: Convert>(
     let to: *mut MaybeUninit<C::Out> = job.target(i).cast();
     debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
     // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
-    let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
-    (from, to, given, Place { row: job.first_position + position as usize, element })
+    let element = from.addr().wrapping_sub(data) / size_of::<C::In>();
+    (from, to, Place { row: job.first_position + position as usize, element })
 }
 
 /// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.
