@@ -18,6 +18,7 @@ mod matrix;
 mod methods;
 mod own_maps;
 mod packages;
+mod per_element;
 mod plans;
 mod properties;
 mod resources;
@@ -27,5 +28,6 @@ mod streams;
 mod tables;
 mod ui;
 mod views;
+mod will_need;
 
 use gather_tests::support;

@@ -14,23 +14,27 @@
 //! }
 //! ```
 //!
-//! | stored as | maps | read as |
-//! |---|---|---|
-//! | bytes with a scale and a zero point | [`DEQUANTIZE_U8`], [`DEQUANTIZE_I8`] | `f32` |
-//! | pairs of four bits with a scale and a zero point | [`U4_TO_F32`], [`I4_TO_F32`] | `f32`, `f16`, `bf16` |
-//! | `f16`, `bf16` | [`F16_TO_F32`], [`BF16_TO_F32`], [`F16_SCALED_TO_F32`], [`BF16_SCALED_TO_F32`] | `f32` |
-//! | FP8 | [`E4M3_TO_F32`], [`E5M2_TO_F32`], [`E4M3_SCALED_TO_F32`], [`E5M2_SCALED_TO_F32`] | `f32`, `f16`, `bf16` |
-//! | powers of two | [`E8M0_TO_F32`] | `f32` |
-//! | MX blocks, their scales in a tensor of their own | [`MXFP8_E4M3_TO_F32`], [`MXFP8_E5M2_TO_F32`], [`MXFP4_PAIRS_TO_F32`] | `f32`, `f16`, `bf16` |
-//! | NF4 blocks, their scales in a tensor of their own | [`NF4_TO_F32`] | `f32`, `f16`, `bf16` |
-//! | blocks of GGUF files: [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q4_K`], [`Q6_K`], [`IQ4_NL`], [`MXFP4`], [`NVFP4`] | [`Q8_0_TO_F32`] and so on | `f32`, `f16`, `bf16` |
+//! | stored as | maps |
+//! |---|---|
+//! | bytes with a scale and a zero point | [`DEQUANTIZE_U8`], [`DEQUANTIZE_I8`] |
+//! | pairs of four bits with a scale and a zero point | [`U4_TO_F32`], [`I4_TO_F32`] |
+//! | `f16`, with and without a scale | [`F16_TO_F32`], [`F16_SCALED_TO_F32`] |
+//! | `bf16`, with and without a scale | [`BF16_TO_F32`], [`BF16_SCALED_TO_F32`] |
+//! | FP8 | [`E4M3_TO_F32`], [`E5M2_TO_F32`] |
+//! | FP8 with a scale | [`E4M3_SCALED_TO_F32`], [`E5M2_SCALED_TO_F32`] |
+//! | powers of two | [`E8M0_TO_F32`] |
+//! | MX blocks with scales of their own | [`MXFP8_E4M3_TO_F32`], [`MXFP8_E5M2_TO_F32`], [`MXFP4_PAIRS_TO_F32`] |
+//! | NF4 blocks with scales of their own | [`NF4_TO_F32`] |
+//! | [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q4_K`], [`Q6_K`] of GGUF | [`Q8_0_TO_F32`] and so on |
+//! | [`IQ4_NL`], [`MXFP4`], [`NVFP4`] of GGUF | [`IQ4_NL_TO_F32`] and so on |
 //!
+//! Those that end with `_TO_F32` have fellows that end with `_TO_F16` and `_TO_BF16`, but for halves and powers of two.
 //! Results in `f16` and `bf16` are those in `f32`, rounded once to the nearest, and to the even one of two that are as
-//! near. The maps for them end with `_TO_F16` and `_TO_BF16`, and need the feature `half`.
+//! near. The maps for them need the feature `half`.
 //!
-//! The maps have no branches, so that they are vectorised at every level. The functions that they are made of, such as
-//! [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [tables in few
-//! bits](crate::guide::tables).
+//! The maps have no branches, so that they are vectorised at every level, but for the look-ups of NF4 and IQ4_NL. The
+//! functions that they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on
+//! [tables in few bits](crate::guide::tables).
 //!
 //! The conversions of `half` types give what those of the crate `half` give, to the bit, NaN payloads included.
 

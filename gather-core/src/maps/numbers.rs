@@ -88,7 +88,8 @@ pub const fn f32_to_bf16(value: f32) -> u16 {
 /// An FP8 number with 4 bits of exponent and 3 of mantissa to `f32`, exactly.
 ///
 /// This is `E4M3FN`: the exponent has a bias of 7, there are no infinities, the greatest value is 448, and the codes
-/// 0x7f and 0xff are NaN ([OCP 8-bit floating point specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1)).
+/// 0x7f and 0xff are NaN ([FP8 formats for deep learning](https://arxiv.org/abs/2209.05433), which the OCP 8-bit
+/// floating point specification takes over).
 ///
 /// ```
 /// use gather_core::maps::e4m3_to_f32;
@@ -115,8 +116,8 @@ pub(super) const fn e4m3_magnitude(rest: u32) -> f32 {
 
 /// An FP8 number with 5 bits of exponent and 2 of mantissa to `f32`, exactly.
 ///
-/// It is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([OCP 8-bit floating point
-/// specification](https://www.opencompute.org/documents/ocp-8-bit-floating-point-specification-ofp8-revision-1-0-2023-12-01-pdf-1)).
+/// It is the upper half of an `f16`, with infinities at 0x7c and 0xfc ([FP8 formats for deep
+/// learning](https://arxiv.org/abs/2209.05433), which the OCP 8-bit floating point specification takes over).
 /// NaNs keep their sign and lose their payload.
 ///
 /// ```
@@ -154,7 +155,8 @@ pub const fn e8m0_to_f32(code: u8) -> f32 {
 }
 
 /// The low four bits as an FP4 number: 0, 0.5, 1, 1.5, 2, 3, 4, 6, and from 8 on the same with a minus, -0.0 too ([OCP
-/// microscaling formats specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
+/// microscaling formats
+/// specification](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf)).
 ///
 /// ```
 /// use gather_core::maps::e2m1_to_f32;
