@@ -154,6 +154,7 @@ pub use crate::plan::Explain;
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::owned::Tensor;
+pub use crate::tensor::pages::WillNeed;
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::error::Error;

@@ -18,6 +18,7 @@ mod matrix;
 mod methods;
 mod own_maps;
 mod packages;
+mod per_element;
 mod plans;
 mod properties;
 mod rearrange;
@@ -27,7 +28,9 @@ mod rows;
 mod scatter;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
+mod tables;
 mod ui;
 mod views;
+mod will_need;
 
 use gather_tests::support;

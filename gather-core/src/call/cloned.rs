@@ -191,7 +191,7 @@ fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]>
 }
 
 /// Calls `visit` at every coordinate of the loops, the last loop fastest.
-fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
+pub(super) fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
     let [first, rest @ ..] = loops else {
         return visit(at);
     };

@@ -3,17 +3,18 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::call::check_layout;
 use crate::call::erased::Request;
 use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::{check_layout, will_need};
 use crate::exec::{self, Operands, pool_threads};
 use crate::kernels::convert;
-use crate::kernels::convert::map::{MAX_PARAMS, Map, Params};
+use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
 use crate::plan::{Axis, Converting, Explain, IndexPlan, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
+use crate::tensor::pages::WillNeed;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
@@ -24,11 +25,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator, and converts each element on its way by a [`Map`]: the result has the map's output type,
     /// and is what converting the result of [`Self::run`] would give, to the bit, in one pass over the bytes.
     ///
-    /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, or
-    /// one for each position along the axis. Shapes, negative indices and indices out of range are as for
+    /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, one
+    /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of range are as for
     /// [`Self::run`]; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output type,
     /// unconverted. The map may be called for elements whose results are not kept. Index tuples of other lengths than
-    /// 1 take parameters of one value only.
+    /// 1 take no parameters by position.
     ///
     /// Cost: one pass over the indices and one over the bytes of the result, one allocation. A run of elements that
     /// is contiguous in data and in the result is converted by one loop, compiled for the level.
@@ -36,8 +37,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// # Errors
     /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct) and
-    /// [`Blocks`](crate::Method::Blocks), [`Error::MapParameterLengthMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for the first such index in row-major order.
+    /// [`Blocks`](crate::Method::Blocks), [`Error::MapParameterLengthMismatch`] and
+    /// [`Error::MapParameterPerElement`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first
+    /// such index in row-major order.
     ///
     /// # Panics
     /// When the map does.
@@ -161,7 +163,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         layout: &Layout,
     ) -> Result<(), Error> {
         let plan = self.map_request::<T, U, P, I>(map, data.layout(), indices.layout()).plan_into(layout)?;
-        check_params(plan.op(), (map.erased().name, map.erased().params), plan.axes(), P::rows(&params))?;
+        let names = (map.erased().name, map.erased().params);
+        check_params(plan.op(), names, plan.axes(), data.layout(), P::counts(&params))?;
         // SAFETY: the plan was made for these layouts and types; the parameters have been checked; the rest is the
         // caller's promise.
         unsafe { execute::<T, U, P, I>(&plan, data, indices, &params, out) }
@@ -179,35 +182,43 @@ unsafe fn execute<T: Element, U: Element, P: Params, I: Index>(
     params: &P::Given<'_>,
     out: *mut U,
 ) -> Result<(), Error> {
-    let lookups = P::lookups(params);
+    let given = GivenParams::<P>::new(params, data.origin().addr());
     let operands = Operands {
         out: out.cast(),
         data: data.origin().cast(),
         index: indices.origin().cast(),
         indices: indices.layout(),
-        params: (&raw const lookups).cast(),
+        params: (&raw const given).cast(),
     };
-    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; lookups are `Sync`, and reach a
-    // value for every position along the axis (K8).
+    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; what is given is `Sync`, and reaches a
+    // value for every position along the axis, or for every element of row-major data (K8).
     unsafe { exec::run_index(plan, operands) }
 }
 
-/// Checks that parameters which are given per row have a value for every position along the axis.
+/// Checks that parameters which are given per row have a value for every position along the axis, and those which are
+/// given per element for every element of row-major data.
 fn check_params(
     op: Op,
     (map, names): (&'static str, &'static [&'static str]),
     axes: &[Axis],
-    rows: [Option<usize>; MAX_PARAMS],
+    data: &Layout,
+    counts: [Count; MAX_PARAMS],
 ) -> Result<(), Error> {
-    for (&parameter, len) in names.iter().zip(rows) {
-        let Some(len) = len else { continue };
+    for (&parameter, count) in names.iter().zip(counts) {
         // Tuples of several components stand for no one row of the table.
         let (axis, dim) = match axes {
             [axis] => (axis.axis, axis.dim),
             _ => (0, 0),
         };
-        if axes.len() != 1 || len != dim {
-            return Err(Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim });
+        match count {
+            Count::Rows(len) if axes.len() != 1 || len != dim => {
+                return Err(Error::MapParameterLengthMismatch { op, map, parameter, len, axis, dim });
+            }
+            Count::Elements(len) if len != data.len() || !data.is_contiguous() => {
+                let (elements, row_major) = (data.len(), data.is_contiguous());
+                return Err(Error::MapParameterPerElement { op, map, parameter, len, elements, row_major });
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -251,11 +262,21 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         Explain::index(&self.plan, pool_threads)
     }
 
+    /// Asks the system for the pages of data that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
+    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if !self.data.matches(data.layout()) || !self.indices.matches(indices.layout()) {
+            return WillNeed::default();
+        }
+        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
+        unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
+    }
+
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
+    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`],
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Panics
     /// When the map does.
@@ -274,8 +295,8 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// Runs the plan into a given row-major output. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`], then [`Error::IndexOutOfRange`]; the output is
-    /// then as after [`IndexOperator::run_map_into`].
+    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], then
+    /// [`Error::IndexOutOfRange`]; the output is then as after [`IndexOperator::run_map_into`].
     ///
     /// # Panics
     /// When the map does.
@@ -315,6 +336,6 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     fn check(&self, data: &View<'_, T>, indices: &View<'_, I>, params: &P::Given<'_>) -> Result<(), Error> {
         check_layout(Argument::Data, &self.data, data.layout())?;
         check_layout(Argument::Indices, &self.indices, indices.layout())?;
-        check_params(self.plan.op(), (self.name, self.params), self.plan.axes(), P::rows(params))
+        check_params(self.plan.op(), (self.name, self.params), self.plan.axes(), &self.data, P::counts(params))
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;
 pub(crate) mod space_plan;
+mod will_need;
 
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;

@@ -5,12 +5,13 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::call::erased::Request;
-use crate::call::{check_fresh, check_layout, mismatch};
+use crate::call::{check_fresh, check_layout, mismatch, will_need};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::plan::{Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
+use crate::tensor::pages::WillNeed;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -122,6 +123,17 @@ impl<T: Element, I: Index> Plan<T, I> {
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         Explain::index(&self.plan, pool_threads)
+    }
+
+    /// Asks the system for the pages of data that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
+    /// plan's, nothing is asked for.
+    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if !self.data.matches(data.layout()) || !self.indices.matches(indices.layout()) {
+            return WillNeed::default();
+        }
+        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
+        unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
     }
 
     /// Runs the plan into a fresh tensor.

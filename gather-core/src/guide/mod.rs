@@ -2,20 +2,23 @@
 
 #![forbid(unsafe_code)]
 
-#[doc = include_str!("custom_types.md")]
-pub mod custom_types {}
-
 #[doc = include_str!("plans.md")]
 pub mod plans {}
-
-#[doc = include_str!("runtime_types.md")]
-pub mod runtime_types {}
 
 #[doc = include_str!("specialize.md")]
 pub mod specialize {}
 
-#[doc = include_str!("targets.md")]
-pub mod targets {}
+#[doc = include_str!("custom_types.md")]
+pub mod custom_types {}
+
+#[doc = include_str!("runtime_types.md")]
+pub mod runtime_types {}
 
 #[doc = include_str!("scatter.md")]
 pub mod scatter {}
+
+#[doc = include_str!("tables.md")]
+pub mod tables {}
+
+#[doc = include_str!("targets.md")]
+pub mod targets {}

@@ -109,7 +109,7 @@ pub struct IndexArgs<'a> {
     pub(crate) loops: &'a [Loop],
     /// Bytes of data from one position to the next.
     pub(crate) stride: isize,
-    /// The lookups of a map's parameters; null in other kernels.
+    /// What is given for a map's parameters; null in other kernels.
     pub(crate) params: *const (),
 }
 

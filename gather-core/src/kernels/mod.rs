@@ -74,9 +74,10 @@
 //! - **K7** A kernel of a level runs on a machine that has the level.
 //! - **K8** A kernel of a map is given a `conversion` of that map. `row` is what its `elements` take in the output,
 //!   and K2 holds for what they take in data. Data and output are aligned for the types of the map, and data holds
-//!   values of its input. `params` points to lookups of the map's parameters, which threads may share and which
-//!   outlive the call. With one component, each lookup has a value for every position `0..dim`. With several, no one
-//!   axis says which value: each parameter has one value for the call.
+//!   values of its input. `params` points to what is given for the map's parameters, which threads may share and which
+//!   outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
+//!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
+//!   several, no one axis says which value, and there is none by rows.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its

@@ -6,6 +6,6 @@ pub(crate) mod memory;
 #[cfg(feature = "ndarray_0_17")]
 mod ndarray_0_17;
 pub(crate) mod owned;
-mod pages;
+pub(crate) mod pages;
 mod shape;
 pub(crate) mod view;

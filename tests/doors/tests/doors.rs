@@ -86,6 +86,21 @@ fn public(keyword: &str, tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
+/// The names of `pub static A, B = ..` in tokens.
+fn public_statics(tokens: TokenStream, found: &mut Vec<String>) {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut public = false;
+    while let Some(token) = tokens.next() {
+        let TokenTree::Ident(word) = &token else { continue };
+        if public && word == "static" {
+            let names =
+                tokens.by_ref().take_while(|token| !matches!(token, TokenTree::Punct(end) if end.as_char() == '='));
+            found.extend(names.filter(|token| matches!(token, TokenTree::Ident(_))).map(|name| name.to_string()));
+        }
+        public = word == "pub";
+    }
+}
+
 /// Collects the doors of the crate, by name.
 struct Collector {
     exported: BTreeSet<String>,
@@ -93,8 +108,18 @@ struct Collector {
 }
 
 impl Collector {
-    fn item(&mut self, item: &Item, file: &str) {
+    fn item(&mut self, item: &Item, in_maps: bool) {
         match item {
+            Item::Fn(item) if is_public(&item.vis) && in_maps => {
+                self.doors.insert(format!("maps::{}", item.sig.ident));
+            }
+            Item::Trait(item) if is_public(&item.vis) && in_maps => {
+                for function in &item.items {
+                    if let TraitItem::Fn(function) = function {
+                        self.doors.insert(format!("maps::{}::{}", item.ident, function.sig.ident));
+                    }
+                }
+            }
             Item::Fn(item) if is_public(&item.vis) && self.exported.contains(&item.sig.ident.to_string()) => {
                 self.doors.insert(item.sig.ident.to_string());
             }
@@ -109,7 +134,7 @@ impl Collector {
                 }
             }
             Item::Mod(item) if !has(&item.attrs, "cfg", Some("test")) => {
-                item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, file));
+                item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, in_maps));
             }
             Item::Macro(item) => {
                 let mut found = Vec::new();
@@ -119,8 +144,8 @@ impl Collector {
                     }
                     public("fn", item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|function| format!("{name}!::{function}")));
-                } else if file == "maps.rs" {
-                    public("static", item.mac.tokens.clone(), &mut found);
+                } else if in_maps {
+                    public_statics(item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|map| format!("maps::{map}")));
                 }
             }
@@ -169,8 +194,8 @@ fn doors() -> BTreeSet<String> {
     let mut files = Vec::new();
     sources(&root, &mut files);
     for path in files {
-        let file = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
-        parse(&path).items.iter().for_each(|item| collector.item(item, &file));
+        let in_maps = path.parent().is_some_and(|folder| folder == root.join("maps"));
+        parse(&path).items.iter().for_each(|item| collector.item(item, in_maps));
     }
     collector.doors
 }

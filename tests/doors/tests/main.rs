@@ -14,4 +14,5 @@ mod presets;
 mod scatter;
 mod space;
 mod specialize;
+mod tables;
 mod tensors;

@@ -102,6 +102,9 @@ pub enum Param<'a, V> {
     /// One value for each row of the table: as many as data has elements along the gathered axis. An element that comes
     /// from position `i` of the axis is converted with value `i`.
     PerRow(&'a [V]),
+    /// One value for each element of data, such as the scales of blocks that are stored in a tensor of their own: as
+    /// many as data has elements, in row-major order. Data is row-major then.
+    PerElement(&'a [V]),
 }
 
 impl<V: Copy> Clone for Param<'_, V> {
@@ -115,37 +118,77 @@ impl<V: Copy> Copy for Param<'_, V> {}
 impl<V: Copy> Param<'_, V> {
     fn lookup(&self) -> Lookup<'_, V> {
         match self {
-            Param::Value(value) => Lookup { values: core::slice::from_ref(value), step: 0 },
-            Param::PerRow(values) => Lookup { values, step: 1 },
+            Param::Value(value) => Lookup { values: core::slice::from_ref(value), row_step: 0, element_step: 0 },
+            Param::PerRow(values) => Lookup { values, row_step: 1, element_step: 0 },
+            Param::PerElement(values) => Lookup { values, row_step: 0, element_step: 1 },
         }
     }
 
-    const fn rows(&self) -> Option<usize> {
+    const fn count(&self) -> Count {
         match self {
-            Param::Value(_) => None,
-            Param::PerRow(values) => Some(values.len()),
+            Param::Value(_) => Count::One,
+            Param::PerRow(values) => Count::Rows(values.len()),
+            Param::PerElement(values) => Count::Elements(values.len()),
         }
     }
 }
 
-/// How the value of a parameter is found: at `row * step`.
+/// How many values a call gives for a parameter.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Count {
+    One,
+    Rows(usize),
+    Elements(usize),
+}
+
+/// How the value of a parameter is found: at `row * row_step + element * element_step`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'a, V> {
     values: &'a [V],
-    step: usize,
+    row_step: usize,
+    element_step: usize,
 }
 
 impl<V: Copy> Lookup<'_, V> {
-    /// The value for a row.
+    /// The value for an element of a row.
     ///
     /// # Safety
-    /// K8: there is a value for the row.
+    /// K8: there is a value for the row, or for the element.
     #[inline(always)]
-    unsafe fn at(&self, row: usize) -> V {
-        debug_assert!(row * self.step < self.values.len(), "K8: no value for row {row}");
+    unsafe fn at(&self, Place { row, element }: Place) -> V {
+        let at = row * self.row_step + element * self.element_step;
+        debug_assert!(at < self.values.len(), "K8: no value for row {row}, element {element}");
         // SAFETY: the caller's promise; the one value of a call stands at 0.
-        unsafe { *self.values.get_unchecked(row * self.step) }
+        unsafe { *self.values.get_unchecked(at) }
+    }
+}
+
+/// Where an element comes from.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its position along the axis.
+    pub(crate) row: usize,
+    /// Its position in row-major data.
+    pub(crate) element: usize,
+}
+
+/// What a kernel of a map is given for its parameters.
+pub(crate) struct GivenParams<'a, P: Params> {
+    pub(crate) lookups: P::Lookups<'a>,
+    /// The address of the first element of data.
+    pub(crate) data: usize,
+    /// Whether elements of a row have values of their own.
+    pub(crate) per_element: bool,
+}
+
+impl<'a, P: Params> GivenParams<'a, P> {
+    /// For a call on data that begins at an address.
+    pub(crate) fn new(given: &'a P::Given<'_>, data: usize) -> Self {
+        let per_element = P::counts(given).iter().any(|count| matches!(count, Count::Elements(_)));
+        GivenParams { lookups: P::lookups(given), data, per_element }
     }
 }
 
@@ -167,16 +210,16 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a>;
 
-    /// The lengths of those that are given per row.
+    /// How many values are given for each.
     #[doc(hidden)]
-    fn rows(given: &Self::Given<'_>) -> [Option<usize>; MAX_PARAMS];
+    fn counts(given: &Self::Given<'_>) -> [Count; MAX_PARAMS];
 
-    /// The values for a row.
+    /// The values for an element.
     ///
     /// # Safety
-    /// K8: every parameter has a value for the row.
+    /// K8: every parameter has a value for its place.
     #[doc(hidden)]
-    unsafe fn at(lookups: &Self::Lookups<'_>, row: usize) -> Self;
+    unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self;
 }
 
 macro_rules! params {
@@ -192,16 +235,16 @@ macro_rules! params {
                 ($(given.$field.lookup(),)*)
             }
 
-            fn rows(given: &Self::Given<'_>) -> [Option<usize>; MAX_PARAMS] {
-                let mut rows = [None; MAX_PARAMS];
-                $(rows[$field] = given.$field.rows();)*
-                rows
+            fn counts(given: &Self::Given<'_>) -> [Count; MAX_PARAMS] {
+                let mut counts = [Count::One; MAX_PARAMS];
+                $(counts[$field] = given.$field.count();)*
+                counts
             }
 
             #[inline(always)]
-            unsafe fn at(lookups: &Self::Lookups<'_>, row: usize) -> Self {
+            unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self {
                 // SAFETY: the caller's promise.
-                ($(unsafe { lookups.$field.at(row) },)*)
+                ($(unsafe { lookups.$field.at(place) },)*)
             }
         }
     };

@@ -5,7 +5,7 @@
 //!     for each block of the inner loop:
 //!         resolve its indices                as every index operator does
 //!         for each row:                      convert_fn (map x level), called through a pointer once a block
-//!             look its parameters up         by the resolved position along the axis
+//!             look its parameters up         by the resolved position along the axis, or for each of its elements
 //!             convert it                     a loop over two slices, which the compiler vectorises
 //!         fill rows out of range             (`OutOfBounds::Zero` only) with zeros of the output's type
 //! ```
@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::map::ConvertFns;
-use crate::kernels::convert::map::{Convert, Params};
+use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::MoveJob;
@@ -115,8 +115,12 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
 /// # Safety
 /// As for [`MoveFn`], for the types of the map.
 pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
+        // SAFETY: K8 for the row.
+        unsafe { row_scalar::<C>(from, to, given, place) }
+    };
     // SAFETY: the caller's promise.
-    unsafe { convert_rows::<C>(args, job, row_scalar::<C>) }
+    unsafe { convert_rows::<C>(args, job, row) }
 }
 
 /// The AVX2 level of a map.
@@ -126,9 +130,9 @@ pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &Mo
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], params| {
-        // SAFETY: K7: the machine has AVX2.
-        unsafe { row_avx2::<C>(from, to, params) }
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
+        // SAFETY: K7: the machine has AVX2; K8 for the row.
+        unsafe { row_avx2::<C>(from, to, given, place) }
     };
     // SAFETY: the caller's promise.
     unsafe { convert_rows::<C>(args, job, row) }
@@ -150,20 +154,35 @@ pub(crate) unsafe fn converted_avx512<C: Convert>(args: &IndexArgs<'_>, job: &Mo
 }
 
 /// A row at the scalar level.
+///
+/// # Safety
+/// K8 for the row.
 #[inline(never)]
-fn row_scalar<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
-    convert_row::<C>(from, to, params);
+unsafe fn row_scalar<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { convert_row::<C>(from, to, given, place) }
 }
 
 /// A row at the AVX2 level.
 ///
 /// # Safety
-/// K7: the machine has AVX2.
+/// K7: the machine has AVX2. K8 for the row.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn row_avx2<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
-    convert_row::<C>(from, to, params);
+unsafe fn row_avx2<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { convert_row::<C>(from, to, given, place) }
 }
 
 /// A row at the AVX-512 level.
@@ -185,30 +204,30 @@ unsafe fn row_avx512<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>],
 unsafe fn convert_rows<C: Convert>(
     args: &IndexArgs<'_>,
     job: &MoveJob,
-    row: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], C::Params),
+    convert: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], &GivenParams<'_, C::Params>, Place),
 ) {
     let elements = conversion(args).elements;
-    if elements == 1 {
-        for i in 0..job.n {
-            // SAFETY: the caller's promise; `i < n`.
-            let (from, to, params) = unsafe { ends::<C>(args, job, i) };
+    let piece = (PIECE / size_of::<C::In>()).max(1);
+    // SAFETY: K8: what is given for this map's parameters.
+    let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
+    for i in 0..job.n {
+        // SAFETY: K8; `i < n`.
+        let (from, to, place) = unsafe { ends::<C>(given.data, job, i) };
+        if elements == 1 {
+            // SAFETY: K8 for this element.
+            let params = unsafe { C::Params::at(&given.lookups, place) };
             // SAFETY: K2 and K8: a value of the map's input, aligned for it.
             let value = unsafe { from.read() };
             // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
             unsafe { to.write(MaybeUninit::new(C::convert(value, params))) };
+            continue;
         }
-        return;
-    }
-    let piece = (PIECE / size_of::<C::In>()).max(1);
-    for i in 0..job.n {
-        // SAFETY: the caller's promise; `i < n`.
-        let (from, to, params) = unsafe { ends::<C>(args, job, i) };
         // SAFETY: K2 and K8: as many values of the map's input, aligned for it.
         let from = unsafe { core::slice::from_raw_parts(from, elements) };
         // SAFETY: K1, K4 and K8: memory for as many values of the map's output, aligned for it, that nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
         if job.prefetch_distance == 0 {
-            row(from, to, params);
+            convert(from, to, given, place);
             continue;
         }
         // SAFETY: below `n`.
@@ -216,7 +235,8 @@ unsafe fn convert_rows<C: Convert>(
         let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
         for (k, (from, to)) in pieces.enumerate() {
             prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
-            row(from, to, params);
+            let place = Place { element: place.element + k * piece, ..place };
+            convert(from, to, given, place);
         }
     }
 }
@@ -224,33 +244,62 @@ unsafe fn convert_rows<C: Convert>(
 /// Bytes of a row that are prefetched at once.
 const PIECE: usize = 256;
 
-/// Where row `i` comes from, where it goes, and the values of the parameters for it.
+/// Where row `i` comes from, where it goes, and its place in data, which begins at an address.
 ///
 /// # Safety
 /// K8 for the rows; `i < n`.
 #[inline(always)]
-unsafe fn ends<C: Convert>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob,
-    i: usize,
-) -> (*const C::In, *mut MaybeUninit<C::Out>, C::Params) {
-    // SAFETY: K8: the lookups of this map's parameters.
-    let lookups = unsafe { &*args.params.cast::<<C::Params as Params>::Lookups<'_>>() };
+unsafe fn ends<C: Convert>(data: usize, job: &MoveJob, i: usize) -> (*const C::In, *mut MaybeUninit<C::Out>, Place) {
     // SAFETY: `positions` has `n` entries.
     let position = unsafe { job.positions.wrapping_add(i).read() };
-    // SAFETY: K8: the position along the axis is in range.
-    let params = unsafe { C::Params::at(lookups, job.first_position + position as usize) };
     // SAFETY: `i < n`.
     let from: *const C::In = unsafe { job.source(i) }.cast();
     let to: *mut MaybeUninit<C::Out> = job.target(i).cast();
     debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-    (from, to, params)
+    // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
+    let element = from.addr().wrapping_sub(data) / size_of::<C::In>();
+    (from, to, Place { row: job.first_position + position as usize, element })
 }
 
-/// Converts a row into one of the same length.
+/// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.
+///
+/// Slices are arguments of their own, so that the compiler knows them to be apart.
+///
+/// # Safety
+/// K8 for the row.
 #[inline(always)]
-fn convert_row<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
-    for (to, &value) in to.iter_mut().zip(from) {
-        to.write(C::convert(value, params));
+unsafe fn convert_row<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
+    debug_assert_eq!(from.len(), to.len());
+    if given.per_element {
+        for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
+            // SAFETY: K8 for this element of the row.
+            let params = unsafe { C::Params::at(&given.lookups, Place { element: place.element + i, ..place }) };
+            convert_one::<C>(to, value, params);
+        }
+    } else {
+        // SAFETY: K8 for the row.
+        let params = unsafe { C::Params::at(&given.lookups, place) };
+        for (to, &value) in to.iter_mut().zip(from) {
+            convert_one::<C>(to, value, params);
+        }
     }
 }
+
+/// Converts an element.
+#[inline(always)]
+fn convert_one<C: Convert>(to: &mut MaybeUninit<C::Out>, value: C::In, params: C::Params) {
+    if size_of::<C::Out>() > VECTOR {
+        // The compiler shall vectorise inside an element. Left alone it unrolls the element, and then puts the same
+        // parts of several elements together byte by byte (bench `tables`).
+        core::hint::black_box(());
+    }
+    to.write(C::convert(value, params));
+}
+
+/// Bytes of results above which an element fills vectors of its own.
+const VECTOR: usize = 32;

@@ -313,6 +313,21 @@ pub enum Error {
         /// The size of that axis.
         dim: usize,
     },
+    /// A parameter of a map is given per element of data, but not for each, or data is not row-major.
+    MapParameterPerElement {
+        /// The operator.
+        op: Op,
+        /// The map's name.
+        map: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The number of values given.
+        len: usize,
+        /// The number of elements of data.
+        elements: usize,
+        /// Whether data is row-major.
+        row_major: bool,
+    },
     /// The registry has no kernels for a data type.
     UnknownDType {
         /// The operator.

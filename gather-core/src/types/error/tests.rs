@@ -20,6 +20,10 @@ fn messages() -> Vec<(Error, &'static str)> {
     let plan =
         |got: &[usize]| Error::PlanMismatch { argument: Argument::Data, expected: [2, 3].into(), got: got.into() };
     let within = |first, last| Error::StridesOutOfBounds { first, last, len: 6 };
+    let per_element = |len, row_major| {
+        let (map, parameter) = ("MXFP4_PAIRS_TO_F32", "scale");
+        Error::MapParameterPerElement { op, map, parameter, len, elements: 6, row_major }
+    };
     vec![
         (
             Error::AxisOutOfRange { op, axis: -3, rank: 2 },
@@ -157,6 +161,14 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::InvalidBytes { dtype, position: None },
             "bytes cannot be checked to be values of [u8; 34]; see `DynView::from_bytes_unchecked`",
+        ),
+        (
+            per_element(5, true),
+            "gather: parameter scale of MXFP4_PAIRS_TO_F32 has 5 values; per element it takes 6, one for each of data",
+        ),
+        (
+            per_element(6, false),
+            "gather: parameter scale of MXFP4_PAIRS_TO_F32 is given per element, which takes row-major data",
         ),
         (
             Error::MapParameterLengthMismatch { op, map: "DEQUANTIZE_U8", parameter: "scale", len: 2, axis: 0, dim: 3 },

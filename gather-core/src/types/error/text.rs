@@ -163,6 +163,16 @@ impl fmt::Display for Error {
                      {axis}"
                 )
             }
+            Error::MapParameterPerElement { op, map, parameter, row_major: false, .. } => {
+                write!(f, "{op}: parameter {parameter} of {map} is given per element, which takes row-major data")
+            }
+            Error::MapParameterPerElement { op, map, parameter, len, elements, .. } => {
+                write!(
+                    f,
+                    "{op}: parameter {parameter} of {map} has {len} values; per element it takes {elements}, one for \
+                     each of data"
+                )
+            }
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
             }

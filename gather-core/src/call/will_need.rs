@@ -1,0 +1,80 @@
+//! Telling the system which pages of a mapped table a call will touch, before the call.
+
+use crate::call::cloned::for_each;
+use crate::call::erased::Request;
+use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::kernels::{Cursor, Loop};
+use crate::plan::{Action, IndexPlan};
+use crate::tensor::pages::{PageBatch, WillNeed};
+use crate::tensor::view::View;
+use crate::types::element::Element;
+use crate::types::index::Index;
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// Asks the system for the pages of data that a call on these indices will touch: a hint for a table in a mapped
+    /// file that is larger than memory, or not in it yet.
+    ///
+    /// Without it the call stops at each page that is not there, and waits for the disk, page after page. Asked for
+    /// together, the pages come side by side. They are asked for in ranges, which rows of the same page and of
+    /// neighbouring pages share. The call returns before they have come, and may follow at once.
+    ///
+    /// Nothing can fail: what an operator would refuse, and whatever the system refuses, is not asked for. Indices out
+    /// of range are left out. Other data than mapped files is left as it is. The result says how much was asked for,
+    /// which is nothing without the feature `std`, and on systems other than Unix.
+    ///
+    /// Cost: one pass over the indices, and a system call for each range. For tables that are in memory it is lost.
+    ///
+    /// ```
+    /// use gather_core::{Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // A mapped file in real life.
+    ///     let table = vec![0u8; 1 << 20];
+    ///     let (table, ids) = (View::new(&table, &[4096, 256])?, View::new(&[7u32, 4000, 8], &[3])?);
+    ///     let gather = Gather::new(0);
+    ///     let told = gather.will_need(&table, &ids);
+    ///     let rows = gather.run(&table, &ids)?;
+    /// #   assert_eq!(rows.shape(), [3, 256]);
+    /// #   if cfg!(unix) {
+    ///     assert_eq!(told.rows, 3);
+    /// #   }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn will_need<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        let request = Request::typed::<T, I, A>(self, data.layout(), indices.layout());
+        let Ok((plan, _)) = request.plan() else { return WillNeed::default() };
+        // SAFETY: the plan was made for these layouts and types.
+        unsafe { advise::<T, I>(&plan, data, indices) }
+    }
+}
+
+/// Asks for the pages that a plan touches.
+///
+/// # Safety
+/// The plan was made for the layouts of these tensors and for their types (P1).
+pub(super) unsafe fn advise<T, I: Index>(plan: &IndexPlan, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+    let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
+    let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };
+    let spec = plan.spec();
+    let bytes = spec.conversion.map_or(spec.row, |conversion| conversion.bytes_in());
+    // Tuples without components have no index to read.
+    let components = if plan.axes().is_empty() { &[] } else { &spec.components[..] };
+    let origin = Cursor { out: core::ptr::null_mut(), data: data.origin().cast(), index: indices.origin().cast() };
+    let step = |at: Cursor, along: &Loop| at.step(along);
+    for_each(plan.loops(), origin, step, &mut |at: Cursor| {
+        let mut from = Some(at.data);
+        for component in components {
+            let index: *const I = at.index.wrapping_offset(component.index).cast();
+            // SAFETY: V1 and P1: the loops and components reach indices of the view.
+            let index = unsafe { index.read_unaligned() };
+            let position =
+                spec.policy.resolve(index, component.dim).map(|at| at.wrapping_mul(component.scale) as isize);
+            from = from.zip(position).map(|(from, at)| from.wrapping_offset(at.wrapping_mul(plan.stride())));
+        }
+        if let Some(from) = from {
+            batch.add(from.addr(), bytes);
+        }
+    });
+    batch.finish()
+}

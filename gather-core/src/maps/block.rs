@@ -1,0 +1,144 @@
+//! Blocks of quantised values, as ggml has them in GGUF files: bytes that stand for a fixed number of values, with
+//! their scales among them.
+
+use crate::maps::gguf;
+use crate::types::element::Element;
+
+mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// A block of quantised values, as an element: a table of `n` blocks in a row is a view of `[rows, n]`.
+///
+/// Sealed: implemented for the blocks of [`maps`](crate::maps). Blocks of your own are elements like any other, and
+/// [`map_kernels!`](crate::map_kernels!) makes maps of them.
+///
+/// ```
+/// use gather_core::maps::{self, Block, Q8_0};
+/// use gather_core::{Gather, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     // Two rows of one block: a scale of 0.5 or 2, and 32 numbers.
+///     let mut bytes = vec![3u8; 2 * size_of::<Q8_0>()];
+///     bytes[..2].copy_from_slice(&0x3800u16.to_le_bytes());
+///     bytes[34..36].copy_from_slice(&0x4000u16.to_le_bytes());
+///
+///     let (blocks, rest) = Q8_0::from_bytes(&bytes);
+///     assert!(rest.is_empty());
+///     let table = View::new(blocks, &[2, 1])?;
+///     let rows = Gather::new(0).run_map(&maps::Q8_0_TO_F32, &table, &View::new(&[1u32, 0], &[2])?, ())?;
+///     assert_eq!(rows.as_slice(), [[6.0; 32], [1.5; 32]]);
+///     Ok(())
+/// }
+/// ```
+pub trait Block: Element + Sealed {
+    /// The values of a block, such as `[f32; 32]`.
+    type Values: Element + AsRef<[f32]>;
+
+    /// How many values a block stands for.
+    const LEN: usize = size_of::<Self::Values>() / size_of::<f32>();
+
+    /// The values of this block.
+    #[must_use]
+    fn to_f32(self) -> Self::Values;
+
+    /// The blocks that bytes are, and the bytes behind the last whole one. Any bytes are a block, at any address.
+    #[must_use]
+    fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]);
+}
+
+/// Blocks of bytes: a struct for each, which is an element, and how its bytes are read.
+macro_rules! blocks {
+    ($($(#[$doc:meta])* $name:ident: [u8; $bytes:literal] as [f32; $len:literal], $decode:path;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::Element)]
+        #[repr(C)]
+        pub struct $name {
+            bytes: [u8; $bytes],
+        }
+
+        impl Sealed for $name {}
+
+        impl Block for $name {
+            type Values = [f32; $len];
+
+            #[inline(always)]
+            fn to_f32(self) -> [f32; $len] {
+                $decode(&self.bytes)
+            }
+
+            fn from_bytes(bytes: &[u8]) -> (&[Self], &[u8]) {
+                let (blocks, rest) = bytes.as_chunks::<$bytes>();
+                // SAFETY: a block is its bytes: its only field is an array of them, in C's layout, and any bytes are
+                // one. So both slices have as many elements, of one size and alignment.
+                let blocks = unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast::<Self>(), blocks.len()) };
+                (blocks, rest)
+            }
+        }
+
+        impl From<[u8; $bytes]> for $name {
+            fn from(bytes: [u8; $bytes]) -> Self {
+                $name { bytes }
+            }
+        }
+    )*};
+}
+
+blocks! {
+    /// 32 numbers of 8 bits with one scale: `d * q`. 34 bytes: `d` as `f16`, then 32 `i8`.
+    ///
+    /// [`block_q8_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    Q8_0: [u8; 34] as [f32; 32], gguf::q8_0;
+
+    /// 32 numbers of 4 bits with one scale: `d * (q - 8)`. 18 bytes: `d` as `f16`, then 16 bytes, whose low halves are
+    /// the first 16 numbers.
+    ///
+    /// [`block_q4_0`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    Q4_0: [u8; 18] as [f32; 32], gguf::q4_0;
+
+    /// 32 numbers of 4 bits with a scale and a minimum: `d * q + m`. 20 bytes: `d` and `m` as `f16`, then 16 bytes,
+    /// whose low halves are the first 16 numbers.
+    ///
+    /// [`block_q4_1`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    Q4_1: [u8; 20] as [f32; 32], gguf::q4_1;
+
+    /// 256 numbers of 4 bits in groups of 32, each with a scale and a minimum of 6 bits: `(d * scale) * q - (dmin *
+    /// min)`. 144 bytes: `d` and `dmin` as `f16`, 12 bytes of scales and minimums, then 128 bytes, 32 for each two
+    /// groups, whose low halves are the first group.
+    ///
+    /// [`block_q4_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    Q4_K: [u8; 144] as [f32; 256], gguf::q4_k;
+
+    /// 256 numbers of 6 bits in groups of 16, each with a scale of 8 bits: `(d * scale) * (q - 32)`. 210 bytes: 128
+    /// with the low 4 bits, 64 with the high 2, 16 scales as `i8`, then `d` as `f16`.
+    ///
+    /// [`block_q6_K`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    Q6_K: [u8; 210] as [f32; 256], gguf::q6_k;
+
+    /// 32 numbers of 4 bits that look values of 8 bits up, with one scale: `d * values[q]`. 18 bytes, in the order of
+    /// [`Q4_0`].
+    ///
+    /// [`block_iq4_nl`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    IQ4_NL: [u8; 18] as [f32; 32], gguf::iq4_nl;
+
+    /// 32 numbers of FP4 (E2M1) with a power of two as their scale. 17 bytes: the scale as E8M0, then 16 bytes, whose
+    /// low halves are the first 16 numbers.
+    ///
+    /// As in ggml, -0.0 is read as 0.0 and the scale 255 as 2^128, where the [specification of microscaling
+    /// formats](https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf) has NaN. For
+    /// tables whose scales are in a tensor of their own, and whose numbers are pairs, see
+    /// [`MXFP4_PAIRS_TO_F32`](crate::maps::MXFP4_PAIRS_TO_F32).
+    ///
+    /// [`block_mxfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    MXFP4: [u8; 17] as [f32; 32], gguf::mxfp4;
+
+    /// 64 numbers of FP4 (E2M1) in groups of 16, each with a scale of 8 bits. 36 bytes: 4 scales, then 8 bytes for each
+    /// group, whose low halves are its first 8 numbers.
+    ///
+    /// As in ggml, -0.0 is read as 0.0. Scales are E4M3 without their sign, and 0x7f is 0. The scale of the whole
+    /// tensor is not part of the blocks.
+    ///
+    /// [`block_nvfp4`](https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h) of ggml.
+    NVFP4: [u8; 36] as [f32; 64], gguf::nvfp4;
+}

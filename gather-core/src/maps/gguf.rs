@@ -1,0 +1,173 @@
+//! How blocks of GGUF files are read, and maps of them.
+//!
+//! Loops run over indices of arrays whose lengths are constant: these are unrolled and vectorised, where iterators over
+//! slices are not.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::needless_range_loop)]
+
+use crate::maps::block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
+use crate::maps::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
+
+/// Two bytes of a block as an `f16`.
+#[inline(always)]
+fn half<const N: usize>(block: &[u8; N], at: usize) -> f32 {
+    f16_to_f32(u16::from_le_bytes([block[at], block[at + 1]]))
+}
+
+#[inline(always)]
+pub(super) fn q8_0(block: &[u8; 34]) -> [f32; 32] {
+    let d = half(block, 0);
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = f32::from(block[2 + i] as i8) * d;
+    }
+    out
+}
+
+/// 32 codes of 4 bits: the low halves of 16 bytes, then the high ones.
+#[inline(always)]
+fn halves_of_bytes<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
+    let mut codes = [0; 32];
+    for i in 0..16 {
+        codes[i] = block[at + i] & 15;
+        codes[16 + i] = block[at + i] >> 4;
+    }
+    codes
+}
+
+#[inline(always)]
+pub(super) fn q4_0(block: &[u8; 18]) -> [f32; 32] {
+    let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = f32::from(codes[i] as i8 - 8) * d;
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
+    let (d, m, codes) = (half(block, 0), half(block, 2), halves_of_bytes(block, 4));
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = f32::from(codes[i]) * d + m;
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
+    let (d, dmin) = (half(block, 0), half(block, 2));
+    let mut out = [0.0; 256];
+    for group in 0..8 {
+        let (scale, min) = q4_k_scale(block, group);
+        let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
+        let (codes, shift) = (16 + group / 2 * 32, group % 2 * 4);
+        for i in 0..32 {
+            out[group * 32 + i] = d * f32::from(block[codes + i] >> shift & 15) - m;
+        }
+    }
+    out
+}
+
+/// Scale and minimum of a group, of 6 bits each.
+///
+/// The first four have the low bits of bytes 0 to 3 and 4 to 7. The last four have the halves of bytes 8 to 11, and
+/// above them the two high bits of bytes 0 to 7.
+#[inline(always)]
+fn q4_k_scale(block: &[u8; 144], group: usize) -> (u8, u8) {
+    let (k, packed) = (group % 4, |at: usize| block[4 + at]);
+    if group < 4 {
+        (packed(k) & 63, packed(4 + k) & 63)
+    } else {
+        (packed(8 + k) & 15 | packed(k) >> 6 << 4, packed(8 + k) >> 4 | packed(4 + k) >> 6 << 4)
+    }
+}
+
+#[inline(always)]
+pub(super) fn q6_k(block: &[u8; 210]) -> [f32; 256] {
+    let d = half(block, 208);
+    let mut out = [0.0; 256];
+    for group in 0..8 {
+        // Groups of 32: four out of each half of the block, two of them out of the low halves of its bytes.
+        let (half, k) = (group / 4, group % 4);
+        let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
+        let (high, high_shift) = (128 + half * 32, k * 2);
+        for sub in 0..2 {
+            let scale = d * f32::from(block[192 + group * 2 + sub] as i8);
+            for i in sub * 16..sub * 16 + 16 {
+                let code = block[low + i] >> low_shift & 15 | (block[high + i] >> high_shift & 3) << 4;
+                out[group * 32 + i] = scale * f32::from(code as i8 - 32);
+            }
+        }
+    }
+    out
+}
+
+/// What the codes of [`IQ4_NL`] stand for.
+const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
+
+#[inline(always)]
+pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
+    let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = d * f32::from(IQ4_NL_VALUES[usize::from(codes[i])]);
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
+    let e = u32::from(block[0]);
+    // Half of the scale, as the numbers are doubled: 2^(e - 128), which is subnormal for 0 and 1.
+    let d = f32::from_bits(if e < 2 { 0x0020_0000 << e } else { (e - 1) << 23 });
+    let codes = halves_of_bytes(block, 1);
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = d * f32::from(e2m1_doubled_signed(codes[i]));
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn nvfp4(block: &[u8; 36]) -> [f32; 64] {
+    let mut out = [0.0; 64];
+    for group in 0..4 {
+        let scale = block[group];
+        let d = if scale == 0x7f { 0.0 } else { e4m3_magnitude(u32::from(scale & 0x7f)) * 0.5 };
+        for i in 0..8 {
+            let pair = block[4 + group * 8 + i];
+            out[group * 16 + i] = d * f32::from(e2m1_doubled_signed(pair & 15));
+            out[group * 16 + 8 + i] = d * f32::from(e2m1_doubled_signed(pair >> 4));
+        }
+    }
+    out
+}
+
+super::maps_to_each! {
+    /// [`Q8_0`] blocks.
+    pub static Q8_0_TO_F32, Q8_0_TO_F16, Q8_0_TO_BF16 = |block: Q8_0| -> [32] { block.to_f32() };
+
+    /// [`Q4_0`] blocks.
+    pub static Q4_0_TO_F32, Q4_0_TO_F16, Q4_0_TO_BF16 = |block: Q4_0| -> [32] { block.to_f32() };
+
+    /// [`Q4_1`] blocks.
+    pub static Q4_1_TO_F32, Q4_1_TO_F16, Q4_1_TO_BF16 = |block: Q4_1| -> [32] { block.to_f32() };
+
+    /// [`Q4_K`] blocks.
+    pub static Q4_K_TO_F32, Q4_K_TO_F16, Q4_K_TO_BF16 = |block: Q4_K| -> [256] { block.to_f32() };
+
+    /// [`Q6_K`] blocks.
+    pub static Q6_K_TO_F32, Q6_K_TO_F16, Q6_K_TO_BF16 = |block: Q6_K| -> [256] { block.to_f32() };
+
+    /// [`IQ4_NL`] blocks.
+    pub static IQ4_NL_TO_F32, IQ4_NL_TO_F16, IQ4_NL_TO_BF16 = |block: IQ4_NL| -> [32] { block.to_f32() };
+
+    /// [`MXFP4`] blocks.
+    pub static MXFP4_TO_F32, MXFP4_TO_F16, MXFP4_TO_BF16 = |block: MXFP4| -> [32] { block.to_f32() };
+
+    /// [`NVFP4`] blocks.
+    pub static NVFP4_TO_F32, NVFP4_TO_F16, NVFP4_TO_BF16 = |block: NVFP4| -> [64] { block.to_f32() };
+}

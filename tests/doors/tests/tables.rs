@@ -1,0 +1,115 @@
+//! Tables in few bits: every ready-made map and every conversion, on every byte, from safe code alone.
+
+use gather_core::maps::{self, Block};
+use gather_core::{Element, Gather, GatherNd, Map, OutOfBounds, Param, Params, View};
+
+/// Runs a map on a table of any bytes: in rows, one by one, with an index out of range.
+fn runs<T: Element, U: Element, P: Params>(map: &Map<T, U, P>, table: &[T], given: P::Given<'_>) {
+    let (data, rows) = (View::new(table, &[1, table.len()]).unwrap(), View::new(table, &[table.len()]).unwrap());
+    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    let got = op.run_map(map, &data, &View::new(&[0u64, u64::MAX], &[2]).unwrap(), given).unwrap();
+    assert_eq!(got.shape(), [2, table.len()], "{}", map.name());
+    let got = op.run_map(map, &rows, &View::new(&[i64::MIN, 0, -1], &[3]).unwrap(), given).unwrap();
+    assert_eq!(got.len(), 3, "{}", map.name());
+}
+
+/// Every byte, at every position of a block.
+fn bytes() -> Vec<u8> {
+    (0..256 * 210).map(|at| (at + at / 210) as u8).collect()
+}
+
+macro_rules! all {
+    ($table:expr, $given:expr, $($map:ident)*) => {
+        $(runs(&maps::$map, $table, $given);)*
+    };
+}
+
+#[test]
+fn maps_of_blocks() {
+    let bytes = bytes();
+    macro_rules! blocks {
+        ($($block:ident $($map:ident)*;)*) => {$(
+            let (blocks, rest) = maps::$block::from_bytes(&bytes[1..]);
+            assert_eq!(blocks.len() * size_of::<maps::$block>() + rest.len(), bytes.len() - 1);
+            assert_eq!(blocks[0].to_f32().len(), maps::$block::LEN);
+            all!(blocks, (), $($map)*);
+        )*};
+    }
+    blocks! {
+        Q8_0 Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16;
+        Q4_0 Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16;
+        Q4_1 Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16;
+        Q4_K Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16;
+        Q6_K Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16;
+        IQ4_NL IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16;
+        MXFP4 MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16;
+        NVFP4 NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16;
+    }
+}
+
+#[test]
+fn maps_with_parameters() {
+    let bytes = bytes();
+    for scale in [0.0, f32::MAX, f32::NAN] {
+        let given = (Param::Value(scale), Param::Value(255));
+        all!(&bytes, given, U4_TO_F32 U4_TO_F16 U4_TO_BF16);
+        let given = (Param::Value(scale), Param::Value(-128));
+        all!(&bytes, given, I4_TO_F32 I4_TO_F16 I4_TO_BF16);
+        let given = (Param::Value(scale),);
+        all!(&bytes, given, E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16);
+        all!(&bytes, given, E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16);
+        let blocks: &[[u8; 32]] = bytes.as_chunks().0;
+        all!(blocks, given, NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16);
+        let halves: Vec<half::f16> = (0..=u16::MAX).map(half::f16::from_bits).collect();
+        all!(&halves, given, F16_SCALED_TO_F32);
+        let brains: Vec<half::bf16> = (0..=u16::MAX).map(half::bf16::from_bits).collect();
+        all!(&brains, given, BF16_SCALED_TO_F32);
+    }
+    let (eights, fours): (&[[u8; 32]], &[[u8; 16]]) = (bytes.as_chunks().0, bytes.as_chunks().0);
+    for scale in [0, 127, 255] {
+        let given = (Param::Value(scale),);
+        all!(eights, given, MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16);
+        all!(eights, given, MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16);
+        all!(fours, given, MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16);
+    }
+}
+
+#[test]
+fn maps_and_functions_of_codes() {
+    let bytes = bytes();
+    all!(&bytes, (), E4M3_TO_F32 E4M3_TO_F16 E4M3_TO_BF16 E5M2_TO_F32 E5M2_TO_F16 E5M2_TO_BF16 E8M0_TO_F32);
+    for code in 0..=u8::MAX {
+        let values = [maps::e4m3_to_f32(code), maps::e5m2_to_f32(code), maps::e8m0_to_f32(code)];
+        assert!(values.iter().all(|value| value.is_nan() || value.abs() <= f32::INFINITY));
+        assert!(maps::e2m1_to_f32(code).abs() <= 6.0);
+    }
+    for bits in 0..=u16::MAX {
+        let (half, brain) = (maps::f16_to_f32(bits), maps::bf16_to_f32(bits));
+        assert!(half.is_nan() || maps::f32_to_f16(half) == bits);
+        assert!(brain.is_nan() || maps::f32_to_bf16(brain) == bits);
+    }
+}
+
+#[test]
+fn pages_that_are_needed() {
+    // Whatever is asked for, nothing is read and nothing fails.
+    let table = bytes();
+    let data = View::new(&table, &[256, 210]).unwrap();
+    let ids = View::new(&[0i64, i64::MIN, i64::MAX, -1], &[4]).unwrap();
+    for op in [Gather::new(0), Gather::new(1), Gather::new(-7), Gather::new(0).out_of_bounds(OutOfBounds::Wrap)] {
+        let told = op.will_need(&data, &ids);
+        assert!(told.rows <= 4 * 256 && told.ranges <= told.rows, "{told:?}");
+        let Ok(plan) = op.plan::<u8, i64>(data.layout(), ids.layout()) else { continue };
+        assert_eq!(plan.will_need(&data, &ids), told);
+        let map = op.plan_map(&maps::E4M3_TO_F32, data.layout(), ids.layout()).unwrap();
+        assert_eq!(map.will_need(&data, &ids), told);
+        // Tensors that the plan was not made for.
+        assert_eq!(plan.will_need(&data, &View::new(&[1i64], &[1]).unwrap()).rows, 0);
+    }
+    // Tuples without components name all of data, and read no index.
+    let none: [u8; 0] = [];
+    let told = GatherNd::new().will_need(&data, &View::new(&none, &[0]).unwrap());
+    assert!(told.rows <= 1, "{told:?}");
+    let strided = View::strided(&table, &[5, 7], &[0, -3], 700).unwrap();
+    assert!(Gather::new(0).out_of_bounds(OutOfBounds::Clamp).will_need(&strided, &ids).rows <= 28);
+}

@@ -1,0 +1,282 @@
+//! Maps of tables in few bits, against values of other implementations (`tests/data/tables`).
+
+use std::path::Path;
+
+use gather_core::maps::{self, Block};
+use gather_core::{Element, Gather, Map, OutOfBounds, Param, Params, View};
+use half::{bf16, f16};
+use serde_json::Value;
+
+use crate::maps::levels;
+
+/// A line of the reference values.
+struct Case {
+    format: String,
+    origin: String,
+    bytes: Vec<u8>,
+    values: Vec<f32>,
+}
+
+fn cases(file: &str) -> Vec<Case> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tables").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let case = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| line[key].as_str().unwrap().to_owned();
+        let hex = text("bytes");
+        let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
+        let values = line["f32"].as_array().unwrap().iter();
+        let value = |bits: &Value| f32::from_bits(bits.as_u64().unwrap().try_into().unwrap());
+        let bytes = (0..hex.len() / 2).map(byte).collect();
+        Case { format: text("format"), origin: text("origin"), bytes, values: values.map(value).collect() }
+    };
+    text.lines().map(case).collect()
+}
+
+/// The values of every code of a format, by the package `ml_dtypes`.
+fn every_code(format: &str) -> Vec<f32> {
+    cases("floats.jsonl").into_iter().find(|case| case.format == format).unwrap().values
+}
+
+/// A number by its bits, as `f32`.
+trait Number: Copy {
+    fn of(value: f32) -> Self;
+    /// The bits, and whether this is NaN.
+    fn bits(self) -> (u32, bool);
+}
+
+impl Number for f32 {
+    fn of(value: f32) -> Self {
+        value
+    }
+    fn bits(self) -> (u32, bool) {
+        (self.to_bits(), self.is_nan())
+    }
+}
+
+impl Number for f16 {
+    fn of(value: f32) -> Self {
+        f16::from_f32(value)
+    }
+    fn bits(self) -> (u32, bool) {
+        (self.to_bits().into(), self.is_nan())
+    }
+}
+
+impl Number for bf16 {
+    fn of(value: f32) -> Self {
+        bf16::from_f32(value)
+    }
+    fn bits(self) -> (u32, bool) {
+        (self.to_bits().into(), self.is_nan())
+    }
+}
+
+/// Elements as the numbers in them.
+trait Flat {
+    type Number: Number;
+    fn flat(values: &[Self]) -> Vec<Self::Number>
+    where
+        Self: Sized;
+}
+
+macro_rules! flat {
+    ($($number:ty),*) => {$(
+        impl Flat for $number {
+            type Number = $number;
+            fn flat(values: &[Self]) -> Vec<$number> {
+                values.to_vec()
+            }
+        }
+        impl<const N: usize> Flat for [$number; N] {
+            type Number = $number;
+            fn flat(values: &[Self]) -> Vec<$number> {
+                values.as_flattened().to_vec()
+            }
+        }
+    )*};
+}
+flat!(f32, f16, bf16);
+
+/// Checks a map on elements, whose results are `expected`, at every level: in one row and in many, alone and out of
+/// range.
+fn gives<T: Element, U: Element + Flat, P: Params>(
+    map: &Map<T, U, P>,
+    table: &[T],
+    given: P::Given<'_>,
+    expected: &[f32],
+    what: &str,
+) {
+    let count = table.len();
+    assert!(count > 0 && expected.len().is_multiple_of(count), "{what}");
+    let per = expected.len() / count;
+    let same = |got: &[U], expected: &[f32], doing: &str| {
+        let got = U::flat(got);
+        assert_eq!(got.len(), expected.len(), "{} of {what}, {doing}", map.name());
+        for (at, (got, &expected)) in got.iter().zip(expected).enumerate() {
+            let (got, expected) = (got.bits(), U::Number::of(expected).bits());
+            let equal = got.0 == expected.0 || got.1 && expected.1;
+            assert!(equal, "{} of {what}, {doing}: value {at} is {got:x?} and not {expected:x?}", map.name());
+        }
+    };
+    for level in levels() {
+        let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
+        let whole = View::new(table, &[1, count]).unwrap();
+        let got = op.run_map(map, &whole, &View::new(&[0u8], &[1]).unwrap(), given).unwrap();
+        same(got.as_slice(), expected, "in one row");
+
+        // The parameters of these tests hold for the call, so that rows may be cut anywhere.
+        let rows = View::new(table, &[count]).unwrap();
+        let ids: Vec<i32> = (0..count as i32 + 1).rev().collect();
+        let got = op.run_map(map, &rows, &View::new(&ids, &[count + 1]).unwrap(), given).unwrap();
+        let reversed: Vec<f32> = expected.chunks(per).rev().flatten().copied().collect();
+        same(&got.as_slice()[..1], &vec![0.0; per], "out of range");
+        same(&got.as_slice()[1..], &reversed, "one by one");
+    }
+}
+
+/// Checks the three maps of a format.
+macro_rules! give {
+    ($maps:tt, $table:expr, $given:expr, $expected:expr, $what:expr) => {
+        give!(@ $maps, $table, $given, $expected, $what)
+    };
+    (@ [$($map:ident)*], $table:expr, $given:expr, $expected:expr, $what:expr) => {
+        $(gives(&maps::$map, $table, $given, $expected, $what);)*
+    };
+}
+
+#[test]
+fn gguf_blocks_are_read_as_the_package_gguf_reads_them() {
+    let mut formats = std::collections::BTreeSet::new();
+    for case in cases("gguf.jsonl") {
+        let what = format!("{}, {}", case.format, case.origin);
+        macro_rules! check {
+            ($($block:ident $maps:tt,)*) => {
+                match case.format.as_str() {
+                    $(stringify!($block) => {
+                        let (table, rest) = maps::$block::from_bytes(&case.bytes);
+                        assert!(rest.is_empty(), "{what}");
+                        assert_eq!(table.len() * maps::$block::LEN, case.values.len(), "{what}");
+                        give!($maps, table, (), &case.values, &what);
+                        for (block, values) in table.iter().zip(case.values.chunks(maps::$block::LEN)) {
+                            assert!(block.to_f32().iter().map(|value| value.bits()).eq(values.iter().map(|value| {
+                                value.bits()
+                            })) || values.iter().any(|value| value.is_nan()), "{what}");
+                        }
+                    })*
+                    other => panic!("{other}"),
+                }
+            };
+        }
+        check! {
+            Q8_0 [Q8_0_TO_F32 Q8_0_TO_F16 Q8_0_TO_BF16],
+            Q4_0 [Q4_0_TO_F32 Q4_0_TO_F16 Q4_0_TO_BF16],
+            Q4_1 [Q4_1_TO_F32 Q4_1_TO_F16 Q4_1_TO_BF16],
+            Q4_K [Q4_K_TO_F32 Q4_K_TO_F16 Q4_K_TO_BF16],
+            Q6_K [Q6_K_TO_F32 Q6_K_TO_F16 Q6_K_TO_BF16],
+            IQ4_NL [IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16],
+            MXFP4 [MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16],
+            NVFP4 [NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16],
+        }
+        formats.insert(case.format);
+    }
+    assert_eq!(formats.len(), 8);
+}
+
+#[test]
+fn bytes_are_cut_into_blocks() {
+    let bytes: Vec<u8> = (0..=100).collect();
+    let (blocks, rest) = maps::Q8_0::from_bytes(&bytes);
+    assert_eq!(blocks, [&bytes[..34], &bytes[34..68]].map(|block| maps::Q8_0::from(*block.first_chunk().unwrap())));
+    assert_eq!(rest, &bytes[68..]);
+    assert_eq!(maps::Q4_0::from_bytes(&bytes[1..18]).0, []);
+    assert_eq!(maps::Q4_0::from_bytes(&[]), (&[][..], &[][..]));
+}
+
+#[test]
+fn every_code_of_8_bits_and_less() {
+    let codes: Vec<u8> = (0..=255).collect();
+    let same = |got: f32, expected: f32, what: &str| {
+        assert_eq!(got.to_bits(), expected.to_bits(), "{what}: {got} and {expected}");
+    };
+    let (e4m3, e5m2, e8m0, e2m1) = (every_code("E4M3"), every_code("E5M2"), every_code("E8M0"), every_code("E2M1"));
+    assert_eq!([e4m3.len(), e5m2.len(), e8m0.len(), e2m1.len()], [256, 256, 256, 16]);
+    for code in 0..=255u8 {
+        let at = usize::from(code);
+        same(maps::e4m3_to_f32(code), e4m3[at], &format!("E4M3 {code:#x}"));
+        same(maps::e5m2_to_f32(code), e5m2[at], &format!("E5M2 {code:#x}"));
+        same(maps::e8m0_to_f32(code), e8m0[at], &format!("E8M0 {code:#x}"));
+        // The high bits do not count.
+        same(maps::e2m1_to_f32(code), e2m1[at % 16], &format!("E2M1 {code:#x}"));
+    }
+    give!([E4M3_TO_F32 E4M3_TO_F16 E4M3_TO_BF16], &codes, (), &e4m3, "every code");
+    give!([E5M2_TO_F32 E5M2_TO_F16 E5M2_TO_BF16], &codes, (), &e5m2, "every code");
+    give!([E8M0_TO_F32], &codes, (), &e8m0, "every code");
+    for scale in [1.0, -0.37, 0.0, f32::INFINITY, 1e-38] {
+        let scaled = |values: &[f32]| values.iter().map(|value| value * scale).collect::<Vec<_>>();
+        let given = (Param::Value(scale),);
+        give!([E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16], &codes, given, &scaled(&e4m3), "scaled");
+        give!([E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16], &codes, given, &scaled(&e5m2), "scaled");
+    }
+}
+
+#[test]
+fn microscaling_blocks_by_every_scale() {
+    let (e4m3, e5m2, e8m0, e2m1) = (every_code("E4M3"), every_code("E5M2"), every_code("E8M0"), every_code("E2M1"));
+    let codes: Vec<u8> = (0..=255).collect();
+    let eights: Vec<[u8; 32]> = codes.as_chunks().0.to_vec();
+    let fours: Vec<[u8; 16]> = codes.as_chunks().0.to_vec();
+    for (scale, &factor) in e8m0.iter().enumerate() {
+        let given = (Param::Value(scale as u8),);
+        let scaled = |values: &[f32]| values.iter().map(|value| value * factor).collect::<Vec<_>>();
+        give!([MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16], &eights, given, &scaled(&e4m3), "blocks");
+        give!([MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16], &eights, given, &scaled(&e5m2), "blocks");
+        let pairs: Vec<f32> =
+            codes.iter().flat_map(|&pair| [pair & 15, pair >> 4]).map(|code| e2m1[code as usize]).collect();
+        give!([MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16], &fours, given, &scaled(&pairs), "4");
+    }
+}
+
+#[test]
+fn pairs_of_four_bits() {
+    let codes: Vec<u8> = (0..=255).collect();
+    let blocks: Vec<[u8; 32]> = codes.as_chunks().0.to_vec();
+    for scale in [1.0f32, -0.3, 1e-39, f32::INFINITY] {
+        for zero in 0..16u8 {
+            let value = |code: u8| (f32::from(code) - f32::from(zero)) * scale;
+            let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
+            let given = (Param::Value(scale), Param::Value(zero));
+            give!([U4_TO_F32 U4_TO_F16 U4_TO_BF16], &codes, given, &expected, "pairs");
+
+            let zero = zero as i8 - 8;
+            let signed = |code: u8| if code < 8 { code as i8 } else { code as i8 - 16 };
+            let value = |code: u8| (f32::from(signed(code)) - f32::from(zero)) * scale;
+            let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
+            let given = (Param::Value(scale), Param::Value(zero));
+            give!([I4_TO_F32 I4_TO_F16 I4_TO_BF16], &codes, given, &expected, "pairs");
+        }
+        let expected: Vec<f32> = codes
+            .iter()
+            .flat_map(|&pair| [pair / 16, pair % 16])
+            .map(|code| maps::NF4[code as usize] * scale)
+            .collect();
+        give!([NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16], &blocks, (Param::Value(scale),), &expected, "pairs");
+    }
+    // Zero is exact, the values go up, and their ends are -1 and 1.
+    assert_eq!([maps::NF4[0], maps::NF4[7], maps::NF4[15]], [-1.0, 0.0, 1.0]);
+    assert!(maps::NF4.is_sorted());
+}
+
+#[test]
+fn halves_with_a_scale() {
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let halves: Vec<f16> = all.iter().map(|&bits| f16::from_bits(bits)).collect();
+    let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
+    for scale in [1.0f32, -0.3] {
+        let given = (Param::Value(scale),);
+        let expected: Vec<f32> = halves.iter().map(|value| value.to_f32() * scale).collect();
+        gives(&maps::F16_SCALED_TO_F32, &halves, given, &expected, "every half");
+        let expected: Vec<f32> = brains.iter().map(|value| value.to_f32() * scale).collect();
+        gives(&maps::BF16_SCALED_TO_F32, &brains, given, &expected, "every bfloat16");
+    }
+}
