@@ -145,9 +145,9 @@ pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &Move
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn converted_avx512<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], params| {
-        // SAFETY: K7: the machine has AVX-512.
-        unsafe { row_avx512::<C>(from, to, params) }
+    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place| {
+        // SAFETY: K7: the machine has AVX-512; K8 for the row.
+        unsafe { row_avx512::<C>(from, to, given, place) }
     };
     // SAFETY: the caller's promise.
     unsafe { convert_rows::<C>(args, job, row) }
@@ -188,12 +188,18 @@ unsafe fn row_avx2<C: Convert>(
 /// A row at the AVX-512 level.
 ///
 /// # Safety
-/// K7: the machine has AVX-512.
+/// K7: the machine has AVX-512. K8 for the row.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn row_avx512<C: Convert>(from: &[C::In], to: &mut [MaybeUninit<C::Out>], params: C::Params) {
-    convert_row::<C>(from, to, params);
+unsafe fn row_avx512<C: Convert>(
+    from: &[C::In],
+    to: &mut [MaybeUninit<C::Out>],
+    given: &GivenParams<'_, C::Params>,
+    place: Place,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { convert_row::<C>(from, to, given, place) }
 }
 
 /// Converts resolved rows.
