@@ -44,7 +44,7 @@ const WORDED_HERE: [&str; 29] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 13] = [
+const WORDED_BY_COMPILER: [&str; 12] = [
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -55,7 +55,6 @@ const WORDED_BY_COMPILER: [&str; 13] = [
     "derive_wrong_zero",
     "map_types",
     "not_an_element",
-    "reduce_types",
     "width_claim",
     "wrong_crate",
 ];
