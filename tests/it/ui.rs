@@ -50,7 +50,11 @@ const WORDED_HERE: [&str; 35] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
+<<<<<<< HEAD
 const WORDED_BY_COMPILER: [&str; 14] = [
+=======
+const WORDED_BY_COMPILER: [&str; 12] = [
+>>>>>>> scatter
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -61,8 +65,11 @@ const WORDED_BY_COMPILER: [&str; 14] = [
     "derive_wrong_zero",
     "map_types",
     "not_an_element",
+<<<<<<< HEAD
     "reduce_types",
     "specialize_by_compiler",
+=======
+>>>>>>> scatter
     "width_claim",
     "wrong_crate",
 ];
