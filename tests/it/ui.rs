@@ -50,11 +50,7 @@ const WORDED_HERE: [&str; 35] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-<<<<<<< HEAD
-const WORDED_BY_COMPILER: [&str; 14] = [
-=======
-const WORDED_BY_COMPILER: [&str; 12] = [
->>>>>>> scatter
+const WORDED_BY_COMPILER: [&str; 13] = [
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -65,11 +61,7 @@ const WORDED_BY_COMPILER: [&str; 12] = [
     "derive_wrong_zero",
     "map_types",
     "not_an_element",
-<<<<<<< HEAD
-    "reduce_types",
     "specialize_by_compiler",
-=======
->>>>>>> scatter
     "width_claim",
     "wrong_crate",
 ];
