@@ -47,8 +47,8 @@
 //! a typed [`Error`] with numbers, never a panic.
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), on [shapes that the source knows](guide::specialize), on
-//! [scatters](guide::scatter), and on [targets](guide::targets).
+//! run time](guide::runtime_types), on [shapes that the source knows](guide::specialize), on [tables in few
+//! bits](guide::tables), on [scatters](guide::scatter), and on [targets](guide::targets).
 //!
 //! # Features
 //!

@@ -26,7 +26,7 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     let Some(sizes) = sizes.filter(|_| size_of_val(out) < LARGE) else {
         return general::space(const { &D::DECLARED }, data, &args, out);
     };
-    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (S4).
+    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (D4).
     unsafe { move_blocks::<D, T, ARGS>(data, out.as_mut_ptr(), &sizes) };
     Ok(())
 }

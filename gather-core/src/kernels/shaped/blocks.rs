@@ -28,15 +28,15 @@ pub(crate) struct BlockedLoop {
 /// The loops of BatchToSpace whose shapes are declared.
 ///
 /// Made by [`SpaceShape::of`] alone. So, for slices of `data_len` elements and of as many as the loops reach, where an
-/// open batch stands as the images of a block each (S4), and no dimension of the output is 0:
+/// open batch stands as the images of a block each (D4), and no dimension of the output is 0:
 ///
-/// - **S5** The loops reach the rows of the output, front to back, and a row of data for each.
+/// - **D5** The loops reach the rows of the output, front to back, and a row of data for each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceShape {
-    /// S5. The last `len` count, outermost first; those before them run once.
+    /// D5. The last `len` count, outermost first; those before them run once.
     pub(crate) loops: [BlockedLoop; MAX_DIMS],
     pub(crate) len: usize,
-    /// S5. Elements of a row.
+    /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
 }
@@ -75,7 +75,7 @@ impl SpaceShape {
             dim += 1;
         }
         let mut sizes: [Size; MAX_DIMS] = Slots::new().sizes(declared.data, 0);
-        // S4.
+        // D4.
         let images = match declared.data[0] {
             ANY => sizes[0],
             batch => Size::of(batch / product),
@@ -166,7 +166,7 @@ impl<D: Declaration> SpaceShapeOf<D> {
 /// Moves every row.
 ///
 /// # Safety
-/// `data` has `data_len` elements for the sizes, and `out` may be written for as many as the loops reach. S4 holds for
+/// `data` has `data_len` elements for the sizes, and `out` may be written for as many as the loops reach. D4 holds for
 /// the sizes, and every loop has iterations.
 #[inline(always)]
 pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
@@ -181,7 +181,7 @@ pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
         for (along, &at) in outer {
             start = start.wrapping_add(along.data(at, sizes));
         }
-        // SAFETY: the caller's promise: S5 for a coordinate of the outer loops.
+        // SAFETY: the caller's promise: D5 for a coordinate of the outer loops.
         out = unsafe { move_plane::<D, T, ARGS>(data, start, out, sizes) };
         // The next coordinate.
         let mut depth = OUTER;
@@ -216,8 +216,8 @@ unsafe fn move_plane<D: Declaration, T: Element, const ARGS: usize>(
         let start = start.wrapping_add(lines.data(line, sizes));
         for x in 0..inner.n(sizes).unwrap_or(0) {
             let from = start.wrapping_add(inner.data(x, sizes));
-            debug_assert!(from + row <= data.len(), "S5: {from} and {row} elements");
-            // SAFETY: S5: a row lies here in data, and the output holds one; a slice that is borrowed overlaps none
+            debug_assert!(from + row <= data.len(), "D5: {from} and {row} elements");
+            // SAFETY: D5: a row lies here in data, and the output holds one; a slice that is borrowed overlaps none
             // that may be written.
             unsafe { core::ptr::copy_nonoverlapping(data.as_ptr().wrapping_add(from), out, row) };
             out = out.wrapping_add(row);

@@ -48,19 +48,19 @@ pub(crate) const OUTER: usize = MAX_DIMS - 3;
 /// Made by [`IndexShape::of`] alone. So, for slices of `data_len`, `indices_len` and `out_len` elements, where no open
 /// size is 0 and open sizes of one dimension in both tensors agree:
 ///
-/// - **S1** The loops reach as many rows of `row` elements as the output holds, front to back.
-/// - **S2** Along every coordinate, `data` plus the strides of the axes, times positions below their sizes, reaches
+/// - **D1** The loops reach as many rows of `row` elements as the output holds, front to back.
+/// - **D2** Along every coordinate, `data` plus the strides of the axes, times positions below their sizes, reaches
 ///   `row` elements of data.
-/// - **S3** Along every coordinate, `index` reaches as many indices as there are axes, side by side.
+/// - **D3** Along every coordinate, `index` reaches as many indices as there are axes, side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexShape {
-    /// S1 to S3. The last `len` count, outermost first; those before them run once.
+    /// D1 to D3. The last `len` count, outermost first; those before them run once.
     pub(crate) loops: [ShapedLoop; MAX_DIMS],
     pub(crate) len: usize,
-    /// S2. The first `axes_len` count.
+    /// D2. The first `axes_len` count.
     pub(crate) axes: [ShapedAxis; MAX_DIMS],
     pub(crate) axes_len: usize,
-    /// S1. Elements that every index moves.
+    /// D1. Elements that every index moves.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
     pub(crate) indices_len: Size,

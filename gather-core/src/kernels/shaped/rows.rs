@@ -105,7 +105,7 @@ pub(crate) struct Tensors<T, I> {
 ///
 /// # Safety
 /// The tensors may be read, and `out` written, for as many elements as the shape has for the sizes, and `out` overlaps
-/// neither of the others. No open size is 0, and those of one dimension agree (S1 to S3).
+/// neither of the others. No open size is 0, and those of one dimension agree (D1 to D3).
 #[inline(always)]
 pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
     tensors: Tensors<T, I>,
@@ -118,7 +118,7 @@ pub(crate) unsafe fn move_rows<D: Declaration, T: Element, I: Index, const ARGS:
     }
     let mut counters = [0; OUTER];
     loop {
-        // SAFETY: S1 to S3 for a coordinate of the outer loops.
+        // SAFETY: D1 to D3 for a coordinate of the outer loops.
         if !unsafe { move_volume::<D, T, I, ARGS, AVX2>(tensors, sizes, &mut place) } {
             return false;
         }
@@ -201,7 +201,7 @@ unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, con
     {
         let data = (tensors.data.wrapping_add(place.data), dim);
         let index = tensors.indices.wrapping_add(place.index);
-        // SAFETY: the clone for AVX2 runs on machines that have it. S1 to S3 for the line: the axis is the line of data
+        // SAFETY: the clone for AVX2 runs on machines that have it. D1 to D3 for the line: the axis is the line of data
         // from here on, and indices and elements of the output lie side by side.
         let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
         if !ok {
@@ -242,7 +242,7 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
     let (mut from, mut inside) = ([0; N], [true; N]);
     for i in 0..N {
         let index = place.index.wrapping_add(inner.index.at(sizes).wrapping_mul(first + i));
-        // SAFETY: the caller's promise: S3 for this row.
+        // SAFETY: the caller's promise: D3 for this row.
         let (position, ok) = unsafe { resolve::<D, T, I, ARGS>(tensors, sizes, index) };
         let step = inner.data.at(sizes).wrapping_mul(first + i);
         from[i] = place.data.wrapping_add(step).wrapping_add(position);
@@ -257,14 +257,14 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
         let to = place.out.wrapping_add((first + i).wrapping_mul(row));
         if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
             for at in 0..row {
-                // SAFETY: S1: the output holds `row` elements here.
+                // SAFETY: D1: the output holds `row` elements here.
                 unsafe { to.wrapping_add(at).write_unaligned(T::ZERO) };
             }
             continue;
         }
-        debug_assert!(from[i] + row <= const { IndexShapeOf::<D>::SHAPE }.data_len.at(sizes), "S2: {}", from[i]);
+        debug_assert!(from[i] + row <= const { IndexShapeOf::<D>::SHAPE }.data_len.at(sizes), "D2: {}", from[i]);
         let from = tensors.data.wrapping_add(from[i]).cast::<u8>();
-        // SAFETY: S2, for positions that are in range: the row lies in data. S1: the output holds a row here, which
+        // SAFETY: D2, for positions that are in range: the row lies in data. D1: the output holds a row here, which
         // overlaps no data.
         unsafe { core::ptr::copy_nonoverlapping(from, to.cast(), row * size_of::<T>()) };
     }
