@@ -304,6 +304,7 @@ fn plans_choose_and_name_methods() {
         "streamed",
         "grouped",
         "interleaved",
+        "deinterleaved",
     ];
     assert_eq!(names, expected);
 }

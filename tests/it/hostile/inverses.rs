@@ -19,7 +19,12 @@ macro_rules! call {
             op.run_cloned(&data),
             erased.map(|tensor| tensor.downcast().unwrap()),
         ]);
-        assert_eq!(op.output_shape($data.1).ok().as_deref(), got.as_ref().ok().map(Tensor::shape));
+        let shape = op.output_shape($data.1).ok();
+        match &got {
+            // There may be a shape for which there is no memory.
+            Err(Error::TooManyBytes { .. } | Error::AllocationFailed { .. }) => assert!(shape.is_some()),
+            got => assert_eq!(shape.as_deref(), got.as_ref().ok().map(Tensor::shape)),
+        }
         text(got)
     }};
 }

@@ -54,7 +54,8 @@ impl Space {
             ("depth_to_space", "onnx13") => Space::DepthToSpace(DepthToSpace::onnx13(size, mode()?)),
             ("depth_to_space", "openvino1") => Space::DepthToSpace(DepthToSpace::openvino1(size, mode()?)),
             ("space_to_depth", "onnx13") if mode()? == Mode::Dcr => Space::SpaceToDepth(SpaceToDepth::onnx13(size)),
-            ("space_to_depth", "onnx28") => Space::SpaceToDepth(SpaceToDepth::onnx28(size, mode()?)),
+            // Cases of PyTorch's, whose mode ONNX has since version 28.
+            ("space_to_depth", "onnx13" | "onnx28") => Space::SpaceToDepth(SpaceToDepth::onnx28(size, mode()?)),
             ("space_to_depth", "openvino1") => Space::SpaceToDepth(SpaceToDepth::openvino1(size, mode()?)),
             ("batch_to_space" | "space_to_batch" | "depth_to_space" | "space_to_depth", profile) => {
                 return Err(format!("unknown profile {profile}"));

@@ -59,7 +59,7 @@ unsafe impl Sync for Ends {}
 /// Both ends reach as many bytes, to read and to write, and do not overlap.
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
     let tasks = Work { bytes, rows: 1 }.tasks(options.par, pool_threads);
-    if tasks == 1 {
+    if tasks == 1 || bytes == 0 {
         // SAFETY: the caller's promise.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
