@@ -356,6 +356,8 @@ macro_rules! reduce_kernels {
 ///   `gather::openvino8`. `batch_to_space` has data alone.
 /// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
 ///   name: `fn rows<T: Element>`.
+/// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule for
+///   indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order.
 /// - `map` is the path of a [`Map`] without parameters. The type of its results stands behind `->`.

@@ -1,5 +1,7 @@
 //! Telling the system which pages of a mapped table a call will touch, before the call.
 
+use smallvec::SmallVec;
+
 use crate::call::cloned::for_each;
 use crate::call::erased::Request;
 use crate::call::operator::{IndexAttributes, IndexOperator};
@@ -62,7 +64,10 @@ pub(super) unsafe fn advise<T, I: Index>(plan: &IndexPlan, data: &View<'_, T>, i
     let components = if plan.axes().is_empty() { &[] } else { &spec.components[..] };
     let origin = Cursor { out: core::ptr::null_mut(), data: data.origin().cast(), index: indices.origin().cast() };
     let step = |at: Cursor, along: &Loop| at.step(along);
-    for_each(plan.loops(), origin, step, &mut |at: Cursor| {
+    // Loops that come back to the same index and the same data would name their rows again.
+    let moving = plan.loops().iter().copied().filter(|along| along.data != 0 || along.index != 0);
+    let loops: SmallVec<[Loop; 6]> = moving.collect();
+    for_each(&loops, origin, step, &mut |at: Cursor| {
         let mut from = Some(at.data);
         for component in components {
             let index: *const I = at.index.wrapping_offset(component.index).cast();

@@ -122,6 +122,7 @@ impl ReducePlan {
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
+        let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let spec = KernelSpec {
             method,
             level,
@@ -137,7 +138,8 @@ impl ReducePlan {
             packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
             adjacent_tuples,
             prefetch_distance: if panels.is_some() { 0 } else { prefetch_distance(row, reach(&lowered.axes, size)) },
-            outer_prefetch_distance: if panels.is_some() { PANEL_ROWS_AHEAD } else { 0 },
+            // Only rows and indices side by side are a range of bytes to ask for.
+            outer_prefetch_distance: if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 },
             next_slice_bytes: 0,
             table_entries: 0,
             conversion: None,

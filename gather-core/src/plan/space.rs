@@ -22,8 +22,8 @@ use crate::types::policy::{Options, Par};
 /// Made by [`SpacePlan::new`] alone, from parameters that have been checked against the layouts of data and output.
 /// So, for tensors of these layouts and of elements of the planned type:
 ///
-/// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of the first part and
-///   the elements of data that the operator reads for them, or, where an entry fills, those that are padded.
+/// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of a part that moves
+///   and the elements of data that the operator reads for them, or, where a part fills, those that are padded.
 /// - **P2** `entry` of a part is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank, or the one
 ///   that fills. The length of `fill` divides `row` there. There are no parts where there is nothing to write.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ use crate::types::declared::{ANY, Declared, MAX_DIMS};
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
+use crate::types::level::Level;
 use crate::types::op::Op;
 use crate::types::policy::Par;
 
@@ -39,10 +40,11 @@ macro_rules! with_operator {
     }};
 }
 
-/// The operator with the declared policies, on the calling thread alone.
+/// The operator with the declared policies, on the calling thread alone. The level is a given, so that a wrong
+/// `GATHER_LEVEL` is no error here, as it is none for the loops of declared shapes.
 fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) -> IndexOperator<A> {
     let policy = declared.policy;
-    op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq)
+    op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(Par::Seq).level(Level::preferred())
 }
 
 /// The shape of a tensor of `len` elements. The first open size follows from it, as far as it can; the others are the
@@ -125,7 +127,8 @@ pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize],
     let mut args = args;
     let entries = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Entries>();
     let blocks = &declared.blocks;
-    let op = BatchToSpace::new(&entries(blocks.block), &entries(blocks.begin), &entries(blocks.end)).par(Par::Seq);
+    let op = BatchToSpace::new(&entries(blocks.block), &entries(blocks.begin), &entries(blocks.end));
+    let op = op.par(Par::Seq).level(Level::preferred());
     let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
     let mut out = ViewMut::new(out, &op.output_shape(data.shape())?)?;
     op.run_into(&data, &mut out)

@@ -56,7 +56,7 @@ impl Level {
         match self {
             Level::Scalar => true,
             Level::Avx2 => has!("avx2"),
-            Level::Avx512 => has!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
+            Level::Avx512 => has!("avx2" "avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")),
             Level::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
         }

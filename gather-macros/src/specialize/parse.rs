@@ -62,7 +62,7 @@ pub(crate) struct Tensor {
 pub(crate) enum Number {
     Any(Span),
     Literal(i128, Span),
-    Constant(Expr),
+    Constant(Box<Expr>),
 }
 
 impl Number {
@@ -106,7 +106,7 @@ impl Number {
             _ => false,
         };
         if constant {
-            return Ok(Number::Constant(expr));
+            return Ok(Number::Constant(Box::new(expr)));
         }
         Err(Error::new_spanned(expr, format!("expected {what}")))
     }

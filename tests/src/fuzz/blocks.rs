@@ -159,7 +159,7 @@ impl Parameters {
     }
 
     /// Makes an operator from parameter tensors, of a type in which their values fit.
-    fn from_tensors<O>(&self, word: WordKind, make: impl Fn(&[DynView<'_>; 3]) -> O) -> O {
+    fn by_tensors<O>(&self, word: WordKind, make: impl Fn(&[DynView<'_>; 3]) -> O) -> O {
         let Parameters { block, begin, end } = self;
         let all = || block.iter().chain(begin).chain(end).map(|&entry| i128::from(entry));
         let fits = all().all(|entry| word.wrap(entry) == entry);
@@ -188,7 +188,7 @@ impl Model for ToSpace {
 
     fn others(&self, word: WordKind) -> Vec<Other<BatchToSpaceAttributes>> {
         let from_tensors = |[block, begin, end]: &[DynView<'_>; 3]| BatchToSpace::from_tensors(block, begin, end);
-        let mut others = vec![("from_tensors", self.0.from_tensors(word, from_tensors))];
+        let mut others = vec![("from_tensors", self.0.by_tensors(word, from_tensors))];
         let pairs = self.0.behind_batch();
         others.extend(pairs.map(|(block, crops)| ("tensorflow", Ok(BatchToSpace::tensorflow(block, &crops)))));
         others
@@ -230,7 +230,7 @@ impl Model for ToBatch {
 
     fn others(&self, word: WordKind) -> Vec<Other<SpaceToBatchAttributes>> {
         let from_tensors = |[block, begin, end]: &[DynView<'_>; 3]| SpaceToBatch::from_tensors(block, begin, end);
-        let mut others = vec![("from_tensors", self.0.from_tensors(word, from_tensors))];
+        let mut others = vec![("from_tensors", self.0.by_tensors(word, from_tensors))];
         let pairs = self.0.behind_batch();
         others.extend(pairs.map(|(block, pads)| ("tensorflow", Ok(SpaceToBatch::tensorflow(block, &pads)))));
         others
@@ -244,7 +244,9 @@ impl Model for ToBatch {
             let (block, begin, end) = (self.0.block[dim], self.0.begin[dim], self.0.end[dim]);
             let size = fitting(len as i128 + i128::from(begin) + i128::from(end));
             match size {
-                Some(size) if size as u128 % block as u128 == 0 => shape.push((size as u128 / block as u128) as usize),
+                Some(size) if (size as u128).is_multiple_of(block as u128) => {
+                    shape.push((size as u128 / block as u128) as usize)
+                }
                 size => return Err(Error::SpaceNotDivisible { op, dim, size, block }),
             }
         }

@@ -153,7 +153,7 @@ impl Model for ToDepth {
         let (block, blocks) = self.0.check(op, data.len())?;
         let mut shape = vec![data[0], 0];
         for (dim, &size) in data.iter().enumerate().skip(2) {
-            if size as u128 % block != 0 {
+            if !(size as u128).is_multiple_of(block) {
                 return Err(Error::SpaceNotDivisible { op, dim, size: Some(size), block: self.0.block_size });
             }
             shape.push((size as u128 / block) as usize);

@@ -204,7 +204,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
-    /// [`Method::Grouped`].
+    /// [`Method::Grouped`] and [`Method::Panels`].
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
@@ -223,7 +223,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         unsafe { request.run_fresh(data, tensors) }
     }
 
-    /// Runs the operator into a given output of any strides. Allocates nothing but the scratch of [`Method::Grouped`].
+    /// Runs the operator into a given output of any strides. Allocates nothing but
+    /// the scratch of [`Method::Grouped`] and [`Method::Panels`].
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. On an error the output is
@@ -243,7 +244,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         unsafe { request.run_into((data.origin().cast(), data.layout()), tensors, (out, layout)) }
     }
 
-    /// Runs the operator in place, on a tensor of any strides. Allocates nothing but the scratch of [`Method::Grouped`].
+    /// Runs the operator in place, on a tensor of any strides. Allocates nothing but
+    /// the scratch of [`Method::Grouped`] and [`Method::Panels`].
     ///
     /// ```
     /// use gather_core::{Reduction, ScatterElements, View, ViewMut};

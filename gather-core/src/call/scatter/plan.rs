@@ -147,7 +147,7 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     }
 
     /// Runs the plan into an output of the planned layout. Allocates nothing but the scratch of
-    /// [`Method::Grouped`](crate::Method::Grouped).
+    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels).
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error

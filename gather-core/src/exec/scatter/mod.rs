@@ -229,7 +229,7 @@ impl<'a> Part<'a> {
                 let unit = (LINE / size).max(1);
                 let off = self.origin.data.addr() % LINE / size;
                 let end = |task: usize| {
-                    let even = self.elements * task / tasks;
+                    let even = (self.elements as u128 * task as u128 / tasks as u128) as usize;
                     if task == 0 || task == tasks {
                         even
                     } else {

@@ -55,7 +55,12 @@ impl<T, U, P> Map<T, U, P> {
     /// A map from what the macro emits.
     #[doc(hidden)]
     #[must_use]
-    pub const fn new<C: Convert<In = T, Out = U, Params = P>>() -> Self {
+    pub const fn new<C: Convert<In = T, Out = U, Params = P>>() -> Self
+    where
+        P: Params,
+    {
+        // The lengths of what a call gives are compared name by name.
+        assert!(C::PARAMS.len() == P::COUNT, "a name for each parameter");
         let erased = Erased {
             name: C::NAME,
             params: C::PARAMS,
@@ -205,6 +210,9 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     type Given<'a>: Copy;
 
     #[doc(hidden)]
+    const COUNT: usize;
+
+    #[doc(hidden)]
     type Lookups<'a>: Sync;
 
     #[doc(hidden)]
@@ -228,6 +236,11 @@ macro_rules! params {
 
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($ty: Copy + Send + Sync + 'static),*> Params for ($($ty,)*) {
+            const COUNT: usize = {
+                let fields: &[usize] = &[$($field),*];
+                fields.len()
+            };
+
             type Given<'a> = ($(Param<'a, $ty>,)*);
             type Lookups<'a> = ($(Lookup<'a, $ty>,)*);
 

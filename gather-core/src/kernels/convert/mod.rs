@@ -241,7 +241,7 @@ unsafe fn convert_rows<C: Convert>(
         let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
         for (k, (from, to)) in pieces.enumerate() {
             prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
-            let place = Place { element: place.element + k * piece, ..place };
+            let place = Place { element: place.element.wrapping_add(k * piece), ..place };
             convert(from, to, given, place);
         }
     }

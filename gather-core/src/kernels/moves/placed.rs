@@ -10,7 +10,7 @@ use crate::kernels::moves::rows::{copy_halves, copy_long};
 pub(crate) const FEW: usize = 64;
 
 /// Bytes of a row that are asked for ahead: the hardware sees the rest coming.
-const FIRST_BYTES: usize = 4 * LINE;
+pub(crate) const FIRST_BYTES: usize = 4 * LINE;
 
 /// Where each of a few rows lies.
 pub(crate) type Sources = [MaybeUninit<*const u8>; FEW];

@@ -129,8 +129,9 @@ pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
     } else {
         // SAFETY: K9: the entries lie side by side, and may be read.
         let table = unsafe { Table::<2>::load(job.data, job.table_entries * BYTES) };
+        let at = |positions| table.at::<BYTES>(positions);
         // SAFETY: the caller's promise.
-        unsafe { each_vector::<BYTES>(job, |positions| table.at::<BYTES>(positions)) };
+        unsafe { each_vector::<BYTES>(job, at) };
     }
     job.n
 }

@@ -108,15 +108,28 @@ unsafe fn group_avx2<A: Accumulate>(group: &Group<'_>) {
     unsafe { reduce_group::<A>(group) }
 }
 
-/// Elements whose sums are held at once: on the stack, and in the first-level cache.
-const CHUNK: usize = 64;
-
-/// Reduces a group.
+/// Reduces a group, with as many sums on the stack as take some kilobytes, or one.
 ///
 /// # Safety
 /// As for [`GroupFn`], for the type of the reduction.
 #[inline(always)]
 unsafe fn reduce_group<A: Accumulate>(group: &Group<'_>) {
+    match const { size_of::<A::Sum>() } {
+        // SAFETY: the caller's promise.
+        0..=64 => unsafe { reduce_chunks::<A, 64>(group) },
+        // SAFETY: the caller's promise.
+        65..=1024 => unsafe { reduce_chunks::<A, 4>(group) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { reduce_chunks::<A, 1>(group) },
+    }
+}
+
+/// Reduces a group, `CHUNK` elements at a time.
+///
+/// # Safety
+/// As for [`GroupFn`], for the type of the reduction.
+#[inline(always)]
+unsafe fn reduce_chunks<A: Accumulate, const CHUNK: usize>(group: &Group<'_>) {
     debug_assert_eq!(group.row, group.elements * size_of::<A::Item>(), "S3");
     let [first, rest @ ..] = group.entries else { return };
     let count = rest.len() + 1 + usize::from(group.include_self);

@@ -4,6 +4,7 @@
 //! that go to the same place follow one another, so that each sees what the one before has left.
 
 use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::reduce::ByLevel;
 use crate::types::element::Element;
@@ -114,7 +115,7 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, row: impl Fn(*const u8, *mut u8))
     };
     let ask = |i: usize| {
         // SAFETY: as above.
-        prefetch(unsafe { rows.source(i) }, rows.row);
+        prefetch(unsafe { rows.source(i) }, rows.row.min(FIRST_BYTES));
     };
     match job.which {
         None if ahead == 0 => (0..rows.n).for_each(go),

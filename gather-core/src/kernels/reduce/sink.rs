@@ -131,6 +131,7 @@ impl Collector {
             let from = offset(rows.target(row).addr(), self.from.addr());
             let entry = Entry { to: offset(to.addr(), self.to.addr()), from };
             // Room was made for all rows before: a push would move memory while a kernel runs.
+            debug_assert!(entries.len() < entries.capacity(), "S3: room for every row");
             if entries.len() < entries.capacity() {
                 entries.push(entry);
             }

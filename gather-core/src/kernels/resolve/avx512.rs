@@ -282,11 +282,11 @@ impl<const K: usize> Axes<K> {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     unsafe fn resolve<I: Index>(&self, index: *const I, n: usize) -> __m512i {
         let mut parts = [_mm512_setzero_si512(); K];
-        for k in 0..K {
+        for (k, part) in parts.iter_mut().enumerate() {
             let mask = lanes((n * K).saturating_sub(SIXTEEN * k));
             // SAFETY: sixteen of the indices, or those that are left.
             let positions = unsafe { self.bounds[k].resolve(index.wrapping_add(SIXTEEN * k), mask) };
-            parts[k] = _mm512_mullo_epi32(positions, self.scales[k]);
+            *part = _mm512_mullo_epi32(positions, self.scales[k]);
         }
         let (mut sums, mut signs) = (_mm512_setzero_si512(), _mm512_setzero_si512());
         for permutes in &Components::<K>::PERMUTES {
