@@ -14,6 +14,7 @@ gather_core::specialize! {
     fn points = gather(axis = 1, batch_dims = 1) (Point[_, 5], u16[_, 2]);
     fn near = gather_elements(axis = 1) (f32[8, 8], u32[8, 8]);
     fn wide = gather(axis = 0) (f32[_, 48], u32[_]);
+    fn open = gather_elements(axis = 1) (f64[_, 8], u32[_, 8]);
 }
 
 fn check<T: Sample>() {
@@ -97,6 +98,20 @@ fn a_set_in_a_registry() {
     let op = op.out_of_bounds(OutOfBounds::Clamp);
     let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
     assert_ne!(plan.explain().kernel(), name);
+}
+
+/// The rows of data are open, and folded loops do not tell how many there are.
+#[test]
+fn an_open_size_that_no_loop_has() {
+    let data: Vec<f64> = (0..40).map(f64::from).collect();
+    let ids: Vec<u32> = (0..32).map(|at| at * 3 % 8).collect();
+    let mut expected = vec![0.0; 32];
+    open(&data[..32], &ids, &mut expected).expect("ids in range");
+    let (data, ids) = (View::new(&data, &[5, 8]).expect("a view"), View::new(&ids, &[4, 8]).expect("a view"));
+    let (data, ids) = (DynView::from(&data), DynView::from(&ids));
+    let op = GatherElements::new(1).par(Par::Seq);
+    let found = op.run_dyn(&Registry::builtin().with(&SET), &data, &ids).expect("a run");
+    assert_eq!(found.downcast::<f64>().expect("floats").as_slice(), expected);
 }
 
 #[test]
