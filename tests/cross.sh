@@ -6,7 +6,7 @@
 #
 # These are unit tests, conformance cases, the comparisons with the oracle, and on aarch64 guard pages. What does not depend
 # on the target is left out, and so is what takes minutes under an emulator. GATHER_CROSS_ALL=1 runs that too. Further
-# arguments go to the tests.
+# arguments go to the tests. `--quick` in their place runs nothing but the conformance cases, at the target's level.
 #
 # Nothing is installed: where something is missing, the script says how to get it, and exits with 2.
 set -euo pipefail
@@ -34,6 +34,10 @@ skip=(--skip ui:: --skip audit:: --skip layers:: --skip packages::)
 # What takes long under an emulator.
 slow=(--skip exhaustive:: --skip big_calls --skip h18_)
 
+conformance() { # target; its own status may be 2
+    cargo run "${quick[@]}" --locked -p gather-tests --bin conformance --target "$1" -- "$PWD/tests/data" || exit 1
+}
+
 tests() { # packages and binaries, then `--`
     local skipped=("${skip[@]}")
     [ -n "${GATHER_CROSS_ALL:-}" ] || skipped+=("${slow[@]}")
@@ -51,6 +55,10 @@ aarch64() {
     export GATHER_TESTS_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$GATHER_TESTS_RUNNER"
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="aarch64-linux-gnu-gcc"
+    if [ "${chosen[*]}" = --quick ]; then
+        conformance "$target"
+        return
+    fi
     tests --target "$target" -p gather-core -p gather-tests --lib --test it --test guards
 }
 
@@ -71,11 +79,14 @@ wasm32() {
     for features in "" "--no-default-features"; do
         cargo build --locked -p gather-core --lib --target wasm32-unknown-unknown $features
     done
-    # Its own status may be 2.
-    cargo run "${quick[@]}" --locked -p gather-tests --bin conformance --target "$target" -- "$PWD/tests/data" || exit 1
+    [ "${chosen[*]}" = --quick ] || conformance "$target"
     # In a folder of its own: other flags would build everything anew.
     export RUSTFLAGS="-C target-feature=+simd128 ${RUSTFLAGS:-}"
     export CARGO_TARGET_DIR="$folder/simd128"
+    if [ "${chosen[*]}" = --quick ]; then
+        conformance "$target"
+        return
+    fi
     tests --target "$target" -p gather-core -p gather-tests --lib --test it
 }
 
