@@ -175,7 +175,7 @@ impl Bench {
         plain_loop(plain.as_mut_slice());
         let (got, expected) = (U::numbers(out.as_mut_slice()), plain.as_slice());
         for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
-            // NaN is not equal to itself.
+            #[allow(clippy::eq_op, reason = "NaN is not equal to itself")]
             let both_nan = got != got && expected != expected;
             assert!(got == expected || both_nan, "{}: value {at} is not that of the loop", map.name());
         }
