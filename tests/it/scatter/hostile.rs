@@ -2,8 +2,8 @@
 //! anything is written.
 
 use gather_core::{
-    DynView, DynViewMut, Element, Error, Layout, Method, Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds,
-    View, ViewMut,
+    DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, ScatterElements, ScatterNd,
+    ScatterOutOfBounds, View, ViewMut,
 };
 
 /// A call of ScatterElements in place; returns what the tensor holds, or the error, which leaves the tensor as it was.
@@ -151,6 +151,9 @@ fn empty_axes_and_empty_updates() {
     let drop = op.clone().out_of_bounds(ScatterOutOfBounds::Drop);
     assert_eq!(elements(&drop, (none, &[0]), (&[0i64], &[1]), (&[1], &[1])).unwrap(), none);
     assert_eq!(elements(&op, (SIX, &[6]), (&[0i64; 0], &[0]), (none, &[0])).unwrap(), SIX);
+    // There is nothing to copy, however many threads are asked for.
+    let threads = op.clone().par(Par::Threads(8));
+    assert_eq!(elements(&threads, (none, &[0]), (&[0i64; 0], &[0]), (none, &[0])).unwrap(), none);
     // Rows without elements: their indices are checked all the same.
     let nd = ScatterNd::new();
     let (data, ids) = (View::new(none, &[3, 0]).unwrap(), [5i64]);
