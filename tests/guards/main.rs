@@ -71,7 +71,7 @@ impl Place {
         let (strides, len) = self.strides(&dense.shape);
         let shift = if align_of::<T>() == 1 { self.shift } else { 0 };
         if !self.spread {
-            return (memory.place(self.side, shift, len, |at| dense.values[at]), strides);
+            return (memory.place_copy(self.side, shift, &dense.values), strides);
         }
         let slice = memory.place(self.side, shift, len, |_| T::ZERO);
         for (coords, &value) in coords(&dense.shape).zip(&dense.values) {
@@ -209,6 +209,10 @@ impl Pages {
             let mut out = ViewMut::strided(memory, &expected.shape, &strides, 0).unwrap();
             run(&data, &indices, &mut out).unwrap_or_else(|error| panic!("{}, {place:?}: {error}", what()));
 
+            // Row-major elements are compared all at once; those that are strided, or wrong, one by one.
+            if !place.spread && bytes(memory) == bytes(&expected.values) {
+                continue;
+            }
             let got = View::strided(memory, &expected.shape, &strides, 0).unwrap();
             for (coords, value) in coords(&expected.shape).zip(&expected.values) {
                 let got = *got.get(&coords).unwrap();

@@ -70,6 +70,23 @@ fn views<I: Index>(
     same(expected, got, what);
 }
 
+/// A call of a plan for any count, and what comes of it.
+struct Call<I> {
+    ids: Dense<I>,
+    /// The same indices, each followed by a zero.
+    pairs: Vec<I>,
+    expected: Result<Dense<u32>, BadIndex>,
+}
+
+impl<I: Index + TryFrom<i128>> Call<I> {
+    fn new(case: &Case<'_>, count: usize, bad: bool, rules: Rules) -> Self {
+        let exact = indices(case, count, bad);
+        let ids = narrow::<I>(&exact);
+        let pairs = ids.values.iter().flat_map(|&id| [id, I::try_from(0).ok().unwrap()]).collect();
+        Call { ids, pairs, expected: (case.oracle)(&exact, rules) }
+    }
+}
+
 /// Runs plans of an operator for any count on every count.
 fn check<A: IndexAttributes + Clone + std::fmt::Debug, I: Index + TryFrom<i128>>(
     op: &IndexOperator<A>,
@@ -79,6 +96,8 @@ fn check<A: IndexAttributes + Clone + std::fmt::Debug, I: Index + TryFrom<i128>>
     let (table, spread) = (view(case.data), Spread::new(case.data));
     let spread = spread.view();
     for (negative, out, rules) in RULES {
+        let both = |&count| [false, true].map(|bad| Call::<I>::new(case, count, bad, rules));
+        let calls: Vec<Call<I>> = counts.iter().flat_map(both).collect();
         for level in available_levels() {
             let op = op.clone().negative_index(negative).out_of_bounds(out).level(level);
             // What is expected changes nothing but the plan.
@@ -90,23 +109,17 @@ fn check<A: IndexAttributes + Clone + std::fmt::Debug, I: Index + TryFrom<i128>>
                 let plan = op.plan_any_count::<u32, I>(table.layout(), &layout).unwrap();
                 let spread_plan = op.plan_any_count::<u32, I>(spread.layout(), &apart).unwrap();
                 assert_eq!(plan.output_shape()[0], expected_count);
-                for &count in counts {
-                    for bad in [false, true] {
-                        let what = || format!("{op:?}, {count} {} planned for {expected_count}: {plan:?}", I::TYPE);
-                        let exact = indices(case, count, bad);
-                        let expected = (case.oracle)(&exact, rules);
-                        let ids = narrow::<I>(&exact);
-                        let mut out_shape = plan.output_shape().to_vec();
-                        out_shape[0] = count;
-                        views(&plan, &table, &view(&ids), &out_shape, &expected, &what);
-                        let mut out = vec![77; out_shape.iter().product()];
-                        let ran = plan.run_slices(&case.data.values, &ids.values, &mut out);
-                        same(&expected, ran.map(|()| out), &what);
-                        let pairs: Vec<I> =
-                            ids.values.iter().flat_map(|&id| [id, I::try_from(0).ok().unwrap()]).collect();
-                        let apart = View::strided(&pairs, &exact.shape, &strides, 0).unwrap();
-                        views(&spread_plan, &spread, &apart, &out_shape, &expected, &what);
-                    }
+                for Call { ids, pairs, expected } in &calls {
+                    let count = ids.shape[0];
+                    let what = || format!("{op:?}, {count} {} planned for {expected_count}: {plan:?}", I::TYPE);
+                    let mut out_shape = plan.output_shape().to_vec();
+                    out_shape[0] = count;
+                    views(&plan, &table, &view(ids), &out_shape, expected, &what);
+                    let mut out = vec![77; out_shape.iter().product()];
+                    let ran = plan.run_slices(&case.data.values, &ids.values, &mut out);
+                    same(expected, ran.map(|()| out), &what);
+                    let apart = View::strided(pairs, &ids.shape, &strides, 0).unwrap();
+                    views(&spread_plan, &spread, &apart, &out_shape, expected, &what);
                 }
             }
         }

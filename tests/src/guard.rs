@@ -62,6 +62,31 @@ impl Guarded {
         len: usize,
         element: impl FnMut(usize) -> T,
     ) -> &mut [T] {
+        let start = self.start::<T>(side, shift, len);
+        for (at, value) in (0..len).map(element).enumerate() {
+            // SAFETY: the bytes lie inside the room, which is aligned as `start` says.
+            unsafe { start.wrapping_add(at).write(value) };
+        }
+        // SAFETY: as above; all elements have just been written, and the borrow of `self` keeps others away.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    /// As [`Guarded::place`], with the elements of a slice: at the speed of a copy, whatever the tests are compiled
+    /// with.
+    ///
+    /// # Panics
+    /// As [`Guarded::place`] does.
+    pub fn place_copy<T: Element>(&mut self, side: Side, shift: usize, elements: &[T]) -> &mut [T] {
+        let len = elements.len();
+        let start = self.start::<T>(side, shift, len);
+        // SAFETY: the bytes lie inside the room, which is aligned as `start` says, and which no other slice reaches.
+        unsafe { start.copy_from_nonoverlapping(elements.as_ptr(), len) };
+        // SAFETY: as above; all elements have just been written, and the borrow of `self` keeps others away.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    /// Where `len` elements begin that lie `shift` bytes away from one end of the memory: aligned, with room for all.
+    fn start<T: Element>(&mut self, side: Side, shift: usize, len: usize) -> *mut T {
         assert!(shift.is_multiple_of(align_of::<T>()), "elements of this alignment cannot lie {shift} bytes off");
         let (page, bytes) = (region::page::size(), len * size_of::<T>());
         if bytes + shift > self.room() {
@@ -71,13 +96,8 @@ impl Guarded {
             Side::Front => shift,
             Side::Back => self.room() - bytes - shift,
         };
-        let start = self.memory.as_mut_ptr::<u8>().wrapping_add(page + at).cast::<T>();
-        for (at, value) in (0..len).map(element).enumerate() {
-            // SAFETY: the bytes lie inside the room; pages and sizes are multiples of the alignment, as is the shift.
-            unsafe { start.wrapping_add(at).write(value) };
-        }
-        // SAFETY: as above; all elements have just been written, and the borrow of `self` keeps others away.
-        unsafe { std::slice::from_raw_parts_mut(start, len) }
+        // Pages and sizes are multiples of the alignment, as is the shift.
+        self.memory.as_mut_ptr::<u8>().wrapping_add(page + at).cast::<T>()
     }
 }
 

@@ -1,5 +1,8 @@
 //! One call of the matrix, through the typed or the type-erased door.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use gather_core::{
     DType, DynView, Element, Error, Gather, GatherElements, GatherNd, Level, Method, NegativeIndex, OutOfBounds, Par,
     Registry, Tensor, View,
@@ -123,6 +126,11 @@ impl Call<'_> {
     }
 }
 
+thread_local! {
+    /// The bytes of the elements of a width that have been asked for so far, in the order of their numbers.
+    static SAMPLES: RefCell<BTreeMap<usize, Vec<u8>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
 /// The bytes of the element that the oracle numbers `position`; zeros for 0, which stands for none.
 fn sample(position: u32, width: usize, bytes: &mut Vec<u8>) {
     if position == 0 {
@@ -135,25 +143,36 @@ fn sample(position: u32, width: usize, bytes: &mut Vec<u8>) {
     }
 }
 
+/// The bytes of elements by their numbers. Each is made once and copied from then on.
+fn samples(positions: impl Iterator<Item = u32>, width: usize) -> Vec<u8> {
+    SAMPLES.with_borrow_mut(|known| {
+        let known = known.entry(width).or_default();
+        let mut bytes = Vec::with_capacity(positions.size_hint().0 * width);
+        for position in positions {
+            let start = position as usize * width;
+            while known.len() <= start {
+                sample((known.len() / width) as u32, width, known);
+            }
+            bytes.extend_from_slice(&known[start..start + width]);
+        }
+        bytes
+    })
+}
+
 /// The bytes of data as they lie in memory.
 pub(super) fn sampled(variant: &Variant, shape: &[usize], width: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * width);
     if variant.transposed {
         // The element at a place of memory, whose dimensions stand in the reverse order.
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
-        for coords in oracle::coords(&reversed) {
-            let position = coords.iter().rev().zip(shape).fold(0, |position, (&c, &dim)| position * dim + c);
-            sample(position as u32 + 1, width, &mut bytes);
-        }
+        let position =
+            |coords: Vec<usize>| coords.iter().rev().zip(shape).fold(0, |position, (&c, &dim)| position * dim + c);
+        samples(oracle::coords(&reversed).map(|coords| position(coords) as u32 + 1), width)
     } else {
-        (0..shape.iter().product::<usize>()).for_each(|at| sample(at as u32 + 1, width, &mut bytes));
+        samples((0..shape.iter().product::<usize>()).map(|at| at as u32 + 1), width)
     }
-    bytes
 }
 
 /// The bytes of a result that the oracle gives as numbers of elements.
 pub(super) fn expected_bytes(expected: &Dense<u32>, width: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(expected.values.len() * width);
-    expected.values.iter().for_each(|&position| sample(position, width, &mut bytes));
-    bytes
+    samples(expected.values.iter().copied(), width)
 }

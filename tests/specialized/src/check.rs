@@ -134,8 +134,8 @@ impl Check {
             _ => output_len(declared, data, indices),
         };
         let [data_memory, index_memory, out_memory] = &mut self.memory;
-        let slice = data_memory.place(side, 0, data.values.len(), |at| data.values[at]);
-        let index_slice = index_memory.place(side, 0, indices.values.len(), |at| indices.values[at]);
+        let slice = data_memory.place_copy(side, 0, &data.values);
+        let index_slice = index_memory.place_copy(side, 0, &indices.values);
         let out = out_memory.place(side, 0, len, |_| T::sample(77));
         let found = function(slice, index_slice, &open(declared, &data.shape, &indices.shape), out);
         let what = || format!("{}, data {:?}, indices {:?}", declared.text, data.shape, indices);
