@@ -12,8 +12,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-# Nobody debugs these builds. Without debug information, and without optimising the tests themselves, they take less time.
-quick=(--config 'profile.dev.debug=0' --config 'profile.dev.package.gather-tests.opt-level=0')
+# Nobody debugs these builds. Without debug information they take less time.
+quick=(--config 'profile.dev.debug=0')
 export GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-1}"
 
 what="${1:-}"

@@ -143,17 +143,24 @@ fn sample(position: u32, width: usize, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of elements by their numbers. Each is made once and copied from then on.
-fn samples(positions: impl Iterator<Item = u32>, width: usize) -> Vec<u8> {
+/// Reads the bytes of the elements up to a number. Each element is made once.
+fn with_samples<R>(last: usize, width: usize, read: impl FnOnce(&[u8]) -> R) -> R {
     SAMPLES.with_borrow_mut(|known| {
         let known = known.entry(width).or_default();
-        let mut bytes = Vec::with_capacity(positions.size_hint().0 * width);
-        for position in positions {
-            let start = position as usize * width;
-            while known.len() <= start {
-                sample((known.len() / width) as u32, width, known);
-            }
-            bytes.extend_from_slice(&known[start..start + width]);
+        for position in known.len() / width..=last {
+            sample(position as u32, width, known);
+        }
+        read(known)
+    })
+}
+
+/// The bytes of elements by their numbers.
+fn samples(positions: &[u32], width: usize) -> Vec<u8> {
+    let last = positions.iter().copied().max().unwrap_or(0) as usize;
+    with_samples(last, width, |known| {
+        let mut bytes = Vec::with_capacity(positions.len() * width);
+        for &position in positions {
+            bytes.extend_from_slice(&known[position as usize * width..][..width]);
         }
         bytes
     })
@@ -164,15 +171,16 @@ pub(super) fn sampled(variant: &Variant, shape: &[usize], width: usize) -> Vec<u
     if variant.transposed {
         // The element at a place of memory, whose dimensions stand in the reverse order.
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
-        let position =
-            |coords: Vec<usize>| coords.iter().rev().zip(shape).fold(0, |position, (&c, &dim)| position * dim + c);
-        samples(oracle::coords(&reversed).map(|coords| position(coords) as u32 + 1), width)
+        let position = |coords: Vec<usize>| coords.iter().rev().zip(shape).fold(0, |at, (&c, &dim)| at * dim + c);
+        let positions: Vec<u32> = oracle::coords(&reversed).map(|coords| position(coords) as u32 + 1).collect();
+        samples(&positions, width)
     } else {
-        samples((0..shape.iter().product::<usize>()).map(|at| at as u32 + 1), width)
+        let len = shape.iter().product::<usize>();
+        with_samples(len, width, |known| known[width..(len + 1) * width].to_vec())
     }
 }
 
 /// The bytes of a result that the oracle gives as numbers of elements.
 pub(super) fn expected_bytes(expected: &Dense<u32>, width: usize) -> Vec<u8> {
-    samples(expected.values.iter().copied(), width)
+    samples(&expected.values, width)
 }
