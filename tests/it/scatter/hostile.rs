@@ -121,7 +121,7 @@ fn a_bad_index_far_behind_leaves_every_element_untouched() {
     list[39_999] = 1000;
     let updates = vec![1i64; 40_000];
     for threads in [1, 4] {
-        for method in [Method::Direct, Method::Blocks, Method::Grouped] {
+        for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Grouped] {
             let mut out = vec![5i64; 1000];
             let op = ScatterNd::new().reduction(Reduction::Add).par(gather_core::Par::Threads(threads)).method(method);
             let (ids, new) = (View::new(&list, &[40_000, 1]).unwrap(), View::new(&updates, &[40_000]).unwrap());
@@ -173,7 +173,8 @@ fn repeated_updates_and_reversed_outputs() {
     let ids = [2u8, 0, 2, 2];
     let one = [3u32];
     let updates = View::strided(&one, &[4], &[0], 0).unwrap();
-    for (method, sums) in [(Method::Direct, 1u32), (Method::Blocks, 2), (Method::Grouped, 3)] {
+    let methods = [Method::Direct, Method::Blocks, Method::Grouped, Method::Chunks, Method::Prefetched];
+    for (method, sums) in methods.into_iter().zip(1u32..) {
         let mut out = ViewMut::strided(&mut memory, &[5], &[-2], 10).unwrap();
         let op = ScatterElements::new(0).reduction(Reduction::Add).method(method);
         op.run_on(&mut out, &View::new(&ids, &[4]).unwrap(), &updates).unwrap();
