@@ -134,6 +134,8 @@ enum Cut {
 
 /// The most parts that destinations are dealt out in.
 const MOST_OWNERS: usize = 1 << 10;
+/// Indices that one thread checks sooner than another one has woken up (workload `scatter_elements/add_1d_1M_into_64K`).
+const CHECKED_BY_ONE: usize = 1 << 17;
 /// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more. Two
 /// take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
 /// `index_add/512Kx64_into_16K`).
@@ -300,6 +302,8 @@ impl<'a> Part<'a> {
     unsafe fn check(&self, tasks: usize) -> Outcome {
         let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
         loops.iter_mut().filter(|along| along.index == 0).for_each(|along| along.n = 1);
+        let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
+        let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let pieces = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         let cuts = Cuts::new(loops.iter().map(|along| along.n), pieces);
         let part = Part { loops: &loops, ..*self };
