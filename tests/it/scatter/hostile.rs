@@ -250,7 +250,7 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     let plan = ScatterNd::onnx18(Reduction::Add).plan::<f32, u8>(&[4, 2], &ids, &rows).unwrap();
     assert_eq!(plan.output_shape(), [4, 2]);
     let text = plan.explain().to_string();
-    assert!(text.starts_with("scatter_nd: scatter -> [4, 2]\n") && text.contains("method blocks"), "{text}");
+    assert!(text.starts_with("scatter_nd: scatter -> [4, 2]\n") && text.contains("method chunks"), "{text}");
     assert_eq!(text, format!("{plan:?}"));
     let (list, new, mut out) = ([0u8, 1, 3], [1f32; 6], [0f32; 8]);
     let list = View::new(&list, &[3, 1]).unwrap();
