@@ -181,16 +181,20 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
     for i in 0..both {
         // SAFETY: row `i` of the later ones, whose positions have been written.
         ask_for(&later, i, unsafe { later.to(i) }, bytes);
+        // SAFETY: `i < n`, whose position has been written.
+        let to = unsafe { these.to(i) };
         // SAFETY: the caller's promise, for row `i`.
-        unsafe { row.take(these.from(i), these.to(i)) };
+        unsafe { row.take(these.from(i), to) };
     }
     for i in both..asked {
         // SAFETY: as above.
         ask_for(&later, i, unsafe { later.to(i) }, bytes);
     }
     for i in both..n {
+        // SAFETY: `i < n`, as above.
+        let to = unsafe { these.to(i) };
         // SAFETY: as above.
-        unsafe { row.take(these.from(i), these.to(i)) };
+        unsafe { row.take(these.from(i), to) };
     }
 }
 
@@ -213,8 +217,10 @@ unsafe fn each_listed(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
         }
         if k < n {
             let i = job.these.row(k);
+            // SAFETY: a row that is listed, whose position has been written.
+            let to = unsafe { ends.to(i) };
             // SAFETY: the caller's promise, for a row that is listed.
-            unsafe { row.take(ends.from(i), ends.to(i)) };
+            unsafe { row.take(ends.from(i), to) };
         }
     }
 }
