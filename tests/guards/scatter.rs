@@ -43,11 +43,12 @@ fn rows_of_every_length() {
                     let indices = View::new(indices, &[count, 1]).unwrap();
                     let new = View::new(new, &[count, row]).unwrap();
                     for level in levels() {
-                        for method in [None, Some(Method::Direct), Some(Method::Grouped)] {
+                        let methods = [Method::Direct, Method::Grouped, Method::Prefetched];
+                        for method in core::iter::once(None).chain(methods.map(Some)) {
                             out.copy_from_slice(&data.values);
                             let op = ScatterNd::new().reduction(reduction).level(level).par(Par::Threads(1 + number));
                             let op = match method {
-                                Some(Method::Direct) if reduction == Reduction::Mean => continue,
+                                Some(method) if reduction == Reduction::Mean && method != Method::Grouped => continue,
                                 Some(method) => op.method(method),
                                 None => op,
                             };

@@ -65,7 +65,7 @@
 //!   fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
 //!   alignment.
-//! - **K4** `out` overlaps neither data nor indices.
+//! - **K4** `out` overlaps neither data nor indices. In a scatter, which writes data, data does not overlap indices either.
 //! - **K5** The loops are as many as the kernel's rank, or any number for a kernel of any rank. There is at least one,
 //!   and each has `n >= 1`. There is at least one component, and each has `dim >= 1`. A component that is alone has
 //!   scale 1, or `dim == 1`.
@@ -83,7 +83,8 @@
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
 //!   elements lie side by side as well.
 //!   - `Blocks` and `Prefetched` take what K2 allows.
-//!   - `Chunks` takes one component, whose index the inner loop moves.
+//!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
+//!     and by `Direct`.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits.

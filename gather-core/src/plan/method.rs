@@ -24,7 +24,7 @@ pub(super) const PANEL: usize = 512 << 10;
 /// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
 const MOST_PREFETCHED: usize = 256;
 /// Rows from which on a round pays.
-const PREFETCHED_FROM: usize = 256;
+pub(super) const PREFETCHED_FROM: usize = 256;
 /// Rows from which on a table is worth loading.
 const TABLE_FROM: usize = 64;
 /// Rows of a plane from which on vectors are worth setting up.

@@ -11,12 +11,12 @@ use smallvec::SmallVec;
 
 use crate::kernels::reduce::{KernelOf, ReduceFns};
 use crate::kernels::select::Kernels;
-use crate::kernels::{Component, IndexKernel, KernelSpec, LINE, Loop, fits_i32};
+use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, LINE, Loop, fits_i32};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
 use crate::plan::lowered::{Axis, IndexLowered};
-use crate::plan::method::{PANEL, Panels};
+use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -116,7 +116,10 @@ impl ReducePlan {
         let fits = fits_i32(&parts);
         let row = elements.saturating_mul(size);
         let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
-        let (method, grouped, panels) = choose(request, fits, panels, &loops, stride, row)?;
+        let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
+        let (method, grouped, panels) = nest.choose(request, fits, panels)?;
+        let prefetch_distance = if panels.is_some() { 0 } else { nest.prefetch_distance(method) };
+        let next_slice_bytes = nest.next_slice_bytes(method);
         let work = Work { bytes, rows: count(&loops) };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = parts.len() > 1
@@ -137,10 +140,10 @@ impl ReducePlan {
             },
             packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
             adjacent_tuples,
-            prefetch_distance: if panels.is_some() { 0 } else { prefetch_distance(row, reach(&lowered.axes, size)) },
+            prefetch_distance,
             // Only rows and indices side by side are a range of bytes to ask for.
             outer_prefetch_distance: if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 },
-            next_slice_bytes: 0,
+            next_slice_bytes,
             table_entries: 0,
             conversion: None,
         };
@@ -259,25 +262,81 @@ fn arrange(loops: &mut Loops) {
     }
 }
 
-/// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
-fn choose(
-    request: &ReduceRequest,
-    fits: bool,
-    panels: Option<Panels>,
-    loops: &Loops,
+/// The folded loop nest of a scatter, for which a method is to be chosen.
+struct Nest<'a> {
+    components: &'a [Component],
+    loops: &'a Loops,
+    /// Bytes of the destination from one position to the next.
     stride: isize,
     row: usize,
-) -> Result<(Method, bool, Option<Panels>), Error> {
-    let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
-    let one_by_one = request.reducer.rows.is_some() && request.include_self;
-    match request.options.method {
-        None if !one_by_one => Ok((own, true, None)),
-        None => Ok((own, false, panels.filter(|panels| panels_pay(panels, loops, stride, row)))),
-        Some(Method::Grouped) => Ok((own, true, None)),
-        Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
-        Some(Method::Blocks) if one_by_one && fits => Ok((Method::Blocks, false, None)),
-        Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
-        Some(method) => Err(Error::MethodUnavailable { op, method }),
+    /// Bytes of the destination that indices reach.
+    reach: usize,
+}
+
+impl Nest<'_> {
+    /// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
+    fn choose(
+        &self,
+        request: &ReduceRequest,
+        fits: bool,
+        panels: Option<Panels>,
+    ) -> Result<(Method, bool, Option<Panels>), Error> {
+        let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
+        let one_by_one = request.reducer.rows.is_some() && request.include_self;
+        let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
+        match request.options.method {
+            None if !one_by_one => Ok((own, true, None)),
+            None if panels.as_ref().is_some_and(pays) => Ok((own, false, panels)),
+            None if fits => Ok((self.row_by_row(), false, None)),
+            None => Ok((own, false, None)),
+            Some(Method::Grouped) => Ok((own, true, None)),
+            Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
+            Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
+            Some(method) if one_by_one && fits && self.takes(method) => Ok((method, false, None)),
+            Some(method) => Err(Error::MethodUnavailable { op, method }),
+        }
+    }
+
+    /// The method for rows that are reduced one by one where they lie.
+    fn row_by_row(&self) -> Method {
+        let [outer @ .., inner] = self.loops.as_slice() else { return Method::Blocks };
+        let reused = outer.iter().any(|along| along.index == 0 && along.n > 1);
+        let (far, short) = (self.reach > FAR, self.row <= LINE);
+        match () {
+            () if reused => Method::Blocks,
+            () if far && short && inner.n >= PREFETCHED_FROM => Method::Prefetched,
+            () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
+            () => Method::Blocks,
+        }
+    }
+
+    /// Whether kernels of a scatter run the nest by a method, where positions fit in 32 bits (K9).
+    fn takes(&self, method: Method) -> bool {
+        match method {
+            Method::Blocks | Method::Prefetched => true,
+            Method::Chunks => self.components.len() == 1 && self.loops.last().is_some_and(|inner| inner.index != 0),
+            _ => false,
+        }
+    }
+
+    /// How many rows are asked for ahead; 0 for none.
+    fn prefetch_distance(&self, method: Method) -> usize {
+        match method {
+            Method::Prefetched => (ROUND / self.row.max(LINE)).clamp(4, 128),
+            Method::Chunks => 0,
+            _ if self.reach <= FAR || self.row == 0 => 0,
+            _ => (BYTES_AHEAD / self.row.max(LINE)).clamp(4, 32),
+        }
+    }
+
+    /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
+    /// fetched meanwhile; else 0.
+    fn next_slice_bytes(&self, method: Method) -> usize {
+        let ([.., outer, inner], [component]) = (self.loops.as_slice(), self.components) else { return 0 };
+        let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
+        let slice = (self.stride.unsigned_abs()).saturating_mul(usize::try_from(component.dim).unwrap_or(usize::MAX));
+        let pays = slice <= NEXT_SLICE && slice / LINE <= inner.n && outer.n.saturating_mul(slice) > FAR;
+        if method == Method::Chunks && near && pays { slice } else { 0 }
     }
 }
 
@@ -310,10 +369,9 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
 const PANEL_ROWS_AHEAD: usize = 16;
 /// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
 const FAR: usize = 1 << 20;
-/// Bytes of rows that are asked for ahead.
+/// Bytes of rows that are asked for ahead within a block.
 const BYTES_AHEAD: usize = 2 << 10;
-
-/// How many rows are asked for ahead in a destination of so many bytes; 0 for none.
-fn prefetch_distance(row: usize, reach: usize) -> usize {
-    if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.max(LINE)).clamp(4, 32) }
-}
+/// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
+const ROUND: usize = 8 << 10;
+/// The most bytes of a coordinate's slice that are fetched while the one before it is changed.
+const NEXT_SLICE: usize = 16 << 10;

@@ -15,12 +15,13 @@ pub enum Method {
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
     /// them resolved. Takes axes within 32 bits.
     Blocks,
-    /// As `Blocks`, in chunks of 64 rows. Takes indices of one component.
+    /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
     /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
     /// side by side in the output, and indices of one component side by side, at levels with instructions for it (AVX2).
     Gathered,
-    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes.
+    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes,
+    /// in a scatter any.
     /// Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements

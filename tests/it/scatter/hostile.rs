@@ -121,7 +121,7 @@ fn a_bad_index_far_behind_leaves_every_element_untouched() {
     list[39_999] = 1000;
     let updates = vec![1i64; 40_000];
     for threads in [1, 4] {
-        for method in [Method::Direct, Method::Blocks, Method::Grouped] {
+        for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Grouped] {
             let mut out = vec![5i64; 1000];
             let op = ScatterNd::new().reduction(Reduction::Add).par(gather_core::Par::Threads(threads)).method(method);
             let (ids, new) = (View::new(&list, &[40_000, 1]).unwrap(), View::new(&updates, &[40_000]).unwrap());
@@ -173,7 +173,8 @@ fn repeated_updates_and_reversed_outputs() {
     let ids = [2u8, 0, 2, 2];
     let one = [3u32];
     let updates = View::strided(&one, &[4], &[0], 0).unwrap();
-    for (method, sums) in [(Method::Direct, 1u32), (Method::Blocks, 2), (Method::Grouped, 3)] {
+    let methods = [Method::Direct, Method::Blocks, Method::Grouped, Method::Chunks, Method::Prefetched];
+    for (method, sums) in methods.into_iter().zip(1u32..) {
         let mut out = ViewMut::strided(&mut memory, &[5], &[-2], 10).unwrap();
         let op = ScatterElements::new(0).reduction(Reduction::Add).method(method);
         op.run_on(&mut out, &View::new(&ids, &[4]).unwrap(), &updates).unwrap();
@@ -249,7 +250,7 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     let plan = ScatterNd::onnx18(Reduction::Add).plan::<f32, u8>(&[4, 2], &ids, &rows).unwrap();
     assert_eq!(plan.output_shape(), [4, 2]);
     let text = plan.explain().to_string();
-    assert!(text.starts_with("scatter_nd: scatter -> [4, 2]\n") && text.contains("method blocks"), "{text}");
+    assert!(text.starts_with("scatter_nd: scatter -> [4, 2]\n") && text.contains("method chunks"), "{text}");
     assert_eq!(text, format!("{plan:?}"));
     let (list, new, mut out) = ([0u8, 1, 3], [1f32; 6], [0f32; 8]);
     let list = View::new(&list, &[3, 1]).unwrap();

@@ -58,12 +58,14 @@ fn check<A: ScatterAttributes + Clone + std::fmt::Debug>(
     let list = narrow::<i32>(indices);
     let (a, i, u) = (view(data), view(&list), view(updates));
     same(op.run(&a, &i, &u), "fresh");
-    for method in [Method::Direct, Method::Blocks, Method::Grouped] {
+    for method in [Method::Direct, Method::Blocks, Method::Prefetched, Method::Grouped] {
         same(op.clone().method(method).run(&a, &i, &u), method.name());
     }
-    match op.clone().method(Method::Panels).run(&a, &i, &u) {
-        Err(Error::MethodUnavailable { .. }) => {}
-        got => same(got, "panels"),
+    for method in [Method::Panels, Method::Chunks] {
+        match op.clone().method(method).run(&a, &i, &u) {
+            Err(Error::MethodUnavailable { .. }) => {}
+            got => same(got, method.name()),
+        }
     }
     let (spread_list, spread_updates) = (Spread::new(&list), Spread::new(updates));
     let mut out = Tensor::new(data.values.clone(), &data.shape).unwrap();

@@ -30,7 +30,9 @@ fn same<A: ScatterAttributes + Clone + Send + Sync, I: Index>(
     for threads in [2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for par in [Par::Threads(threads), Par::Threads(64), Par::Auto] {
-            for method in [None, Some(Method::Grouped), Some(Method::Direct), Some(Method::Panels)] {
+            let others =
+                [Method::Grouped, Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Panels];
+            for method in core::iter::once(None).chain(others.map(Some)) {
                 let op = op.clone().par(par);
                 let op = method.map_or(op.clone(), |method| op.method(method));
                 let got = match pool.install(|| op.run(&data, &indices, &updates)) {
@@ -51,17 +53,21 @@ fn destinations_are_dealt_out() {
         let op = ScatterElements::new(0).reduction(reduction);
         same(&op, (&data, &[3000]), (&list, &[40_000]), (&updates, &[40_000]));
     }
-    // Rows of 3 elements.
-    let op = ScatterNd::new().reduction(Reduction::Add);
-    same(&op, (&data, &[1000, 3]), (&skewed(9000, 1000, 4), &[9000, 1]), (&updates[..27_000], &[9000, 3]));
+    // Rows of 3 elements, and of a line and more, which are dealt out to several threads.
+    for row in [3, 16, 25] {
+        let op = ScatterNd::new().reduction(Reduction::Add);
+        let (dim, count) = (3000 / row, 40_000 / row);
+        let list = skewed(count, dim, 4);
+        same(&op, (&data[..dim * row], &[dim, row]), (&list, &[count, 1]), (&updates[..count * row], &[count, row]));
+    }
 }
 
 #[test]
 fn rows_are_cut() {
-    let (data, updates, list) = (floats(50 * 333, 1), floats(400 * 333, 2), skewed(400, 50, 3));
+    let (data, updates, list) = (floats(50 * 1333, 1), floats(200 * 1333, 2), skewed(200, 50, 3));
     for reduction in [Reduction::None, Reduction::Add, Reduction::Mean] {
         let op = ScatterNd::new().reduction(reduction);
-        same(&op, (&data, &[50, 333]), (&list, &[400, 1]), (&updates, &[400, 333]));
+        same(&op, (&data, &[50, 1333]), (&list, &[200, 1]), (&updates, &[200, 1333]));
     }
 }
 
@@ -72,6 +78,9 @@ fn free_loops_are_cut() {
     for reduction in [Reduction::None, Reduction::Add, Reduction::Mean] {
         let op = ScatterElements::new(0).reduction(reduction);
         same(&op, (&data, &[40, 60]), (&list, &[700, 60]), (&updates, &[700, 60]));
+        // Rows of whole lines, cut where lines begin.
+        let (data, list, updates) = (&data[..40 * 48], &list[..800 * 48], &updates[..800 * 48]);
+        same(&op, (data, &[40, 48]), (list, &[800, 48]), (updates, &[800, 48]));
     }
     let op = ScatterElements::new(1).reduction(Reduction::Add);
     same(&op, (&data, &[60, 40]), (&list, &[60, 700]), (&updates, &[60, 700]));

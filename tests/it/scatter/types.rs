@@ -85,7 +85,7 @@ fn check<T: Element + Debug, S: Copy>(
                 equal(op.run(&a, &i, &u).unwrap(), level.name());
                 equal(op.clone().method(Method::Grouped).run(&a, &i, &u).unwrap(), "grouped");
                 equal(op.clone().par(Par::Threads(3)).run(&a, &i, &u).unwrap(), "3 threads");
-                for method in [Method::Direct, Method::Blocks] {
+                for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched] {
                     match op.clone().method(method).run(&a, &i, &u) {
                         Ok(got) => equal(got, method.name()),
                         Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),

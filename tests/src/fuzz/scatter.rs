@@ -138,7 +138,9 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     };
     let op = op.reduction(reduction).negative_index(tuning.negative).out_of_bounds(bounds);
     let op = op.par(tuning.par).level(tuning.level);
-    let method = tuning.method.filter(|method| matches!(method, Method::Direct | Method::Blocks | Method::Grouped));
+    let method = tuning
+        .method
+        .filter(|method| matches!(method, Method::Direct | Method::Blocks | Method::Prefetched | Method::Grouped));
     let case = Case { op, method, data, indices, updates, out, index_memory, expected };
     let bytes = u.arbitrary()?;
     with_word!(word, I => if bytes { check::<u8, I, A>(&case) } else { check::<f32, I, A>(&case) });
@@ -219,7 +221,7 @@ fn check<T: Number, I: Word, A: ScatterAttributes + Clone + Debug>(case: &Case<A
         Ok(plan) => expected.is("plan, run", plan.run(&data, &indices, &updates)),
         Err(error) => expected.is("plan", Err(error)),
     }
-    if reduction == Reduction::None && case.method != Some(Method::Blocks) && case.method != Some(Method::Grouped) {
+    if reduction == Reduction::None && matches!(case.method, None | Some(Method::Direct)) {
         expected.is("run_cloned", op.run_cloned(&data, &indices, &updates));
     }
 }

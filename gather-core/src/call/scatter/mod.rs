@@ -123,8 +123,8 @@ impl<A> ScatterOperator<A> {
         self
     }
 
-    /// Forces a method: [`Method::Direct`], [`Method::Blocks`], [`Method::Panels`] or [`Method::Grouped`]. Calls that it does
-    /// not take fail with [`Error::MethodUnavailable`].
+    /// Forces a method: [`Method::Direct`], [`Method::Blocks`], [`Method::Chunks`], [`Method::Prefetched`],
+    /// [`Method::Panels`] or [`Method::Grouped`]. Calls that it does not take fail with [`Error::MethodUnavailable`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.options.method = Some(method);

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 
 use crate::exec::cuts::Cuts;
 use crate::exec::scatter::{Cut, Part};
-use crate::exec::threads::PIECES;
-use crate::kernels::Outcome;
+use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Entry, Group, Take};
+use crate::kernels::{LINE, Loop, Outcome};
 use crate::plan::{ReducePlan, is_free};
 use crate::types::error::Error;
 
@@ -46,6 +46,8 @@ impl Scratch {
             Cut::Free(cuts) => rows_of_a_piece(plan, cuts),
             Cut::Columns(_) | Cut::Owners(_) => rows,
         };
+        // No more threads help than the pool has, however many tasks there are to be.
+        let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
         let bytes = rows.saturating_mul(2 * size_of::<Entry>()).saturating_mul(tasks);
         let room = || {
             let (mut entries, mut spare) = (Vec::new(), Vec::new());
@@ -53,17 +55,22 @@ impl Scratch {
             spare.try_reserve_exact(rows).ok()?;
             Some(Room { entries, spare })
         };
-        let tasks = tasks.min(cut.pieces());
-        let rooms: Option<Vec<Room>> = (0..tasks).map(|_| room()).collect();
-        Ok(Scratch { tasks, cut, rooms: rooms.ok_or(Error::AllocationFailed { bytes })? })
+        let mut rooms = Vec::new();
+        rooms.try_reserve_exact(tasks).map_err(|_| Error::AllocationFailed { bytes })?;
+        for _ in 0..tasks {
+            rooms.push(room().ok_or(Error::AllocationFailed { bytes })?);
+        }
+        Ok(Scratch { tasks, cut, rooms })
     }
 }
 
-/// The most rows of a piece.
+/// The most rows of a piece, whose ends may be moved to the begin of a line.
 fn rows_of_a_piece(plan: &ReducePlan, cuts: &Cuts) -> usize {
-    let ns = plan.loops().iter().enumerate();
-    ns.map(|(d, along)| if is_free(along) { cuts.longest(d, along.n) } else { along.n })
-        .fold(1, |rows: usize, n| rows.saturating_mul(n))
+    let longest = |(d, along): (usize, &Loop)| match is_free(along) {
+        true => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
+        false => along.n,
+    };
+    plan.loops().iter().enumerate().map(longest).fold(1, usize::saturating_mul)
 }
 
 /// The rooms of all tasks, each of which uses its own.

@@ -5,7 +5,8 @@
 //!
 //! - *free loops* are cut: their coordinates reach different elements (P1);
 //! - *rows* are cut, where they are long: every thread takes all updates, and some columns of each;
-//! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part.
+//! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part;
+//! - one thread does all, where the others would gain nothing.
 //!
 //! Means, and sums that are rounded once, are reduced group by group (`grouped`); elements off the last axis of a large
 //! destination panel by panel (`panels`).
@@ -133,13 +134,38 @@ enum Cut {
 
 /// The most parts that destinations are dealt out in.
 const MOST_OWNERS: usize = 1 << 10;
+/// Indices that one thread checks sooner than another one has woken up (workload `scatter_elements/add_1d_1M_into_64K`).
+const CHECKED_BY_ONE: usize = 1 << 17;
+/// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more. Two
+/// take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
+/// `index_add/512Kx64_into_16K`).
+const OWNERS_FROM: usize = 4;
+/// Bytes of a row for each thread from which on rows are cut (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
+const COLUMNS_FROM: usize = 1 << 10;
 
-/// Whether pieces side by side in the destination are a few lines each.
+/// Whether pieces side by side in the destination are so narrow that two threads often write to one line.
 fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
+    let whole = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
+    let scales = plan.spec().components.iter().filter(|component| component.dim > 1).map(|component| component.scale);
+    let rows_are_lines = scales.into_iter().all(|scale| whole(plan.stride().wrapping_mul(scale as isize)));
     plan.loops().iter().enumerate().any(|(d, along)| {
         let (step, n) = (along.data.unsigned_abs(), cuts.longest(d, along.n));
-        is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < 8 * LINE
+        let others = plan.loops().iter().enumerate().all(|(other, along)| other == d || whole(along.data));
+        // Where every row begins as far after a line as the first, pieces begin with one.
+        let least = if rows_are_lines && others && along.data > 0 { 2 * LINE } else { 8 * LINE };
+        is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < least
     })
+}
+
+/// Where a piece ends that is to end near element `at` of `n`, elements lying `step` bytes apart from `first` on: at the
+/// begin of a line, where elements share lines.
+fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
+    let step = usize::try_from(step).unwrap_or(0);
+    if at == 0 || at == n || step == 0 || !LINE.is_multiple_of(step) {
+        return at;
+    }
+    let off = first.addr() % LINE / step;
+    ((at + off).next_multiple_of(LINE / step) - off).min(n)
 }
 
 impl Cut {
@@ -152,12 +178,16 @@ impl Cut {
         }
         // Few pieces, where more would be so narrow that two threads often write to one line.
         let cuts = [cut(pieces), cut(tasks)].into_iter().find(|cuts| cuts.pieces() >= tasks && !is_narrow(plan, cuts));
-        let columns = plan.spec().row / tasks >= 2 * LINE && plan.elements() >= tasks;
+        let row = plan.spec().row;
+        let columns = row / tasks >= COLUMNS_FROM && plan.elements() >= tasks;
         match cuts {
             Some(cuts) => Cut::Free(cuts),
             None if columns => Cut::Columns(tasks),
             // Every part looks at all indices: there are no more than threads.
-            None => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
+            None if plan.is_grouped() || (row >= LINE && tasks >= OWNERS_FROM) => {
+                Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS))
+            }
+            None => Cut::Free(cut(1)),
         }
     }
 
@@ -225,16 +255,10 @@ impl<'a> Part<'a> {
             Cut::Free(ref cuts) => self.with_ranges(cuts, piece, run),
             Cut::Columns(tasks) => {
                 let size = self.spec.row / self.elements;
-                // As many columns for each, to within a line, and from the begin of one.
-                let unit = (LINE / size).max(1);
-                let off = self.origin.data.addr() % LINE / size;
+                // As many columns for each, to within a line.
                 let end = |task: usize| {
                     let even = (self.elements as u128 * task as u128 / tasks as u128) as usize;
-                    if task == 0 || task == tasks {
-                        even
-                    } else {
-                        ((even + off).next_multiple_of(unit) - off).min(self.elements)
-                    }
+                    end_of_piece(self.origin.data, size as isize, even, self.elements)
                 };
                 let (first, last) = (end(piece), end(piece + 1));
                 if first >= last {
@@ -258,8 +282,15 @@ impl<'a> Part<'a> {
         let (mut loops, mut origin) = (SmallVec::<[Loop; 6]>::from_slice(self.loops), self.origin);
         for (d, along) in loops.iter_mut().enumerate() {
             let range = cuts.range(piece, d, along.n);
-            origin = origin.skip(along, range.start);
-            along.n = range.len();
+            let [start, end] = [range.start, range.end].map(|at| match is_free(along) {
+                true => end_of_piece(self.origin.data, along.data, at, along.n),
+                false => at,
+            });
+            if start >= end {
+                return Outcome::NONE;
+            }
+            origin = origin.skip(along, start);
+            along.n = end - start;
         }
         run(&Part { loops: &loops, origin, ..*self })
     }
@@ -271,6 +302,8 @@ impl<'a> Part<'a> {
     unsafe fn check(&self, tasks: usize) -> Outcome {
         let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
         loops.iter_mut().filter(|along| along.index == 0).for_each(|along| along.n = 1);
+        let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
+        let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let pieces = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
         let cuts = Cuts::new(loops.iter().map(|along| along.n), pieces);
         let part = Part { loops: &loops, ..*self };

@@ -76,13 +76,18 @@ pub(super) unsafe fn run(whole: Part<'_>, panels: &Panels, mut scratch: Scratch)
     let Scratch { bytes, tasks, per_coordinate, items, .. } = scratch;
     let memory = scratch.memory.as_mut_ptr().cast();
     let run = Run { whole, panels, per_coordinate, scratch: memory, bytes };
-    run.all(tasks, items)
+    // SAFETY: the caller's promise; there are scratches for so many tasks, and as many panels.
+    unsafe { run.all(tasks, items) }
 }
 
 impl Run<'_> {
-    fn all(&self, tasks: usize, items: usize) -> Outcome {
+    /// Runs all panels.
+    ///
+    /// # Safety
+    /// The promise of [`run`]; there are `tasks` scratches and `items` panels.
+    unsafe fn all(&self, tasks: usize, items: usize) -> Outcome {
         share(tasks, items, |item, worker| {
-            // SAFETY: the promise of `run`, for a panel and a scratch that this thread alone has.
+            // SAFETY: the caller's promise, for a panel and a scratch that this thread alone has.
             unsafe { self.one(item, worker) }
         })
     }

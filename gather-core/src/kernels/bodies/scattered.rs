@@ -6,27 +6,31 @@
 //!     leave out rows out of range              (`ScatterOutOfBounds::Drop` only), and those of other threads
 //!     hand its rows to the sink
 //! ```
+//!
+//! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
+//! In rounds, the rows of the next block are handed over too, to be asked for.
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::State;
-use crate::kernels::bodies::blocks::resolve_block;
+use crate::kernels::bodies::blocks::{next_slice, resolve_block};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::{NextSlice, prefetch};
-use crate::kernels::reduce::{Sink, Which};
-use crate::kernels::resolve::block::BLOCK;
+use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
+use crate::kernels::reduce::{Chosen, Sink, Which};
+use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
-/// Runs a plane of a scatter block by block.
+/// Runs a plane of a scatter in blocks of up to `N` rows.
 ///
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
-pub(crate) unsafe fn scattered<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+pub(crate) unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    const { assert!(N <= BLOCK) };
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
-    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
+    let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
     let ahead = args.spec.outer_prefetch_distance;
     for _ in 0..outer.n {
         if ahead != 0 {
@@ -34,40 +38,127 @@ pub(crate) unsafe fn scattered<I: Index, L: Isa>(state: &mut State, args: &Index
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        for start in (0..inner.n).step_by(BLOCK) {
-            let n = (inner.n - start).min(BLOCK);
-            // SAFETY: the caller's promise, for `n` iterations from here on.
-            unsafe { block::<I, L>(state, args, plane.skip(inner, start), n, sink) };
+        for start in (0..inner.n).step_by(N) {
+            let (at, n) = (plane.skip(inner, start), (inner.n - start).min(N));
+            // SAFETY: K2 and K3 for `n` indices from here on.
+            unsafe { resolve_block::<I, L>(state, args, at.index, n) };
+            if N == CHUNK_OF_SCATTERS {
+                ask_for_streams(args, at, n);
+                next_slice(args, plane, start).fetch_steps(n);
+            }
+            let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
+            // SAFETY: the positions of these rows have just been resolved.
+            let rows = unsafe { chosen(args, sink, &rows, &state.block, &mut which) };
+            // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
+            unsafe { sink.take(args, rows, None) };
         }
         plane = plane.step(outer);
     }
 }
 
-/// Runs `n <= BLOCK` iterations of the inner loop.
+/// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
+/// these wait for (workload `index_add/4M_into_64K_scalars`).
+pub(crate) const CHUNK_OF_SCATTERS: usize = 128;
+/// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
+/// loses sight of them (workload `index_add/4M_into_64K_scalars`).
+const STREAM_AHEAD: usize = 4 << 10;
+
+/// Asks for the indices and updates that follow `n` iterations of the inner loop by and by, where they lie side by side.
+#[inline(always)]
+fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
+    let (inner, row) = (args.inner(), args.spec.row);
+    prefetch(at.index.wrapping_add(STREAM_AHEAD), n * inner.index.unsigned_abs().min(LINE));
+    if inner.out == row as isize && row < LINE {
+        prefetch(at.out.wrapping_add(STREAM_AHEAD), n * row);
+    }
+}
+
+/// Runs a plane of a scatter in rounds: while the rows of some indices are taken, those of the next ones are asked for.
 ///
 /// # Safety
-/// As for [`scattered`].
+/// As for [`Body`](super::Body), with the contract of a scatter.
+pub(crate) unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: S3.
+    let sink = unsafe { sink(args) };
+    let (outer, mut plane) = (args.outer(), *at);
+    let State { positions, block, out_of_range, .. } = state;
+    let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
+    let (mut which, mut other_which) = (Which::new(), Which::new());
+    let mut these = Round { positions, block, which: &mut which };
+    let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
+    for _ in 0..outer.n {
+        // SAFETY: the caller's promise, for the inner loop.
+        *out_of_range |= unsafe { rounds::<I, L>(args, sink, plane, &mut these, &mut next) };
+        plane = plane.step(outer);
+    }
+}
+
+/// The indices of a round.
+struct Round<'a> {
+    positions: &'a mut Positions,
+    block: &'a mut Block,
+    which: &'a mut Which,
+}
+
+/// Runs the inner loop in rounds; returns whether an index was out of range.
+///
+/// # Safety
+/// As for [`scattered_in_rounds`].
 #[inline(always)]
-unsafe fn block<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, n: usize, sink: &Sink) {
-    // SAFETY: K2 and K3 for these indices.
-    unsafe { resolve_block::<I, L>(state, args, at.index, n) };
-    let has_bad = state.block.has_bad();
+unsafe fn rounds<'a, I: Index, L: Isa>(
+    args: &IndexArgs<'_>,
+    sink: &Sink,
+    mut at: Cursor,
+    these: &mut Round<'a>,
+    next: &mut Round<'a>,
+) -> bool {
+    let (inner, round) = (args.inner(), args.spec.prefetch_distance.clamp(1, BLOCK));
+    let (mut n, mut left, mut out_of_range) = (0, inner.n, false);
+    loop {
+        let (after, n_next) = (at.skip(inner, n), left.min(round));
+        // SAFETY: K2 and K3 for these indices; they are at most a block.
+        out_of_range |= unsafe { next.block.resolve::<I, L>(next.positions, args, after.index, n_next) };
+        left -= n_next;
+        ask_for_streams(args, after, n_next);
+        let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
+        let later = MoveJob::new(args, after, next.positions.as_ptr(), n_next, NextSlice::NONE);
+        // SAFETY: the positions of these rows were resolved in the round before, if there are any.
+        let rows = unsafe { chosen(args, sink, &rows, these.block, these.which) };
+        // SAFETY: the positions of these rows have just been resolved.
+        let later = unsafe { chosen(args, sink, &later, next.block, next.which) };
+        // SAFETY: the contract of a scatter for the rows of both: every position is in range, or left out.
+        unsafe { sink.take(args, rows, Some(later)) };
+        core::mem::swap(these, next);
+        if n_next == 0 || (these.block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
+            return out_of_range;
+        }
+        (at, n) = (after, n_next);
+    }
+}
+
+/// The rows of a resolved block that are taken: those in range of the sink's owner. None where an index out of range is
+/// an error.
+///
+/// # Safety
+/// The positions of the rows, at most a block, have been resolved into `block`.
+#[inline(always)]
+unsafe fn chosen<'a>(
+    args: &IndexArgs<'_>,
+    sink: &Sink,
+    rows: &'a MoveJob,
+    block: &Block,
+    which: &'a mut Which,
+) -> Chosen<'a> {
+    let has_bad = rows.n > 0 && block.has_bad();
     if has_bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
-        return;
+        return Chosen { rows, which: Some(&[]) };
     }
-    let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
     if !has_bad && sink.owner.is_none() {
-        // SAFETY: the contract of a scatter for these rows: every position is in range.
-        return unsafe { sink.take(args, &rows, None) };
+        return Chosen { rows, which: None };
     }
-    let mut which = Which::new();
-    let which = which.choose(n, |row| {
-        // SAFETY: `row < n`, whose position has been written.
-        let to = unsafe { rows.source(row) };
-        !(has_bad && state.block.is_bad(row)) & sink.owner.is_none_or(|owner| owner.takes(to))
-    });
-    // SAFETY: the contract of a scatter for these rows: every position is in range, or turned to 0 and left out.
-    unsafe { sink.take(args, &rows, Some(which)) }
+    // SAFETY: the caller's promise.
+    unsafe { which.choose(rows, sink.owner, |row| has_bad && block.is_bad(row)) };
+    Chosen { rows, which: Some(which.rows()) }
 }
 
 /// Runs a plane of a scatter row by row, in 64 bits.
@@ -87,10 +178,10 @@ pub(crate) unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexA
                     let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
                     let zero = 0i32;
                     let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
-                    if sink.owner.is_none_or(|owner| owner.takes(data)) {
+                    if sink.owner.is_none_or(|owner| owner.takes_row(data)) {
                         // SAFETY: the contract of a scatter for this row: its position, which is in range, is in its
                         // address already.
-                        unsafe { sink.take(args, &rows, None) };
+                        unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
                     }
                 }
                 None => state.out_of_range = true,

@@ -82,6 +82,12 @@ impl NextSlice {
         self.bytes != 0
     }
 
+    /// Asks for what belongs to `n` rows, in whole steps.
+    #[inline(always)]
+    pub(crate) fn fetch_steps(self, n: usize) {
+        prefetch(self.at, n.div_ceil(STEP) * self.bytes);
+    }
+
     /// Asks for what belongs to a step of [`STEP`] rows.
     #[inline(always)]
     pub(crate) fn fetch(self, step: usize) {

@@ -15,7 +15,8 @@
 //!
 //! # The contract
 //!
-//! That of the kernels, with these in place of K1, K2 and K8:
+//! That of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte with
+//! updates and indices, which are read; updates and indices may lie anywhere else.
 //!
 //! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.
 //! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's
@@ -36,16 +37,17 @@ mod store;
 pub(crate) use builtin::reducer;
 pub(crate) use group::{Group, GroupFn};
 pub use rows::Combine;
-pub(crate) use rows::ReduceFn;
+pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::args::Outcome;
-use crate::kernels::bodies::{direct_scattered, scattered};
+use crate::kernels::bodies::{CHUNK_OF_SCATTERS, direct_scattered, scattered, scattered_in_rounds};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::isa::Avx2;
 use crate::kernels::isa::Scalar;
 use crate::kernels::loops::index_nest_any;
+use crate::kernels::resolve::block::BLOCK;
 use crate::kernels::table::IndexKernel;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
@@ -82,13 +84,20 @@ pub(crate) struct ReduceFns {
 /// The kernel of scatters for an index type at a level, by a plan's method.
 pub(crate) type KernelOf = fn(Level, Method) -> IndexKernel;
 
-/// The kernel of scatters for an index type at a level: in 64 bits for `Direct`, else block by block.
+/// The kernel of scatters for an index type at a level, by a plan's method.
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
-    match level {
-        _ if method == Method::Direct => nest_direct::<I>,
+    let vectors = cfg!(target_arch = "x86_64") && level >= Level::Avx2;
+    match method {
+        Method::Direct => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
-        level if level >= Level::Avx2 => nest_avx2::<I>,
-        _ => nest_scalar::<I>,
+        Method::Prefetched if vectors => rounds_avx2::<I>,
+        Method::Prefetched => rounds_scalar::<I>,
+        #[cfg(target_arch = "x86_64")]
+        Method::Chunks if vectors => nest_avx2::<I, CHUNK_OF_SCATTERS>,
+        Method::Chunks => nest_scalar::<I, CHUNK_OF_SCATTERS>,
+        #[cfg(target_arch = "x86_64")]
+        _ if vectors => nest_avx2::<I, BLOCK>,
+        _ => nest_scalar::<I, BLOCK>,
     }
 }
 
@@ -108,17 +117,32 @@ pub(crate) fn kernel_of(index: IndexType) -> KernelOf {
 
 /// # Safety
 /// The contract of a scatter.
-unsafe fn nest_scalar<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+unsafe fn nest_scalar<I: Index, const N: usize>(args: &IndexArgs<'_>) -> Outcome {
     // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered::<I, Scalar>) }
+    unsafe { index_nest_any(args, scattered::<I, Scalar, N>) }
 }
 
 /// # Safety
 /// The contract of a scatter.
 #[cfg(target_arch = "x86_64")]
-unsafe fn nest_avx2<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+unsafe fn nest_avx2<I: Index, const N: usize>(args: &IndexArgs<'_>) -> Outcome {
     // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered::<I, Avx2>) }
+    unsafe { index_nest_any(args, scattered::<I, Avx2, N>) }
+}
+
+/// # Safety
+/// The contract of a scatter.
+unsafe fn rounds_scalar<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, scattered_in_rounds::<I, Scalar>) }
+}
+
+/// # Safety
+/// The contract of a scatter.
+#[cfg(target_arch = "x86_64")]
+unsafe fn rounds_avx2<I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { index_nest_any(args, scattered_in_rounds::<I, Avx2>) }
 }
 
 /// # Safety

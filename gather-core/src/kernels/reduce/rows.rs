@@ -1,11 +1,20 @@
 //! Reducing rows one by one, in their order.
 //!
-//! A row is reduced element by element, in a loop over two slices, which the compiler vectorises for each level. Rows
-//! that go to the same place follow one another, so that each sees what the one before has left.
+//! ```text
+//! for each row, in order:
+//!     ask for both ends of a later row          (destinations beyond the caches only)
+//!     for each line's worth of its elements:    load both ends, combine, store
+//! ```
+//!
+//! A line's worth of elements is combined by value, in a form that compilers vectorise for each level: no store stands
+//! between its loads, so that nothing has to be known about where the other end lies. Rows that go to the same place
+//! follow one another, so that each sees what the one before has left.
+
+use core::marker::PhantomData;
 
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::ByLevel;
 use crate::types::element::Element;
 
@@ -17,12 +26,38 @@ pub(crate) type ReduceFn = unsafe fn(&ReduceJob<'_>);
 
 /// Rows to be reduced.
 pub(crate) struct ReduceJob<'a> {
-    /// Where they come from (`target`) and go to (`source`): a gather's job, run the other way.
-    pub(crate) rows: &'a MoveJob,
-    /// Which of them, in order; `None` for all.
-    pub(crate) which: Option<&'a [u16]>,
+    pub(crate) these: Chosen<'a>,
+    /// Rows that are reduced after these, and are asked for meanwhile; `None` where they are among these.
+    pub(crate) later: Option<Chosen<'a>>,
     /// Elements of a row.
     pub(crate) elements: usize,
+}
+
+/// Some of the rows of a job, in their order.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen<'a> {
+    /// Where rows come from (`target`) and go to (`source`): a gather's job, run the other way.
+    pub(crate) rows: &'a MoveJob,
+    /// Which of them; `None` for all.
+    pub(crate) which: Option<&'a [u16]>,
+}
+
+impl Chosen<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.which.map_or(self.rows.n, <[u16]>::len)
+    }
+
+    /// The `k`-th of the rows.
+    #[inline(always)]
+    fn row(&self, k: usize) -> usize {
+        self.which.map_or(k, |which| usize::from(which[k]))
+    }
+
+    /// Whether all that are listed are rows of the job.
+    pub(super) fn is_sound(&self) -> bool {
+        self.which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < self.rows.n))
+    }
 }
 
 /// What becomes of an element and an update: what [`reduce_kernels!`](crate::reduce_kernels!) makes of a closure, and the
@@ -84,57 +119,172 @@ unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
 /// As for [`ReduceFn`], for the type of the reduction.
 #[inline(always)]
 unsafe fn reduce_rows<C: Combine>(job: &ReduceJob<'_>) {
-    let elements = job.elements;
-    debug_assert_eq!(job.rows.row, elements * size_of::<C::Item>(), "S3");
-    let row = |from: *const u8, to: *mut u8, elements: usize| {
-        // SAFETY: the caller's promise, for one of the rows.
-        unsafe { reduce_row::<C>(from, to, elements) }
-    };
-    // A length that is a constant leaves no loop.
+    let (elements, row) = (job.elements, job.these.rows.row);
+    debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     if elements == 1 {
         // SAFETY: the caller's promise.
-        return unsafe { each(job, |from, to| row(from, to, 1)) };
+        unsafe { each(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { each(job, row, &Several::<C>(elements, PhantomData)) }
     }
-    // SAFETY: the caller's promise.
-    unsafe { each(job, |from, to| row(from, to, elements)) }
 }
 
-/// Calls `row` with where each row comes from and where it goes, in their order, and asks for the destinations of later
-/// ones.
+/// What becomes of a row: a trait, since a closure that is called in several places might become a function of its own,
+/// compiled for no level.
+pub(super) trait TakeRow {
+    /// # Safety
+    /// S1, S2, S3 and K4 for the row.
+    unsafe fn take(&self, from: *const u8, to: *mut u8);
+}
+
+/// Reduces a row of one element.
+struct One<C>(PhantomData<C>);
+
+/// Reduces a row of so many elements.
+struct Several<C>(usize, PhantomData<C>);
+
+impl<C: Combine> TakeRow for One<C> {
+    #[inline(always)]
+    unsafe fn take(&self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { reduce_chunk::<C, 1>(from, to) }
+    }
+}
+
+impl<C: Combine> TakeRow for Several<C> {
+    #[inline(always)]
+    unsafe fn take(&self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { reduce_row::<C>(from, to, self.0) }
+    }
+}
+
+/// Takes every row of a job, of `bytes` bytes, in their order, and asks for later ones.
 ///
 /// # Safety
-/// As for [`ReduceFn`]; `row` may be called for rows of the job.
+/// As for [`ReduceFn`]; `row` takes rows of the job.
 #[inline(always)]
-pub(super) unsafe fn each(job: &ReduceJob<'_>, row: impl Fn(*const u8, *mut u8)) {
-    // A copy in registers: what is written might else be the job itself.
-    let rows = MoveJob { ..*job.rows };
-    let ahead = rows.prefetch_distance;
-    let go = |i: usize| {
+pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
+    let Chosen { rows, which } = job.these;
+    let (these, n, distance) = (Ends::of(rows), rows.n, rows.prefetch_distance);
+    if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
+        // SAFETY: the caller's promise.
+        return unsafe { each_listed(job, bytes, row) };
+    }
+    let (later, asked) = match job.later {
+        Some(later) => (Ends::of(later.rows), later.rows.n),
+        None if distance == 0 => (these, 0),
+        None => (these.skip(distance.min(n)), n.saturating_sub(distance)),
+    };
+    let both = n.min(asked);
+    for i in 0..both {
+        // SAFETY: row `i` of the later ones, whose positions have been written.
+        ask_for(&later, i, unsafe { later.to(i) }, bytes);
         // SAFETY: `i < n`, whose position has been written.
-        row(rows.target(i), unsafe { rows.source(i) }.cast_mut());
-    };
-    let ask = |i: usize| {
+        let to = unsafe { these.to(i) };
+        // SAFETY: the caller's promise, for row `i`.
+        unsafe { row.take(these.from(i), to) };
+    }
+    for i in both..asked {
         // SAFETY: as above.
-        prefetch(unsafe { rows.source(i) }, rows.row.min(FIRST_BYTES));
-    };
-    match job.which {
-        None if ahead == 0 => (0..rows.n).for_each(go),
-        None => {
-            let asked = rows.n.saturating_sub(ahead);
-            for i in 0..asked {
-                ask(i + ahead);
-                go(i);
-            }
-            (asked..rows.n).for_each(go);
+        ask_for(&later, i, unsafe { later.to(i) }, bytes);
+    }
+    for i in both..n {
+        // SAFETY: `i < n`, as above.
+        let to = unsafe { these.to(i) };
+        // SAFETY: as above.
+        unsafe { row.take(these.from(i), to) };
+    }
+}
+
+/// As [`each`], where some rows are left out.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+unsafe fn each_listed(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
+    let distance = job.these.rows.prefetch_distance;
+    let later = job.later.unwrap_or(job.these);
+    let first = if job.later.is_some() { 0 } else { distance.min(later.len()) };
+    let asked = if distance == 0 { 0 } else { later.len() - first };
+    let (ends, later_ends, n) = (Ends::of(job.these.rows), Ends::of(later.rows), job.these.len());
+    for k in 0..n.max(asked) {
+        if k < asked {
+            let i = later.row(first + k);
+            // SAFETY: a row that is listed, whose position has been written.
+            ask_for(&later_ends, i, unsafe { later_ends.to(i) }, bytes);
         }
-        Some(which) => {
-            for (k, &i) in which.iter().enumerate() {
-                if let Some(&later) = which.get(k + ahead).filter(|_| ahead != 0) {
-                    ask(usize::from(later));
-                }
-                go(usize::from(i));
-            }
+        if k < n {
+            let i = job.these.row(k);
+            // SAFETY: a row that is listed, whose position has been written.
+            let to = unsafe { ends.to(i) };
+            // SAFETY: the caller's promise, for a row that is listed.
+            unsafe { row.take(ends.from(i), to) };
         }
+    }
+}
+
+/// The ends of rows, in registers: what is written might else be the job itself. They are read from it one by one, since
+/// to load them at once would wait for what was just written.
+#[derive(Clone, Copy)]
+struct Ends {
+    updates: *const u8,
+    updates_step: isize,
+    data: *const u8,
+    data_step: isize,
+    positions: *const i32,
+    stride: isize,
+}
+
+impl Ends {
+    #[inline(always)]
+    fn of(rows: &MoveJob) -> Self {
+        let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *rows;
+        Ends { updates: out, updates_step: out_step, data, data_step, positions, stride }
+    }
+
+    /// The rows from `first` on.
+    #[inline(always)]
+    fn skip(self, first: usize) -> Self {
+        let data = self.data.wrapping_offset(self.data_step.wrapping_mul(first as isize));
+        Ends { updates: self.from(first), data, positions: self.positions.wrapping_add(first), ..self }
+    }
+
+    /// Where row `i` comes from.
+    #[inline(always)]
+    fn from(&self, i: usize) -> *const u8 {
+        self.updates.wrapping_offset(self.updates_step.wrapping_mul(i as isize))
+    }
+
+    /// Where row `i` goes.
+    ///
+    /// # Safety
+    /// The position of the row has been written.
+    #[inline(always)]
+    unsafe fn to(&self, i: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let position = unsafe { self.positions.wrapping_add(i).read() };
+        let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
+        data.wrapping_offset(self.stride.wrapping_mul(position as isize)).cast_mut()
+    }
+}
+
+/// How far ahead of the rows that are asked for their updates are, in bytes (workload `index_add/512Kx64_into_16K`).
+const UPDATES_AHEAD: usize = 6 << 10;
+
+/// Asks for the destination of row `i`, of `bytes` bytes, or for the first lines of a long one; and for updates behind
+/// it, whose stream the processor loses sight of between rows that go anywhere.
+#[inline(always)]
+fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
+    let first = bytes.min(FIRST_BYTES);
+    if bytes <= 8 {
+        return prefetch(to, 1);
+    }
+    prefetch(to, first);
+    prefetch(to.wrapping_add(first - 1), 1);
+    if bytes >= LINE && ends.updates_step == bytes as isize {
+        prefetch(ends.from(i).wrapping_add(UPDATES_AHEAD), first);
     }
 }
 
@@ -144,17 +294,69 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, row: impl Fn(*const u8, *mut u8))
 /// The contract of a scatter for the row.
 #[inline(always)]
 unsafe fn reduce_row<C: Combine>(from: *const u8, to: *mut u8, elements: usize) {
-    // SAFETY: S1: a row of updates, at any alignment.
-    let from = unsafe { core::slice::from_raw_parts(from.cast::<Unaligned<C::Item>>(), elements) };
-    // SAFETY: S2: a row of the destination, at any alignment, which nothing else uses meanwhile; K4: apart from updates.
-    let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<Unaligned<C::Item>>(), elements) };
-    combine_rows::<C>(from, to);
+    // A line of elements at a time, then 16 bytes, then one.
+    match const { size_of::<C::Item>() } {
+        // SAFETY: the caller's promise.
+        1 => unsafe { reduce_chunks::<C, 64, 16>(from, to, elements) },
+        // SAFETY: as above.
+        2 => unsafe { reduce_chunks::<C, 32, 8>(from, to, elements) },
+        // SAFETY: as above.
+        4 => unsafe { reduce_chunks::<C, 16, 4>(from, to, elements) },
+        // SAFETY: as above.
+        8 => unsafe { reduce_chunks::<C, 8, 2>(from, to, elements) },
+        // SAFETY: as above.
+        16 => unsafe { reduce_chunks::<C, 4, 1>(from, to, elements) },
+        // SAFETY: as above.
+        _ => unsafe { reduce_chunks::<C, 1, 1>(from, to, elements) },
+    }
 }
 
-/// Reduces a row into one of the same length.
+/// Reduces a row in chunks of `LONG` elements, then of `SHORT`, then one by one.
+///
+/// # Safety
+/// As for [`reduce_row`].
 #[inline(always)]
-fn combine_rows<C: Combine>(from: &[Unaligned<C::Item>], to: &mut [Unaligned<C::Item>]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = Unaligned(C::combine(to.0, from.0));
+unsafe fn reduce_chunks<C: Combine, const LONG: usize, const SHORT: usize>(
+    from: *const u8,
+    to: *mut u8,
+    elements: usize,
+) {
+    let ends = |at: usize| (from.wrapping_add(at * size_of::<C::Item>()), to.wrapping_add(at * size_of::<C::Item>()));
+    let mut done = 0;
+    while elements - done >= LONG {
+        let (from, to) = ends(done);
+        // SAFETY: the caller's promise, for some of the elements.
+        unsafe { reduce_chunk::<C, LONG>(from, to) };
+        done += LONG;
     }
+    while elements - done >= SHORT {
+        let (from, to) = ends(done);
+        // SAFETY: as above.
+        unsafe { reduce_chunk::<C, SHORT>(from, to) };
+        done += SHORT;
+    }
+    while done < elements {
+        let (from, to) = ends(done);
+        // SAFETY: as above.
+        unsafe { reduce_chunk::<C, 1>(from, to) };
+        done += 1;
+    }
+}
+
+/// Reduces `N` elements side by side.
+///
+/// # Safety
+/// The contract of a scatter for these elements of a row.
+#[inline(always)]
+unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8) {
+    let (from, to) = (from.cast::<[Unaligned<C::Item>; N]>(), to.cast::<[Unaligned<C::Item>; N]>());
+    // SAFETY: S1: elements of updates, at any alignment.
+    let new = unsafe { from.read() };
+    // SAFETY: S2: elements of the destination, at any alignment, which nothing else uses meanwhile.
+    let mut kept = unsafe { to.read() };
+    for (kept, new) in kept.iter_mut().zip(&new) {
+        *kept = Unaligned(C::combine(kept.0, new.0));
+    }
+    // SAFETY: as above.
+    unsafe { to.write(kept) };
 }

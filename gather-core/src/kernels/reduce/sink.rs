@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::reduce::rows::{ReduceFn, ReduceJob};
+use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
 /// What is done with resolved rows.
@@ -51,6 +51,7 @@ impl Take {
 /// that are close together and often met belong to several threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner {
+    /// Below `parts`, which are at most 2^16.
     pub(crate) part: u32,
     pub(crate) parts: u32,
 }
@@ -60,12 +61,17 @@ pub(crate) struct Owner {
 const PIECE_SHIFT: u32 = 10;
 
 impl Owner {
+    /// Whether a row is taken that begins at an address with these low bits.
+    #[inline(always)]
+    fn takes(self, address: u32) -> bool {
+        let spread = (address >> PIECE_SHIFT).wrapping_mul(0x9e37_79b9) >> 16;
+        (spread * self.parts) >> 16 == self.part
+    }
+
     /// Whether a row that begins here is taken.
     #[inline(always)]
-    pub(crate) fn takes(&self, to: *const u8) -> bool {
-        let piece = (to.addr() >> PIECE_SHIFT) as u32;
-        let spread = u64::from(piece.wrapping_mul(0x9e37_79b9));
-        (spread * u64::from(self.parts)) >> 32 == u64::from(self.part)
+    pub(crate) fn takes_row(self, to: *const u8) -> bool {
+        self.takes(to.addr() as u32)
     }
 }
 
@@ -81,35 +87,59 @@ impl Which {
         Which { rows: [0; BLOCK], n: 0 }
     }
 
-    /// The rows below `n <= BLOCK` that are wanted.
+    /// Chooses the rows of a job that an owner takes, and that are not `bad`.
+    ///
+    /// # Safety
+    /// The job's positions have been written; it has at most [`BLOCK`] rows.
     #[inline(always)]
-    pub(crate) fn choose(&mut self, n: usize, mut wanted: impl FnMut(usize) -> bool) -> &[u16] {
-        self.n = 0;
-        for row in 0..n.min(BLOCK) {
-            self.rows[self.n] = row as u16;
-            self.n += usize::from(wanted(row));
+    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, owner: Option<Owner>, bad: impl Fn(usize) -> bool) {
+        debug_assert!(rows.n <= BLOCK);
+        let mut wanted = [true; BLOCK];
+        let wanted = &mut wanted[..rows.n.min(BLOCK)];
+        if let Some(owner) = owner {
+            // SAFETY: the caller's promise: as many positions have been written.
+            let positions = unsafe { core::slice::from_raw_parts(rows.positions, wanted.len()) };
+            // The low halves of addresses, in a form that compilers vectorise.
+            let (step, stride) = (rows.data_step as u32, rows.stride as u32);
+            let mut data = rows.data.addr() as u32;
+            for (wanted, &position) in wanted.iter_mut().zip(positions) {
+                *wanted = owner.takes(data.wrapping_add(stride.wrapping_mul(position as u32)));
+                data = data.wrapping_add(step);
+            }
         }
+        self.n = 0;
+        for (row, &wanted) in wanted.iter().enumerate() {
+            // Written in any case, and counted or not: a branch would be mispredicted every other time.
+            self.rows[self.n] = row as u16;
+            self.n += usize::from(wanted && !bad(row));
+        }
+    }
+
+    /// The rows that were chosen last.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> &[u16] {
         &self.rows[..self.n]
     }
 }
 
 impl Sink {
-    /// Does with the rows of a job what is to be done: with all, or with those listed.
+    /// Does with rows what is to be done, and asks for those that are taken after them.
     ///
     /// # Safety
-    /// The contract of a scatter for these rows, whose positions are in range; those listed are below `rows.n`.
+    /// The contract of a scatter for these rows and the later ones, whose positions are in range; those listed are rows
+    /// of their jobs.
     #[inline(always)]
-    pub(crate) unsafe fn take(&self, args: &IndexArgs<'_>, rows: &MoveJob, which: Option<&[u16]>) {
-        debug_assert!(which.is_none_or(|which| which.iter().all(|&row| usize::from(row) < rows.n)));
+    pub(crate) unsafe fn take(&self, args: &IndexArgs<'_>, these: Chosen<'_>, later: Option<Chosen<'_>>) {
+        debug_assert!([Some(these), later].into_iter().flatten().all(|chosen| chosen.is_sound()));
         match &self.take {
             Take::Reduce(reduce) => {
-                debug_assert_eq!(rows.row, args.spec.row, "K6");
+                debug_assert_eq!(these.rows.row, args.spec.row, "K6");
                 // SAFETY: the caller's promise.
-                unsafe { reduce(&ReduceJob { rows, which, elements: self.elements }) }
+                unsafe { reduce(&ReduceJob { these, later, elements: self.elements }) }
             }
             Take::Collect(collector) => {
                 // SAFETY: the caller's promise.
-                unsafe { collector.collect(rows, which) }
+                unsafe { collector.collect(these) }
             }
             Take::Nothing => {}
         }
@@ -117,11 +147,12 @@ impl Sink {
 }
 
 impl Collector {
-    /// Writes down rows: all of a job, or those listed.
+    /// Writes down rows.
     ///
     /// # Safety
     /// As for [`Sink::take`].
-    unsafe fn collect(&self, rows: &MoveJob, which: Option<&[u16]>) {
+    unsafe fn collect(&self, chosen: Chosen<'_>) {
+        let Chosen { rows, which } = chosen;
         // SAFETY: S3: the sink, and the entries that it was made for, outlive the call, and one thread has it.
         let entries = unsafe { &mut *self.entries };
         let mut note = |row: usize| {

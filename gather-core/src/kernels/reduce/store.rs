@@ -2,7 +2,7 @@
 
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::reduce::group::Group;
-use crate::kernels::reduce::rows::{ReduceJob, each};
+use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
 use crate::kernels::reduce::{ByLevel, ReduceFns};
 
 /// What stores elements of any type.
@@ -41,7 +41,7 @@ unsafe fn store_avx2(job: &ReduceJob<'_>) {
 unsafe fn store_rows(job: &ReduceJob<'_>) {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
-            match job.rows.row {
+            match job.these.rows.row {
                 // SAFETY: the caller's promise, for rows of so many bytes.
                 $($bytes => return unsafe { store_by(job, Exactly::<$bytes>) },)*
                 _ => {}
@@ -49,22 +49,29 @@ unsafe fn store_rows(job: &ReduceJob<'_>) {
         };
     }
     fixed!(1 2 4 8 16 32 64);
-    by_size!(RowSize::of(job.rows.row), |Way| {
+    by_size!(RowSize::of(job.these.rows.row), |Way| {
         // SAFETY: the caller's promise, for rows of this size.
-        unsafe { store_by(job, Way::of(job.rows.row)) }
+        unsafe { store_by(job, Way::of(job.these.rows.row)) }
     });
 }
 
 /// # Safety
 /// As for [`ReduceFn`](super::ReduceFn); `copy` copies rows of the job's length.
 #[inline(always)]
-unsafe fn store_by(job: &ReduceJob<'_>, copy: impl CopyRow) {
-    let row = |from: *const u8, to: *mut u8| {
-        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
-        unsafe { copy.copy(from, to) }
-    };
+unsafe fn store_by<C: CopyRow>(job: &ReduceJob<'_>, copy: C) {
     // SAFETY: the caller's promise.
-    unsafe { each(job, row) }
+    unsafe { each(job, C::BYTES.unwrap_or(job.these.rows.row), &Stored(copy)) }
+}
+
+/// Stores a row.
+struct Stored<C>(C);
+
+impl<C: CopyRow> TakeRow for Stored<C> {
+    #[inline(always)]
+    unsafe fn take(&self, from: *const u8, to: *mut u8) {
+        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
+        unsafe { self.0.copy(from, to) }
+    }
 }
 
 /// Stores the last row of a group.
