@@ -23,7 +23,7 @@ use core::arch::x86_64::{
     _mm256_storeu_si256, _mm256_xor_si256,
 };
 
-use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
@@ -42,15 +42,9 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
     let inner = Inner::<BYTES>::new(args);
     for _ in 0..outer.n {
-        if args.spec.outer_prefetch_distance != 0 {
-            let later = at.skip(&outer, args.spec.outer_prefetch_distance);
-            prefetch(later.index.wrapping_offset(inner.component.index), args.inner().n * size_of::<I>());
-            for line in (0..args.inner().n * BYTES).step_by(LINE) {
-                prefetch_to_write(later.out.wrapping_add(line));
-            }
-        }
+        inner.fetch_later::<I>(args, at, &outer);
         // SAFETY: the caller's promise.
-        out_of_range |= unsafe { inner.run::<I>(args, at) };
+        out_of_range |= unsafe { inner.run::<I>(args, at, 0) };
         if out_of_range {
             break;
         }
@@ -61,8 +55,8 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
 
 /// What the inner loops of a plane have in common.
 #[derive(Clone, Copy)]
-struct Inner<'a, const BYTES: usize> {
-    component: &'a Component,
+pub(super) struct Inner<'a, const BYTES: usize> {
+    pub(super) component: &'a Component,
     bounds: Bounds,
     /// Negative in lanes that must be in range: in none where the fill takes their place.
     required: __m256i,
@@ -77,7 +71,7 @@ struct Inner<'a, const BYTES: usize> {
 impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(args: &IndexArgs<'a>) -> Self {
+    pub(super) fn new(args: &IndexArgs<'a>) -> Self {
         let zero = args.spec.policy.out_of_bounds == OutOfBounds::Zero;
         let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
         let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
@@ -97,17 +91,28 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor; returns whether an index was out of range, if that is an error. It then stops
-    /// there.
+    /// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+    #[inline(always)]
+    pub(super) fn fetch_later<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
+        if args.spec.outer_prefetch_distance != 0 {
+            let later = at.skip(outer, args.spec.outer_prefetch_distance);
+            prefetch(later.index.wrapping_offset(self.component.index), args.inner().n * size_of::<I>());
+            for line in (0..args.inner().n * BYTES).step_by(LINE) {
+                prefetch_to_write(later.out.wrapping_add(line));
+            }
+        }
+    }
+
+    /// Runs the inner loop at a cursor, from step `step` on; returns whether an index was out of range, if that is an
+    /// error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`].
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
+    pub(super) unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, mut step: usize) -> bool {
         let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
         let steps = n / EIGHT;
-        let mut step = 0;
         while step < steps {
             step = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.
