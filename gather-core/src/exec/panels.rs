@@ -69,7 +69,8 @@ pub(super) unsafe fn run(
 /// panels share are written twice. None where rows are short.
 fn columns_before_line(panels: &Panels, inner: &Loop, row: usize, out: *const u8) -> usize {
     let past = out.addr() % LINE;
-    let aligns = inner.n >= 4 * panels.columns && (panels.columns * row).is_multiple_of(LINE) && past.is_multiple_of(row);
+    let aligns =
+        inner.n >= 4 * panels.columns && (panels.columns * row).is_multiple_of(LINE) && past.is_multiple_of(row);
     if aligns { past / row } else { 0 }
 }
 

@@ -39,18 +39,17 @@ use crate::types::policy::OutOfBounds;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
+    let (outer, mut at) = (*args.outer(), *at);
     let inner = Inner::<BYTES>::new(args);
     for _ in 0..outer.n {
         inner.fetch_later::<I>(args, at, &outer);
         // SAFETY: the caller's promise.
-        out_of_range |= unsafe { inner.run::<I>(args, at, 0) };
-        if out_of_range {
-            break;
+        if unsafe { inner.run::<I>(args, at, 0) } {
+            return true;
         }
         at = at.step(&outer);
     }
-    out_of_range
+    false
 }
 
 /// What the inner loops of a plane have in common.

@@ -15,8 +15,8 @@
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
-    _mm_insert_epi64, _mm_storeu_si128, _mm512_add_epi32, _mm512_extracti32x4_epi32, _mm512_movepi32_mask,
-    _mm512_mullo_epi32, _mm512_set1_epi32,
+    _mm_insert_epi64, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
+    _mm512_inserti32x4, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
 };
 
 use crate::kernels::args::{Cursor, IndexArgs};
@@ -113,11 +113,8 @@ impl<const BYTES: usize> Sixteen<BYTES> {
             if _mm512_movepi32_mask(positions) != 0 {
                 return done;
             }
-            let offsets = if PACKED {
-                positions
-            } else {
-                _mm512_add_epi32(_mm512_mullo_epi32(positions, self.stride), offset)
-            };
+            let offsets =
+                if PACKED { positions } else { _mm512_add_epi32(_mm512_mullo_epi32(positions, self.stride), offset) };
             let to = at.out.wrapping_add(done * BYTES);
             // SAFETY: K1, K2 and K4 for sixteen rows, whose positions are in range: none is negative. `PACKED` is the
             // caller's promise, and K9 that other offsets fit in 32 bits.
@@ -142,19 +139,39 @@ unsafe fn move_sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, 
         _mm512_extracti32x4_epi32::<2>(offsets),
         _mm512_extracti32x4_epi32::<3>(offsets),
     ];
-    for (k, quarter) in quarters.into_iter().enumerate() {
+    let mut parts = [[_mm_setzero_si128(); 2]; 4];
+    for (part, quarter) in parts.iter_mut().zip(quarters) {
         // SAFETY: the caller's promise, for four of the elements.
-        unsafe { move_four::<BYTES, PACKED>(data, quarter, to.wrapping_add(k * 4 * BYTES)) };
+        *part = unsafe { load_four::<BYTES, PACKED>(data, quarter) };
     }
+    let [[a, b], [c, d], [e, f], [g, h]] = parts;
+    if BYTES == 4 {
+        // SAFETY: the caller's promise: sixteen elements of 4 bytes.
+        unsafe { _mm512_storeu_si512(to.cast(), joined([a, c, e, g])) };
+        return;
+    }
+    // SAFETY: the caller's promise: eight elements of 8 bytes.
+    unsafe { _mm512_storeu_si512(to.cast(), joined([a, b, c, d])) };
+    // SAFETY: as above, the other eight.
+    unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), joined([e, f, g, h])) };
 }
 
-/// As [`move_sixteen`], for four.
-///
-/// # Safety
-/// As there.
+/// One vector of four.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn move_four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i, to: *mut u8) {
+fn joined([a, b, c, d]: [__m128i; 4]) -> __m512i {
+    let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
+    _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
+}
+
+/// Four elements of `BYTES` bytes at offsets, as for [`move_sixteen`]: in the first of the vectors, or in both where
+/// elements have 8 bytes.
+///
+/// # Safety
+/// The elements may be read.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn load_four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
     let pairs = [_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets)];
     let element = |i: usize| {
         let offset = if i % 2 == 0 { pairs[i / 2] as i32 as isize } else { (pairs[i / 2] >> 32) as isize };
@@ -169,19 +186,17 @@ unsafe fn move_four<const BYTES: usize, const PACKED: bool>(data: *const u8, off
         let third = unsafe { element(2).cast::<i32>().read_unaligned() };
         // SAFETY: as above, for the fourth.
         let fourth = unsafe { element(3).cast::<i32>().read_unaligned() };
-        let elements = _mm_insert_epi32::<1>(_mm_cvtsi32_si128(first), second);
-        let elements = _mm_insert_epi32::<3>(_mm_insert_epi32::<2>(elements, third), fourth);
-        // SAFETY: the caller's promise: four elements of 4 bytes.
-        unsafe { _mm_storeu_si128(to.cast(), elements) };
-        return;
+        let low = _mm_insert_epi32::<1>(_mm_cvtsi32_si128(first), second);
+        return [_mm_insert_epi32::<3>(_mm_insert_epi32::<2>(low, third), fourth), _mm_setzero_si128()];
     }
-    for half in 0..2 {
-        // SAFETY: the caller's promise, for an element, at any alignment.
-        let first = unsafe { element(2 * half).cast::<i64>().read_unaligned() };
-        // SAFETY: as above.
-        let second = unsafe { element(2 * half + 1).cast::<i64>().read_unaligned() };
-        let elements = _mm_insert_epi64::<1>(_mm_cvtsi64_si128(first), second);
-        // SAFETY: the caller's promise: two elements of 8 bytes.
-        unsafe { _mm_storeu_si128(to.wrapping_add(half * 16).cast(), elements) };
-    }
+    // SAFETY: the caller's promise, for the first element, at any alignment.
+    let first = unsafe { element(0).cast::<i64>().read_unaligned() };
+    // SAFETY: as above, for the second.
+    let second = unsafe { element(1).cast::<i64>().read_unaligned() };
+    // SAFETY: as above, for the third.
+    let third = unsafe { element(2).cast::<i64>().read_unaligned() };
+    // SAFETY: as above, for the fourth.
+    let fourth = unsafe { element(3).cast::<i64>().read_unaligned() };
+    let low = _mm_insert_epi64::<1>(_mm_cvtsi64_si128(first), second);
+    [low, _mm_insert_epi64::<1>(_mm_cvtsi64_si128(third), fourth)]
 }
