@@ -7,14 +7,12 @@
 //! the gather instruction masks it off and keeps the fill (rows of 12 bytes are then moved one by one), and under
 //! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
 //!
-//! One call runs a whole plane. With a call for each inner loop, the processor would run out of loads at the end of
-//! each.
+//! One call runs a whole plane, so that loads do not run out at the end of each inner loop.
 //!
 //! Rows of 12 bytes (three `f32`) are moved one by one, their positions taken out of the vector by shuffles. The loop
 //! must not write to the stack, which would slow it down.
 //!
-//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way. On
-//! processors whose microcode slows gather instructions down, the kernels of blocks may be the faster ones.
+//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128,
@@ -39,8 +37,7 @@ use crate::types::policy::OutOfBounds;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (outer, mut at) = (*args.outer(), *at);
-    let inner = Inner::<BYTES>::new(args);
+    let (inner, outer, mut at) = (Inner::<BYTES>::new(args), *args.outer(), *at);
     for _ in 0..outer.n {
         inner.fetch_later::<I>(args, at, &outer);
         // SAFETY: the caller's promise.

@@ -7,9 +7,8 @@
 //!     put the elements together in registers, store them
 //! ```
 //!
-//! A gather instruction is many small operations, which take room that the loads of later elements could use: where data
-//! is beyond the first-level cache, the time is that of loads under way at once. To hand offsets over through memory would
-//! make every load wait for a store.
+//! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache and
+//! beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
 //!
 //! What is left of a loop, and all that follows an index out of range, is moved by `gather_avx2.rs`.
 
