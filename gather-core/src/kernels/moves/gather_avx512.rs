@@ -145,14 +145,16 @@ unsafe fn move_sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, 
     }
     let [[a, b], [c, d], [e, f], [g, h]] = parts;
     if BYTES == 4 {
+        let elements = joined([a, c, e, g]);
         // SAFETY: the caller's promise: sixteen elements of 4 bytes.
-        unsafe { _mm512_storeu_si512(to.cast(), joined([a, c, e, g])) };
+        unsafe { _mm512_storeu_si512(to.cast(), elements) };
         return;
     }
+    let (low, high) = (joined([a, b, c, d]), joined([e, f, g, h]));
     // SAFETY: the caller's promise: eight elements of 8 bytes.
-    unsafe { _mm512_storeu_si512(to.cast(), joined([a, b, c, d])) };
+    unsafe { _mm512_storeu_si512(to.cast(), low) };
     // SAFETY: as above, the other eight.
-    unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), joined([e, f, g, h])) };
+    unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), high) };
 }
 
 /// One vector of four.
@@ -173,7 +175,7 @@ fn joined([a, b, c, d]: [__m128i; 4]) -> __m512i {
 unsafe fn load_four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
     let pairs = [_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets)];
     let element = |i: usize| {
-        let offset = if i % 2 == 0 { pairs[i / 2] as i32 as isize } else { (pairs[i / 2] >> 32) as isize };
+        let offset = if i.is_multiple_of(2) { pairs[i / 2] as i32 as isize } else { (pairs[i / 2] >> 32) as isize };
         data.wrapping_offset(if PACKED { offset * BYTES as isize } else { offset })
     };
     if BYTES == 4 {
