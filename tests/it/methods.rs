@@ -249,6 +249,28 @@ fn panels_of_elements_of_every_size() {
 }
 
 #[test]
+fn panels_of_outputs_that_begin_anywhere_in_a_line() {
+    fn check<T: Element + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
+        let (shape, data) = ([5, 1100], Dense::from_fn(&[5, 1100], element));
+        let indices = indices::<i32>(&shape, 5, usize::MAX);
+        let expected = oracle::gather_elements(&data, &indices, 0, RULES[0].2, &T::ZERO).unwrap();
+        let narrowed = narrow::<i32>(&indices);
+        for (begin, par) in (0..64).flat_map(|begin| [(begin, Par::Seq), (begin, Par::Threads(2))]) {
+            let mut memory = vec![T::ZERO; begin + 5500 + 1];
+            let mut out = ViewMut::new(&mut memory[begin..begin + 5500], &shape).unwrap();
+            let op = GatherElements::new(0).method(Method::Panels).par(par);
+            op.run_into(&view(&data), &view(&narrowed), &mut out).unwrap();
+            assert!(memory[begin..begin + 5500] == expected.values[..], "{} bytes, {begin}", size_of::<T>());
+            assert!(memory[..begin].iter().chain(&memory[begin + 5500..]).all(|&value| value == T::ZERO));
+        }
+    }
+    check(|at| at as u8 | 1);
+    check(|at| at as f32 + 1.0);
+    check(|at| at as u64 + 1);
+    check(|at| [at as u32 + 1, 1, 2]);
+}
+
+#[test]
 fn methods_refuse_what_they_do_not_take() {
     let data = Dense::from_fn(&[4, 5], |at| at as u16);
     let indices = Dense::from_fn(&[4, 5], |at| (at % 4) as i32);

@@ -20,13 +20,13 @@ use smallvec::SmallVec;
 
 use crate::exec::cuts::share;
 use crate::exec::index::{Operands, Part};
-use crate::kernels::{Cursor, IndexArgs, Loop, Outcome, prefetch};
+use crate::kernels::{Cursor, IndexArgs, LINE, Loop, Outcome, StridedRows, pack_rows};
 use crate::plan::{IndexPlan, Panels};
 use crate::types::error::Error;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are prefetched ahead while packing: they lie too far apart for the hardware to guess.
+/// How many rows are prefetched ahead while packing.
 const PACK_AHEAD: usize = 8;
 
 /// Runs a plan panel by panel.
@@ -44,22 +44,34 @@ pub(super) unsafe fn run(
     operands: &Operands<'_>,
 ) -> Result<Outcome, Error> {
     let [moving @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
-    let per_coordinate = inner.n.div_ceil(panels.columns);
+    let skipped = columns_before_line(panels, inner, plan.spec().row, operands.out);
+    let per_coordinate = (inner.n + skipped).div_ceil(panels.columns);
     let coordinates: usize = moving[..panels.moving].iter().map(|l| l.n).product();
     let items = coordinates * per_coordinate;
-    let bytes = panels.rows * panels.columns * plan.spec().row;
+    let bytes = (panels.rows * panels.columns * plan.spec().row).next_multiple_of(LINE);
     let tasks = tasks.min(items).min((SCRATCH / bytes).max(1));
 
     let mut scratch: Vec<MaybeUninit<u8>> = Vec::new();
-    let total = bytes.saturating_mul(tasks);
+    let total = bytes.saturating_mul(tasks).saturating_add(LINE);
     scratch.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
     // SAFETY: the capacity is `total` or more; these elements need not be initialised.
     unsafe { scratch.set_len(total) };
 
     let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
-    let run = Run { plan, loops, panels, origin, per_coordinate, scratch: scratch.as_mut_ptr().cast(), bytes };
+    let begin = scratch.as_ptr().addr().wrapping_neg() % LINE;
+    let scratch = scratch.as_mut_ptr().cast::<u8>().wrapping_add(begin);
+    let run = Run { plan, loops, panels, origin, skipped, per_coordinate, scratch, bytes };
     // SAFETY: the caller's promise; the scratch has room for every task.
     Ok(unsafe { run.run_shared(tasks, items) })
+}
+
+/// How many columns the first panel of a row lacks, so that the others begin with lines of the output: lines that two
+/// panels share are written twice. None where rows are short.
+fn columns_before_line(panels: &Panels, inner: &Loop, row: usize, out: *const u8) -> usize {
+    let past = out.addr() % LINE;
+    let aligns =
+        inner.n >= 4 * panels.columns && (panels.columns * row).is_multiple_of(LINE) && past.is_multiple_of(row);
+    if aligns { past / row } else { 0 }
 }
 
 /// A plan's panels.
@@ -68,9 +80,11 @@ struct Run<'a> {
     loops: &'a [Loop],
     panels: &'a Panels,
     origin: Cursor,
+    /// Columns that the first panel of a coordinate lacks.
+    skipped: usize,
     /// Panels that the columns of one coordinate are cut into.
     per_coordinate: usize,
-    /// The tasks' scratches, of `bytes` bytes each.
+    /// The tasks' scratches, of `bytes` bytes each: whole lines.
     scratch: *mut u8,
     bytes: usize,
 }
@@ -104,18 +118,23 @@ impl Run<'_> {
             at = at.skip(along, left % along.n);
             left /= along.n;
         }
-        let first = panel * self.panels.columns;
+        let first = (panel * self.panels.columns).saturating_sub(self.skipped);
+        let end = ((panel + 1) * self.panels.columns - self.skipped).min(inner.n);
         at = at.skip(inner, first);
-        let n = self.panels.columns.min(inner.n - first);
+        let n = end - first;
         let width = n * self.plan.spec().row;
         let scratch = self.scratch.wrapping_add(scratch * self.bytes);
-        for row in 0..self.panels.rows {
-            let from = at.data.wrapping_offset(self.plan.stride().wrapping_mul(row as isize));
-            prefetch(from.wrapping_offset(self.plan.stride().wrapping_mul(PACK_AHEAD as isize)), width);
-            // SAFETY: the columns are contiguous in data, where every row of the axis may be read; the scratch is
-            // ours, and has room for as many rows of up to `panels.columns >= n` columns.
-            unsafe { scratch.wrapping_add(row * width).copy_from_nonoverlapping(from, width) };
-        }
+        let rows = StridedRows {
+            from: at.data,
+            from_step: self.plan.stride(),
+            to: scratch,
+            to_step: width as isize,
+            n: self.panels.rows,
+            row: width,
+        };
+        // SAFETY: the columns are contiguous in data, where every row of the axis may be read; the scratch is ours, and
+        // has room for as many rows of up to `panels.columns >= n` columns.
+        unsafe { pack_rows(&rows, PACK_AHEAD) };
         let mut loops: SmallVec<[Loop; 6]> = still.into();
         loops.push(Loop { n, ..*inner });
         let args = IndexArgs {

@@ -19,8 +19,15 @@ pub(crate) struct Panels {
     pub(crate) columns: usize,
 }
 
-/// Bytes of a panel: half of a second-level cache of 1 MiB (workload `gather_elements/axis0_4096x4096`).
+/// Bytes of a panel of a destination: half of a second-level cache of 1 MiB.
 pub(super) const PANEL: usize = 512 << 10;
+/// Bytes of a row of a panel of data: whole lines, as many as are worth a jump to the next rows of indices and output.
+/// Wider panels leave the first-level cache, or the second, without gaining (workloads `gather_elements/axis0_4096x4096`
+/// and `axis1_8x256x64x64`).
+const PANEL_ROW: usize = 4 * LINE;
+/// Bytes of a panel of data with more than a line a row, and of any.
+const WIDE_PANEL: usize = 2 << 20;
+const MOST_PANEL: usize = 4 << 20;
 /// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
 const MOST_PREFETCHED: usize = 256;
 /// Rows from which on a round pays.
@@ -205,7 +212,8 @@ impl Nest<'_> {
             return None;
         }
         let rows = usize::try_from(component.dim).ok()?;
-        let columns = (PANEL / rows.saturating_mul(self.row).max(1)).max(LINE / self.row).clamp(1, inner.n);
+        let width = (WIDE_PANEL / rows.max(1)).clamp(LINE, PANEL_ROW) / LINE * LINE;
+        let columns = (width / self.row).clamp(1, inner.n);
         let moving = self.loops[..self.loops.len() - 1].iter().filter(|outer| outer.data != 0).count();
         let bytes = rows.checked_mul(columns)?.checked_mul(self.row)?;
         isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
@@ -216,8 +224,8 @@ impl Nest<'_> {
     fn panels_pay(&self, panels: Panels) -> bool {
         let row = panels.rows.saturating_mul(self.row);
         let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        row.saturating_mul(self.inner().n) > 4 * PANEL
-            && row.saturating_mul(panels.columns) <= 8 * PANEL
+        row.saturating_mul(self.inner().n) > WIDE_PANEL
+            && row.saturating_mul(panels.columns) <= MOST_PANEL
             && self.stride.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2
     }

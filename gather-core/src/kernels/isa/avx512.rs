@@ -5,7 +5,7 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::placed::{CopyRow, PlacedRows};
 use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::moves::{MoveJob, Width, rows_avx512, table_avx512};
+use crate::kernels::moves::{MoveJob, Width, gather_avx512, rows_avx512, table_avx512};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx512};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, zip_avx512};
@@ -102,6 +102,10 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+        if matches!(BYTES, 4 | 8) {
+            // SAFETY: the caller's promise.
+            return unsafe { gather::<BYTES, I>(args, at) };
+        }
         // SAFETY: the caller's promise; K7: the machine has AVX2 too.
         unsafe { Avx2::gather::<BYTES, I>(args, at) }
     }
@@ -132,4 +136,15 @@ impl Isa for Avx512 {
         // SAFETY: the caller's promise.
         unsafe { space::interleave_rows::<Avx512>(streams) }
     }
+}
+
+/// [`Isa::gather`] of rows of 4 and 8 bytes.
+///
+/// # Safety
+/// As for [`Isa::gather`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { gather_avx512::gather::<BYTES, I>(args, at) }
 }

@@ -7,14 +7,12 @@
 //! the gather instruction masks it off and keeps the fill (rows of 12 bytes are then moved one by one), and under
 //! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
 //!
-//! One call runs a whole plane. With a call for each inner loop, the processor would run out of loads at the end of
-//! each.
+//! One call runs a whole plane, so that loads do not run out at the end of each inner loop.
 //!
 //! Rows of 12 bytes (three `f32`) are moved one by one, their positions taken out of the vector by shuffles. The loop
 //! must not write to the stack, which would slow it down.
 //!
-//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way. On
-//! processors whose microcode slows gather instructions down, the kernels of blocks may be the faster ones.
+//! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128,
@@ -23,7 +21,7 @@ use core::arch::x86_64::{
     _mm256_storeu_si256, _mm256_xor_si256,
 };
 
-use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
@@ -39,30 +37,22 @@ use crate::types::policy::OutOfBounds;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (outer, mut at, mut out_of_range) = (*args.outer(), *at, false);
-    let inner = Inner::<BYTES>::new(args);
+    let (inner, outer, mut at) = (Inner::<BYTES>::new(args), *args.outer(), *at);
     for _ in 0..outer.n {
-        if args.spec.outer_prefetch_distance != 0 {
-            let later = at.skip(&outer, args.spec.outer_prefetch_distance);
-            prefetch(later.index.wrapping_offset(inner.component.index), args.inner().n * size_of::<I>());
-            for line in (0..args.inner().n * BYTES).step_by(LINE) {
-                prefetch_to_write(later.out.wrapping_add(line));
-            }
-        }
+        inner.fetch_later::<I>(args, at, &outer);
         // SAFETY: the caller's promise.
-        out_of_range |= unsafe { inner.run::<I>(args, at) };
-        if out_of_range {
-            break;
+        if unsafe { inner.run::<I>(args, at, 0) } {
+            return true;
         }
         at = at.step(&outer);
     }
-    out_of_range
+    false
 }
 
 /// What the inner loops of a plane have in common.
 #[derive(Clone, Copy)]
-struct Inner<'a, const BYTES: usize> {
-    component: &'a Component,
+pub(super) struct Inner<'a, const BYTES: usize> {
+    pub(super) component: &'a Component,
     bounds: Bounds,
     /// Negative in lanes that must be in range: in none where the fill takes their place.
     required: __m256i,
@@ -77,7 +67,7 @@ struct Inner<'a, const BYTES: usize> {
 impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(args: &IndexArgs<'a>) -> Self {
+    pub(super) fn new(args: &IndexArgs<'a>) -> Self {
         let zero = args.spec.policy.out_of_bounds == OutOfBounds::Zero;
         let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
         let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
@@ -97,17 +87,28 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor; returns whether an index was out of range, if that is an error. It then stops
-    /// there.
+    /// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+    #[inline(always)]
+    pub(super) fn fetch_later<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
+        if args.spec.outer_prefetch_distance != 0 {
+            let later = at.skip(outer, args.spec.outer_prefetch_distance);
+            prefetch(later.index.wrapping_offset(self.component.index), args.inner().n * size_of::<I>());
+            for line in (0..args.inner().n * BYTES).step_by(LINE) {
+                prefetch_to_write(later.out.wrapping_add(line));
+            }
+        }
+    }
+
+    /// Runs the inner loop at a cursor, from step `step` on; returns whether an index was out of range, if that is an
+    /// error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`].
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
+    pub(super) unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, mut step: usize) -> bool {
         let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
         let steps = n / EIGHT;
-        let mut step = 0;
         while step < steps {
             step = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.

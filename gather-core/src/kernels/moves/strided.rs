@@ -1,6 +1,7 @@
 //! Moving rows that lie a step apart, in data and in the output.
 
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
+use crate::kernels::moves::prefetch::prefetch;
 
 /// Rows to be moved: from `from + i · from_step` to `to + i · to_step`, for every `i` below `n`.
 pub struct StridedRows {
@@ -25,4 +26,23 @@ pub(crate) unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
         unsafe { copy.copy(from, to) };
         (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
     }
+}
+
+/// Moves rows to where they lie side by side, and asks for those `distance` further: they lie too far apart for the
+/// hardware to guess.
+///
+/// # Safety
+/// As for [`move_strided`].
+pub(crate) unsafe fn pack_rows(rows: &StridedRows, distance: usize) {
+    let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
+    let later = from_step.wrapping_mul(distance as isize);
+    by_size!(RowSize::of(row), |Way| {
+        let copy = Way::of(row);
+        for _ in 0..n {
+            prefetch(from.wrapping_offset(later), row);
+            // SAFETY: the caller's promise, for this row.
+            unsafe { copy.copy(from, to) };
+            (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
+        }
+    });
 }

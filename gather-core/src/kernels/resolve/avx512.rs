@@ -12,7 +12,7 @@
 //! by a permute of two vectors. The last tuples, fewer than sixteen, are loaded and stored by masks. Under `Wrap`, tuples
 //! out of range are then resolved one by one.
 //!
-//! Indices of one component are resolved as at the level AVX2: the moves that follow read every position soon after it was
+//! Indices of one component are resolved as at the level AVX2, where they are not gathered by at once: the moves that follow read every position soon after it was
 //! written, and wait longer for stores of 64 bytes than for those of 32 (bench `matrix`).
 
 use core::arch::x86_64::{
@@ -30,10 +30,10 @@ use crate::types::index::{Index, IndexType};
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
 /// Indices of a vector.
-const SIXTEEN: usize = 16;
+pub(crate) const SIXTEEN: usize = 16;
 
 /// Sixteen lanes' worth of numbers.
-type Lanes = [i32; SIXTEEN];
+pub(crate) type Lanes = [i32; SIXTEEN];
 
 /// The first `n` of sixteen lanes.
 #[inline(always)]
@@ -43,7 +43,7 @@ const fn lanes(n: usize) -> u16 {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn vector(values: &Lanes) -> __m512i {
+pub(crate) fn vector(values: &Lanes) -> __m512i {
     // SAFETY: sixteen values.
     unsafe { _mm512_loadu_si512(values.as_ptr().cast()) }
 }
@@ -58,7 +58,7 @@ fn widened(values: __m512i) -> [__m512i; 2] {
 
 /// What sixteen indices are compared with, in 32 bits and in 64.
 #[derive(Clone, Copy)]
-struct Bounds {
+pub(crate) struct Bounds {
     /// The sizes of the axes.
     dim: __m512i,
     wide_dim: [__m512i; 2],
@@ -76,7 +76,7 @@ impl Bounds {
     /// Bounds of lanes whose axes have the given sizes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    fn new(dims: &Lanes, policy: IndexPolicy) -> Self {
+    pub(crate) fn new(dims: &Lanes, policy: IndexPolicy) -> Self {
         let IndexPolicy { negative, out_of_bounds } = policy;
         let (dim, minus_one) = (vector(dims), _mm512_set1_epi32(-1));
         let counts = negative == NegativeIndex::FromEnd || out_of_bounds == OutOfBounds::Wrap;
@@ -103,7 +103,7 @@ impl Bounds {
     /// `index` reaches the indices of the mask, at any alignment.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn resolve<I: Index>(&self, index: *const I, mask: u16) -> __m512i {
+    pub(crate) unsafe fn resolve<I: Index>(&self, index: *const I, mask: u16) -> __m512i {
         if size_of::<I>() == 8 {
             // SAFETY: the caller's promise, for the first eight.
             let low = unsafe { self.resolve_wide(index, mask as u8, 0) };
@@ -138,7 +138,7 @@ impl Bounds {
 }
 
 /// The numbers `first`, `first + step`, ..
-const fn every(step: i32, first: i32) -> Lanes {
+pub(crate) const fn every(step: i32, first: i32) -> Lanes {
     let (mut numbers, mut at) = ([0; SIXTEEN], 0);
     while at < SIXTEEN {
         numbers[at] = first + step * at as i32;

@@ -26,8 +26,9 @@ const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of rows that are asked for a round ahead: a part of the first-level cache.
 const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
-/// loses sight of what is read and written one after the other (workload `gather/take_64K_4M_i32`).
-const ELEMENTS_AHEAD: usize = 256;
+/// loses sight of what is read and written one after the other (workloads `gather/take_64K_4M_i32` and
+/// `gather_elements/last_4096x1024`).
+const ELEMENTS_AHEAD: usize = 512;
 /// Rows of a panel's indices and output that are fetched ahead: a panel takes a few lines of each, further apart than
 /// the hardware follows (workload `gather_elements/axis0_4096x4096`).
 const PANEL_ROWS_AHEAD: usize = 16;
@@ -228,13 +229,24 @@ impl IndexPlan {
         if pays { slice } else { 0 }
     }
 
+    /// Whether the loops run through indices and output without a jump.
+    fn is_one_stream(&self) -> bool {
+        match self.loops.as_slice() {
+            [_] => self.axes.len() == 1,
+            [outer, inner] => {
+                let goes_on = |step: isize, inner_step: isize| step == inner_step.wrapping_mul(inner.n as isize);
+                goes_on(outer.out, inner.out) && goes_on(outer.index, inner.index)
+            }
+            _ => false,
+        }
+    }
+
     /// Rows, or elements, to fetch ahead.
     fn prefetch_distance(&self, is_far: bool, reach: usize) -> usize {
-        let alone = self.loops.len() == 1 && self.axes.len() == 1;
         match self.spec.method {
             Method::Gathered => {
                 let pays = if self.spec.row == 12 { reach } else { self.work.bytes };
-                if alone && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
+                if self.is_one_stream() && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
             }
             Method::Prefetched => (ROUND / self.spec.row).clamp(32, 128),
             Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => rows_ahead(self.spec.row),
