@@ -1,11 +1,9 @@
-//! Times the ready-made maps and prints how fast each writes: `tables [FILTER] [--rounds N] [--among
-//! N]`.
+//! Times the ready-made maps and prints how fast each writes: `tables [FILTER] [--rounds N] [--among N]`.
 //!
 //! Each gathers 8,192 rows of 768 values out of a table of 50,257 rows, on one thread, into warm memory. `--among`
-//! takes them from the first rows alone: 500 of them fit in most second-level caches. Beside it, in
-//! turn: a plain loop that decodes value by value, as one would write it first, and a fill of the same output, which is
-//! as fast as bytes can be written. Every output is compared with the loop's first. Rates are medians, in gigabytes of
-//! output a second.
+//! takes them from the first rows alone: 500 of them fit in most second-level caches. Beside it, in turn: a plain loop
+//! that decodes value by value, as one would write it first, and a fill of the same output, which is as fast as bytes
+//! can be written. Every output is compared with the loop's first. Rates are medians, in gigabytes of output a second.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -81,7 +81,8 @@ impl Format {
             return Err(format!("rows of {row} numbers, which blocks of {numbers} do not divide ({self:?})"));
         }
         let rest = &shape[..shape.len().saturating_sub(1)];
-        let bytes = rest.iter().try_fold(row / numbers * bytes, |bytes, &dim| bytes.checked_mul(dim));
+        let factors = [row / numbers, bytes].into_iter().chain(rest.iter().copied());
+        let bytes = factors.into_iter().try_fold(1, usize::checked_mul);
         bytes.ok_or_else(|| format!("shape {shape:?} of {self:?} exceeds the address space"))
     }
 }

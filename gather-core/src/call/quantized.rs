@@ -96,7 +96,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     ///
     /// # Errors
     /// [`Error::QuantizedBlockSize`], errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::QuantizedAxis`], [`Error::NotRowMajor`] for data;
+    /// [`Error::TooManyBytes`], [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`] for data;
     /// then for scales, and after them for zero points, [`Error::QuantizedShapeMismatch`] and [`Error::NotRowMajor`];
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`], which [`OutOfBounds::Zero`] excludes.
     ///
@@ -174,8 +174,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         if let Some(axis) = plan.axes().iter().find(|axis| axis.axis >= last) {
             return Err(Error::QuantizedAxis { op, axis: axis.axis });
         }
-        // No overflow: the last dimension is that of the output too, whose bytes have been counted.
-        let values = data.shape()[last] * per_byte;
+        let size = data.shape()[last];
+        let values = size.checked_mul(per_byte);
+        let values = values.ok_or(Error::DimensionTooLarge { op, dim: last, size, blocks: Some(per_byte) })?;
         if !data.is_contiguous() {
             return Err(Error::NotRowMajor { op, argument: Argument::Data });
         }
