@@ -10,6 +10,9 @@
 //! An element is a byte of data, and the values that it holds. So a row may begin and end anywhere in a block, and the
 //! last block of a row may be short.
 
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
+
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::IndexArgs;
@@ -160,14 +163,12 @@ fn chunks<'a, 'b, T: Scale, const PER: usize, const SIGNED: bool, const N: usize
     let (from, codes_left) = from.as_chunks::<N>();
     let (to, room_left) = to.as_chunks_mut::<N>();
     for (codes, to) in from.iter().zip(to) {
-        let mut values = [[0.0; PER]; N];
         for i in 0..N {
+            let mut values = [T::ZERO; PER];
             for k in 0..PER {
-                values[i][k] = (value_of::<PER, SIGNED>(codes[i], k) - zero_point) * scale;
+                values[k] = T::from_f32((value_of::<PER, SIGNED>(codes[i], k) - zero_point) * scale);
             }
-        }
-        for i in 0..N {
-            to[i].write(values[i].map(T::from_f32));
+            to[i].write(values);
         }
         // As for elements of maps that fill vectors: no bytes of the next chunk among these.
         core::hint::black_box(());
