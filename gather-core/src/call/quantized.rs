@@ -24,7 +24,8 @@ use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
 use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
 
-/// An operator on indices whose data is block-quantised. See [`Gather::block_quantized`](crate::Gather::block_quantized).
+/// An operator on indices whose data is block-quantised, made by
+/// [`Gather::block_quantized`](crate::Gather::block_quantized).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BlockQuantized<A> {
     operator: IndexOperator<A>,
@@ -86,9 +87,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// - `scales` has the shape of data, but for the last axis, which has an entry for each block: values divided by
     ///   `block_size`, rounded up. The last block of a row may be short.
     /// - `zero_points` are codes as data has them, one for each block. For [`Codes::Bits2`], [`Codes::Bits4`] and
-    ///   [`Codes::Bits8`] the shape is that of scales, but for the last axis, divided by [`Codes::per_byte`] and rounded
-    ///   up. For [`Codes::U4`] and [`Codes::I4`] they are one list of bytes, half as many as scales, rounded up. Without
-    ///   them, [`Codes::default_zero_point`] holds for all.
+    ///   [`Codes::Bits8`] the shape is that of scales, but for the last axis, divided by [`Codes::per_byte`] and
+    ///   rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of bytes, half as many as scales, rounded
+    ///   up. Without them, [`Codes::default_zero_point`] holds for all.
     ///
     /// The result has the shape that the operator gives, with the values of a byte each on its own.
     ///
@@ -96,8 +97,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     ///
     /// # Errors
     /// [`Error::QuantizedBlockSize`], errors of attributes and shapes, [`Error::LevelUnavailable`],
-    /// [`Error::TooManyBytes`], [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`] for data;
-    /// then for scales, and after them for zero points, [`Error::QuantizedShapeMismatch`] and [`Error::NotRowMajor`];
+    /// [`Error::TooManyBytes`], [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`] for
+    /// data; then for scales, and after them for zero points, [`Error::QuantizedShapeMismatch`] and
+    /// [`Error::NotRowMajor`];
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`], which [`OutOfBounds::Zero`] excludes.
     ///
     /// # Examples
@@ -131,8 +133,8 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// As [`Self::run`], into a given row-major output.
     ///
     /// # Errors
-    /// As for [`Self::run`], and, before those of scales, [`Error::OutputShapeMismatch`], and [`Error::NotRowMajor`] for
-    /// the output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what
+    /// As for [`Self::run`], and, before those of scales, [`Error::OutputShapeMismatch`], and [`Error::NotRowMajor`]
+    /// for the output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what
     /// it held before.
     pub fn run_into<T: Scale, I: Index>(
         &self,
