@@ -136,6 +136,7 @@ pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};
 pub use crate::call::plan::Plan;
+pub use crate::call::quantized::{BlockQuantized, BlockQuantizedPlan};
 pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan};
 pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
 pub use crate::call::space_plan::{DynRearrangePlan, RearrangePlan};
@@ -145,10 +146,10 @@ pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
-    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements, ScatterElementsAttributes,
-    ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth, SpaceToDepthAttributes,
-    batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into, scatter_elements, scatter_nd,
-    space_to_batch, space_to_depth,
+    GatherBlockQuantized, GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements,
+    ScatterElementsAttributes, ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth,
+    SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into,
+    scatter_elements, scatter_nd, space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
@@ -156,6 +157,7 @@ pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::owned::Tensor;
 pub use crate::tensor::pages::WillNeed;
 pub use crate::tensor::view::{View, ViewMut};
+pub use crate::types::codes::{Codes, Scale};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::error::Error;
 pub use crate::types::index::{Index, IndexType};

@@ -80,3 +80,8 @@ fn scatter_nd_on_random_cases() {
 fn maps_on_random_cases() {
     tried("map", fuzz::map);
 }
+
+#[test]
+fn block_quantized_data_on_random_cases() {
+    tried("block_quantized", fuzz::block_quantized);
+}

@@ -21,6 +21,7 @@ mod packages;
 mod per_element;
 mod plans;
 mod properties;
+mod quantized;
 mod rearrange;
 mod resources;
 mod review;

@@ -17,20 +17,27 @@ struct Case {
     values: Vec<f32>,
 }
 
-fn cases(file: &str) -> Vec<Case> {
+/// The lines of a file of reference values.
+pub(crate) fn lines(file: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tables").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let case = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The bytes that two digits each stand for.
+pub(crate) fn unhex(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn cases(file: &str) -> Vec<Case> {
+    let case = |line: &Value| {
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
-        let hex = text("bytes");
-        let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
         let values = line["f32"].as_array().unwrap().iter();
         let value = |bits: &Value| f32::from_bits(bits.as_u64().unwrap().try_into().unwrap());
-        let bytes = (0..hex.len() / 2).map(byte).collect();
-        Case { format: text("format"), origin: text("origin"), bytes, values: values.map(value).collect() }
+        let values = values.map(value).collect();
+        Case { format: text("format"), origin: text("origin"), bytes: unhex(&text("bytes")), values }
     };
-    text.lines().map(case).collect()
+    lines(file).iter().map(case).collect()
 }
 
 /// The values of every code of a format, by the package `ml_dtypes`.

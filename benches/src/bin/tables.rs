@@ -1,9 +1,9 @@
-//! Times the ready-made maps and prints how fast each writes: `tables [FILTER] [--rounds N]`.
+//! Times the ready-made maps and prints how fast each writes: `tables [FILTER] [--rounds N] [--among N]`.
 //!
-//! Each gathers 8,192 rows of 768 values out of a table of 50,257 rows, on one thread, into warm memory. Beside it, in
-//! turn: a plain loop that decodes value by value, as one would write it first, and a fill of the same output, which is
-//! as fast as bytes can be written. Every output is compared with the loop's first. Rates are medians, in gigabytes of
-//! output a second.
+//! Each gathers 8,192 rows of 768 values out of a table of 50,257 rows, on one thread, into warm memory. `--among`
+//! takes them from the first rows alone: 500 of them fit in most second-level caches. Beside it, in turn: a plain loop
+//! that decodes value by value, as one would write it first, and a fill of the same output, which is as fast as bytes
+//! can be written. Every output is compared with the loop's first. Rates are medians, in gigabytes of output a second.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -88,10 +88,10 @@ macro_rules! numbers {
 numbers!(f32, f16, bf16);
 
 fn main() -> ExitCode {
-    let (filter, rounds) = match options() {
+    let (filter, rounds, among) = match options() {
         Ok(options) => options,
         Err(error) => {
-            eprintln!("tables: {error} (usage: tables [FILTER] [--rounds N])");
+            eprintln!("tables: {error} (usage: tables [FILTER] [--rounds N] [--among N])");
             return ExitCode::from(2);
         }
     };
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
         Err(why) => eprintln!("tables: not pinned to a CPU: {why}"),
     }
     let mut random = Random::new(17);
-    let ids = (0..IDS).map(|_| random.below(ROWS) as u32).collect();
+    let ids = (0..IDS).map(|_| random.below(among) as u32).collect();
     let ids = Tensor::new(ids, &[IDS]).expect("as many ids");
     println!("| map | loop GB/s | ours GB/s | fill GB/s | ours / loop | ours / fill |");
     println!("|---|---|---|---|---|---|");
@@ -112,17 +112,19 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn options() -> Result<(String, usize), lexopt::Error> {
-    let (mut filter, mut rounds) = (String::new(), 15);
+/// The filter, rounds, and rows that are gathered from.
+fn options() -> Result<(String, usize, usize), lexopt::Error> {
+    let (mut filter, mut rounds, mut among) = (String::new(), 15, ROWS);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Value(value) => filter = value.string()?,
             Arg::Long("rounds") => rounds = parser.value()?.parse::<usize>()?.max(1),
+            Arg::Long("among") => among = parser.value()?.parse::<usize>()?.clamp(1, ROWS),
             other => return Err(other.unexpected()),
         }
     }
-    Ok((filter, rounds))
+    Ok((filter, rounds, among))
 }
 
 /// Bytes of a table whose rows are `blocks` blocks of `size` bytes. The halves at `halves` are small numbers.

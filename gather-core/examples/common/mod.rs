@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each example uses its part")]
 
+pub(crate) mod gguf;
 pub(crate) mod npy;
 pub(crate) mod safetensors;
+pub(crate) mod table;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -30,6 +32,28 @@ impl Array<'_> {
         let view = DynView::from_bytes(self.dtype, &self.bytes, &reversed).map_err(text)?;
         view.permuted(&(0..reversed.len()).rev().collect::<Vec<_>>()).map_err(text)
     }
+}
+
+/// An array of whole numbers as ids.
+pub(crate) fn ids(array: &Array<'_>) -> Result<Vec<i64>, String> {
+    let view = array.view()?;
+    let mut ids = Vec::new();
+    macro_rules! of {
+        ($($ty:ty)*) => {
+            $(if view.dtype() == <$ty as gather_core::Element>::DTYPE {
+                let wide = |id: $ty| i64::try_from(id).map_err(|_| format!("the id {id} is out of range"));
+                let size = size_of::<$ty>();
+                for bytes in array.bytes.chunks_exact(size) {
+                    let mut number = [0; size_of::<$ty>()];
+                    number.copy_from_slice(bytes);
+                    ids.push(wide(<$ty>::from_ne_bytes(number))?);
+                }
+                return Ok(ids);
+            })*
+        };
+    }
+    of!(i8 i16 i32 i64 u8 u16 u32 u64);
+    Err(format!("{} is no type of ids", view.dtype()))
 }
 
 /// A file mapped into memory.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use gather_core::{DType, DynTensor, Element};
+use gather_core::{DType, DynTensor, Element, Tensor};
 use half::f16;
 use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
 use num_complex::Complex;
@@ -82,7 +82,7 @@ pub(crate) fn write(file: &mut File, tensor: DynTensor) -> std::io::Result<()> {
     macro_rules! as_types {
         ($($ty:ty)*) => {
             $(if tensor.dtype() == <$ty as Element>::DTYPE {
-                return write_typed::<$ty>(file, tensor);
+                return write_typed(file, tensor.downcast::<$ty>().map_err(std::io::Error::other)?);
             })*
         };
     }
@@ -91,8 +91,8 @@ pub(crate) fn write(file: &mut File, tensor: DynTensor) -> std::io::Result<()> {
     Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message))
 }
 
-fn write_typed<T: Element + AutoSerialize>(file: &mut File, tensor: DynTensor) -> std::io::Result<()> {
-    let tensor = tensor.downcast::<T>().map_err(std::io::Error::other)?;
+/// Writes a tensor whose type is known.
+pub(crate) fn write_typed<T: Element + AutoSerialize>(file: &mut File, tensor: Tensor<T>) -> std::io::Result<()> {
     let shape: Vec<u64> = tensor.shape().iter().map(|&dim| dim as u64).collect();
     let mut out = BufWriter::new(file);
     let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut out).begin_nd()?;

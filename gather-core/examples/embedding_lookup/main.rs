@@ -3,25 +3,30 @@
 //! ```text
 //! cargo run --release --example embedding_lookup
 //! cargo run --release --example embedding_lookup -- --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
+//! cargo run --release --example embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
+//! cargo run --release --example embedding_lookup -- --table FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
 //! ```
 //!
 //! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned into
 //! ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what for.
-//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory.
+//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
+//! of FP8 and packed codes of four bits in `.safetensors` files, are printed as `f32`. Codes of four bits lie in `U8` or
+//! `I32`, the lowest first, and mean `(code - zero point) * scale`; without `--zero-points` the zero point is 8.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod lookup;
 mod neighbours;
+mod numbers;
 mod vocab;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, ValueExt};
 
-const USAGE: &str =
-    "usage: embedding_lookup [--table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]]";
+const USAGE: &str = "usage: embedding_lookup [--table FILE --tensor NAME (--indices FILE.npy | --ids N,N,..) \
+    [--scales NAME [--zero-points NAME]] [--out FILE.npy]]";
 
 /// The command line.
 #[derive(Default)]
@@ -29,6 +34,9 @@ struct Options {
     table: Option<PathBuf>,
     tensor: Option<String>,
     indices: Option<PathBuf>,
+    ids: Option<Vec<i64>>,
+    scales: Option<String>,
+    zero_points: Option<String>,
     out: Option<PathBuf>,
 }
 
@@ -44,13 +52,26 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let options = options().map_err(|error| format!("{error} ({USAGE})"))?;
-    match (options.table, options.tensor, options.indices) {
-        (None, None, None) if options.out.is_none() => shipped(),
-        (Some(table), Some(tensor), Some(indices)) => {
-            lookup::on_files(&table, &tensor, &indices, options.out.as_deref())
+    let Options { table, tensor, indices, ids, scales, zero_points, out } = options;
+    match (table, tensor, indices, ids) {
+        (None, None, None, None) if out.is_none() && scales.is_none() && zero_points.is_none() => shipped(),
+        (Some(table), Some(tensor), Some(indices), None) if scales.is_none() && !is_gguf(&table) => {
+            lookup::on_files(&table, &tensor, &indices, out.as_deref())
         }
-        _ => Err(format!("--table, --tensor and --indices go together ({USAGE})")),
+        (Some(table), Some(tensor), indices, ids) if indices.is_some() != ids.is_some() => {
+            let ids = match indices {
+                Some(file) => numbers::ids_of(&file)?,
+                None => ids.unwrap_or_default(),
+            };
+            let names = numbers::Names { tensor, scales, zero_points };
+            numbers::print(&table, &names, &ids, out.as_deref())
+        }
+        _ => Err(format!("--table and --tensor go together, with --indices or --ids ({USAGE})")),
     }
+}
+
+fn is_gguf(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
 }
 
 fn options() -> Result<Options, lexopt::Error> {
@@ -61,6 +82,13 @@ fn options() -> Result<Options, lexopt::Error> {
             Arg::Long("table") => options.table = Some(parser.value()?.into()),
             Arg::Long("tensor") => options.tensor = Some(parser.value()?.string()?),
             Arg::Long("indices") => options.indices = Some(parser.value()?.into()),
+            Arg::Long("ids") => {
+                let ids = parser.value()?.string()?;
+                let ids = ids.split(',').map(|id| id.trim().parse::<i64>());
+                options.ids = Some(ids.collect::<Result<_, _>>().map_err(|error| format!("--ids: {error}"))?);
+            }
+            Arg::Long("scales") => options.scales = Some(parser.value()?.string()?),
+            Arg::Long("zero-points") => options.zero_points = Some(parser.value()?.string()?),
             Arg::Long("out") | Arg::Short('o') => options.out = Some(parser.value()?.into()),
             other => return Err(other.unexpected()),
         }

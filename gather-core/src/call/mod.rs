@@ -6,6 +6,7 @@ mod erased;
 pub(crate) mod maps;
 pub(crate) mod operator;
 pub(crate) mod plan;
+pub(crate) mod quantized;
 pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;

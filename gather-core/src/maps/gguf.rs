@@ -56,19 +56,36 @@ pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
     out
 }
 
+/// Calls a function for each of eight groups, whose number is a constant: loops over groups are not unrolled at every
+/// level, and then all values take the way over the stack (bench `tables`).
+macro_rules! for_each_group {
+    ($function:ident($($arg:expr),*)) => {
+        for_each_group!(@ $function ($($arg),*) 0 1 2 3 4 5 6 7)
+    };
+    (@ $function:ident $args:tt $($group:literal)*) => {
+        $(for_each_group!(@one $function $group $args);)*
+    };
+    (@one $function:ident $group:literal ($($arg:expr),*)) => {
+        $function::<$group>($($arg),*)
+    };
+}
+
 #[inline(always)]
 pub(super) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
     let (d, dmin) = (half(block, 0), half(block, 2));
     let mut out = [0.0; 256];
-    for group in 0..8 {
-        let (scale, min) = q4_k_scale(block, group);
-        let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
-        let (codes, shift) = (16 + group / 2 * 32, group % 2 * 4);
-        for i in 0..32 {
-            out[group * 32 + i] = d * f32::from(block[codes + i] >> shift & 15) - m;
-        }
-    }
+    for_each_group!(q4_k_group(block, d, dmin, &mut out));
     out
+}
+
+#[inline(always)]
+fn q4_k_group<const GROUP: usize>(block: &[u8; 144], d: f32, dmin: f32, out: &mut [f32; 256]) {
+    let (scale, min) = q4_k_scale(block, GROUP);
+    let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
+    let (codes, shift) = (16 + GROUP / 2 * 32, GROUP % 2 * 4);
+    for i in 0..32 {
+        out[GROUP * 32 + i] = d * f32::from(block[codes + i] >> shift & 15) - m;
+    }
 }
 
 /// Scale and minimum of a group, of 6 bits each.
@@ -89,31 +106,50 @@ fn q4_k_scale(block: &[u8; 144], group: usize) -> (u8, u8) {
 pub(super) fn q6_k(block: &[u8; 210]) -> [f32; 256] {
     let d = half(block, 208);
     let mut out = [0.0; 256];
-    for group in 0..8 {
-        // Groups of 32: four out of each half of the block, two of them out of the low halves of its bytes.
-        let (half, k) = (group / 4, group % 4);
-        let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
-        let (high, high_shift) = (128 + half * 32, k * 2);
-        for sub in 0..2 {
-            let scale = d * f32::from(block[192 + group * 2 + sub] as i8);
-            for i in sub * 16..sub * 16 + 16 {
-                let code = block[low + i] >> low_shift & 15 | (block[high + i] >> high_shift & 3) << 4;
-                out[group * 32 + i] = scale * f32::from(code as i8 - 32);
-            }
+    for_each_group!(q6_k_group(block, d, &mut out));
+    out
+}
+
+/// A group of 32: there are four out of each half of the block, two of them out of the low halves of its bytes.
+#[inline(always)]
+fn q6_k_group<const GROUP: usize>(block: &[u8; 210], d: f32, out: &mut [f32; 256]) {
+    let (half, k) = (GROUP / 4, GROUP % 4);
+    let (low, low_shift) = (half * 64 + k % 2 * 32, k / 2 * 4);
+    let (high, high_shift) = (128 + half * 32, k * 2);
+    for sub in 0..2 {
+        let scale = d * f32::from(block[192 + GROUP * 2 + sub] as i8);
+        for i in sub * 16..sub * 16 + 16 {
+            let code = block[low + i] >> low_shift & 15 | (block[high + i] >> high_shift & 3) << 4;
+            out[GROUP * 32 + i] = scale * f32::from(code as i8 - 32);
         }
     }
-    out
 }
 
 /// What the codes of [`IQ4_NL`] stand for.
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
+/// What a code of [`IQ4_NL`] stands for. A load from the table is one for each number. Comparing with every code and
+/// choosing works on whole vectors of bytes.
+#[inline(always)]
+fn iq4_nl_value(code: u8) -> i8 {
+    let mut value = IQ4_NL_VALUES[0];
+    for k in 1..16 {
+        value = if code >= k { IQ4_NL_VALUES[usize::from(k)] } else { value };
+    }
+    value
+}
+
 #[inline(always)]
 pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
     let (d, codes) = (half(block, 0), halves_of_bytes(block, 2));
+    // The look-ups of all codes come before the first conversion, or they would not stay in vectors of bytes.
+    let mut values = [0; 32];
+    for i in 0..32 {
+        values[i] = iq4_nl_value(codes[i]);
+    }
     let mut out = [0.0; 32];
     for i in 0..32 {
-        out[i] = d * f32::from(IQ4_NL_VALUES[usize::from(codes[i])]);
+        out[i] = d * f32::from(values[i]);
     }
     out
 }

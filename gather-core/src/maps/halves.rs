@@ -8,6 +8,7 @@
 use half::{bf16, f16};
 
 use crate::maps::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::types::codes::{Scale, sealed};
 
 crate::map_kernels! {
     /// Half precision to single, exactly.
@@ -49,3 +50,24 @@ pub(super) fn to_bf16<const N: usize>(values: [f32; N]) -> [bf16; N] {
     }
     out
 }
+
+/// A type of `half` as the scales of block-quantised data.
+macro_rules! scale {
+    ($ty:ty, $to:ident, $from:ident) => {
+        impl sealed::Sealed for $ty {}
+
+        impl Scale for $ty {
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                $to(self.to_bits())
+            }
+
+            #[inline(always)]
+            fn from_f32(value: f32) -> Self {
+                <$ty>::from_bits($from(value))
+            }
+        }
+    };
+}
+scale!(f16, f16_to_f32, f32_to_f16);
+scale!(bf16, bf16_to_f32, f32_to_bf16);

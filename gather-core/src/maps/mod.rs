@@ -32,9 +32,9 @@
 //! Results in `f16` and `bf16` are those in `f32`, rounded once to the nearest, and to the even one of two that are as
 //! near. The maps for them need the feature `half`.
 //!
-//! The maps have no branches, so that they are vectorised at every level, but for the look-ups of NF4 and IQ4_NL. The
-//! functions that they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on
-//! [tables in few bits](crate::guide::tables).
+//! The maps have no branches, so that they are vectorised at every level, but for the look-ups of NF4. The functions
+//! that they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [tables in
+//! few bits](crate::guide::tables).
 //!
 //! The conversions of `half` types give what those of the crate `half` give, to the bit, NaN payloads included.
 

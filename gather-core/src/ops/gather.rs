@@ -5,12 +5,14 @@
 use alloc::vec::Vec;
 
 use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::quantized::BlockQuantized;
 use crate::call::{self, Sealed};
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::codes::Codes;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -64,6 +66,14 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 #[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
 pub type Gather = IndexOperator<GatherAttributes>;
 
+/// A [`Gather`] from block-quantised data, made by [`Gather::block_quantized`].
+///
+/// # Definition
+/// ONNX Runtime
+/// [`com.microsoft.GatherBlockQuantized`](https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherBlockQuantized),
+/// for codes of 2, 4 and 8 bits whose `quantize_axis` is the last.
+pub type GatherBlockQuantized = BlockQuantized<GatherAttributes>;
+
 /// The attributes of [`Gather`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GatherAttributes {
@@ -111,6 +121,17 @@ impl Gather {
     #[must_use]
     pub fn torch(axis: i64) -> Self {
         Self::new(axis).negative_index(NegativeIndex::Reject).with_attributes(|attributes| attributes.lists = true)
+    }
+
+    /// ONNX Runtime's `GatherBlockQuantized`: data is codes of a few bits, quantised in blocks along the last axis, and
+    /// the result is the numbers that they stand for. Negative indices count from the end, and out-of-range ones yield
+    /// zeros. [`run`](BlockQuantized::run) has the shapes and an example.
+    ///
+    /// `block_size` values share a scale: a power of two from 16 on. `axis` is any but the last.
+    #[must_use]
+    pub fn block_quantized(axis: i64, codes: Codes, block_size: usize) -> GatherBlockQuantized {
+        let gather = Self::new(axis).out_of_bounds(OutOfBounds::Zero);
+        BlockQuantized::from_operator(gather, codes, block_size)
     }
 
     /// Sets how many leading dimensions data and indices share. The rank of indices is added to a negative number.

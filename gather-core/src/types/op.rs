@@ -69,6 +69,10 @@ pub enum Argument {
     Output,
     /// The tensor of updates, which a scatter reads.
     Updates,
+    /// The scales of block-quantised data.
+    Scales,
+    /// The zero points of block-quantised data.
+    ZeroPoints,
     /// `block_shape` of BatchToSpace and SpaceToBatch.
     BlockShape,
     /// `crops_begin` of BatchToSpace.
@@ -88,6 +92,8 @@ impl fmt::Display for Argument {
             Argument::Indices => "indices",
             Argument::Output => "output",
             Argument::Updates => "updates",
+            Argument::Scales => "scales",
+            Argument::ZeroPoints => "zero_points",
             Argument::BlockShape => "block_shape",
             Argument::CropsBegin => "crops_begin",
             Argument::CropsEnd => "crops_end",

@@ -1,7 +1,9 @@
 //! Tables in few bits: every ready-made map and every conversion, on every byte, from safe code alone.
 
 use gather_core::maps::{self, Block};
-use gather_core::{Element, Gather, GatherNd, Map, OutOfBounds, Param, Params, View};
+use gather_core::{
+    Codes, Element, Gather, GatherNd, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, View, ViewMut,
+};
 
 /// Runs a map on a table of any bytes: in rows, one by one, with an index out of range.
 fn runs<T: Element, U: Element, P: Params>(map: &Map<T, U, P>, table: &[T], given: P::Given<'_>) {
@@ -112,4 +114,43 @@ fn pages_that_are_needed() {
     assert!(told.rows <= 1, "{told:?}");
     let strided = View::strided(&table, &[5, 7], &[0, -3], 700).unwrap();
     assert!(Gather::new(0).out_of_bounds(OutOfBounds::Clamp).will_need(&strided, &ids).rows <= 28);
+}
+
+#[test]
+fn block_quantized_data() {
+    let bytes = bytes();
+    for codes in [Codes::Bits2, Codes::Bits4, Codes::Bits8, Codes::U4, Codes::I4] {
+        let values = 33 * codes.per_byte();
+        assert!(codes.default_zero_point() <= 128);
+        for block_size in [16, 1 << (usize::BITS - 1)] {
+            let blocks = values.div_ceil(block_size);
+            let scales = vec![f32::NAN; 5 * blocks];
+            let zero_shape = match codes {
+                Codes::U4 | Codes::I4 => vec![(5 * blocks).div_ceil(2)],
+                _ => vec![5, blocks.div_ceil(codes.per_byte())],
+            };
+            let count: usize = zero_shape.iter().product();
+            let (data, scales) =
+                (View::new(&bytes[1..166], &[5, 33]).unwrap(), View::new(&scales, &[5, blocks]).unwrap());
+            let zeros = View::new(&bytes[..count], &zero_shape).unwrap();
+            let ids = View::new(&[4, -1, i64::MIN, i64::MAX], &[4]).unwrap();
+            let op = Gather::block_quantized(-2, codes, block_size).par(Par::Threads(2)).level(Level::Scalar);
+            let op = op.out_of_bounds(OutOfBounds::Wrap).negative_index(NegativeIndex::FromEnd);
+            assert_eq!((op.get_codes(), op.get_block_size()), (codes, block_size));
+            let got = op.run(&data, &ids, &scales, Some(&zeros)).unwrap();
+            assert!(got.as_slice().iter().all(|value| value.is_nan()));
+            let plan = op.plan::<f32, i64>(data.layout(), ids.layout()).unwrap();
+            assert_eq!(plan.output_shape(), [4, values]);
+            assert!(!plan.explain().to_string().is_empty());
+            assert_eq!(plan.run(&data, &ids, &scales, None).unwrap().len(), got.len());
+            assert!(plan.will_need(&data, &ids).rows <= 4);
+            let mut out = vec![0.0; got.len()];
+            plan.run_into(&data, &ids, &scales, None, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
+            op.run_into(&data, &ids, &scales, None, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
+            let mut short = ViewMut::new(&mut out, &[values, 4]).unwrap();
+            assert!(op.run_into(&data, &ids, &scales, None, &mut short).is_err());
+            let wrong = View::new(&bytes[..5], &[5]).unwrap();
+            assert!(op.run(&data, &ids, &scales, Some(&wrong)).is_err() || codes.per_byte() == 1);
+        }
+    }
 }

@@ -4,11 +4,13 @@
 #[path = "../../../gather-core/examples/common/mod.rs"]
 mod common;
 mod files;
+mod gguf;
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{DynView, Gather, Registry, View};
+use gather_core::{DynView, Gather, Registry, Tensor, View};
 
 use common::Array;
+use common::table::{Scales, Table};
 
 /// The outcome of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +21,46 @@ pub enum Outcome {
     Refused,
 }
 
-/// Reads one drawn file as `.npy` or `.safetensors`.
+/// Reads one drawn file as `.npy`, `.safetensors` or `.gguf`.
 ///
 /// # Errors
 /// When there are not enough bytes for a file.
 pub fn read(u: &mut Unstructured<'_>) -> Result<Outcome> {
-    if u.arbitrary()? {
-        let file = files::npy(u)?;
-        Ok(used(common::npy::parse(&file)))
-    } else {
-        let file = files::safetensors(u)?;
-        Ok(used(common::safetensors::parse(&file, files::TENSOR)))
+    Ok(match u.int_in_range(0..=3)? {
+        0 => used(common::npy::parse(&files::npy(u)?)),
+        1 => used(common::safetensors::parse(&files::safetensors(u)?, files::TENSOR)),
+        2 => {
+            let file = files::safetensors(u)?;
+            // Codes of four bits are bytes of any shape.
+            if let Ok((shape, bytes)) = common::safetensors::packed(&file, files::TENSOR) {
+                let _ = View::new(bytes, &shape);
+            }
+            looked_up(common::safetensors::table(&file, files::TENSOR))
+        }
+        _ => looked_up(common::gguf::parse(&gguf::gguf(u)?, files::TENSOR)),
+    })
+}
+
+/// The rows of a tensor in a `.gguf` file as numbers.
+///
+/// # Errors
+/// What is wrong with the file or with the ids.
+pub fn gguf_rows(file: &[u8], tensor: &str, ids: &[i64]) -> std::result::Result<Tensor<f32>, String> {
+    let ids = View::new(ids, &[ids.len()]).map_err(|error| error.to_string())?;
+    common::gguf::parse(file, tensor)?.rows(&ids, Scales::None)
+}
+
+/// Checks that rows can be read of a table, by reading the first and the last.
+fn looked_up(table: std::result::Result<Table<'_>, String>) -> Outcome {
+    let Ok(table) = table else { return Outcome::Refused };
+    assert_eq!(table.format.bytes(&table.shape), Ok(table.bytes.len()), "{:?} {:?}", table.format, table.shape);
+    let rows = table.rows(&View::new(&[0i64, -1], &[2]).expect("two ids"), Scales::None);
+    match table.shape.first() {
+        Some(1..) if !table.bytes.is_empty() => assert!(rows.is_ok(), "{:?}", rows.err()),
+        // Without elements, a dimension may be anything.
+        _ => assert!(rows.is_err() || table.shape.contains(&0)),
     }
+    Outcome::Array
 }
 
 /// Checks that an operator can run on an array that was read, by taking its first row.

@@ -20,6 +20,7 @@ mod index_op;
 mod judge;
 mod map;
 mod memory;
+mod quantized;
 mod scatter;
 mod shapes;
 mod space;
@@ -30,6 +31,7 @@ pub use gather::gather;
 pub use gather_elements::gather_elements;
 pub use gather_nd::gather_nd;
 pub use map::map;
+pub use quantized::block_quantized;
 pub use scatter::{scatter_elements, scatter_nd};
 
 /// The most elements of data in a case. Miri is slow.

@@ -39,6 +39,21 @@ pub(crate) struct ConvertFns {
 }
 
 impl ConvertFns {
+    /// The functions of the levels that are found at run time.
+    pub(crate) const fn new(
+        scalar: MoveFn,
+        #[cfg(target_arch = "x86_64")] avx2: MoveFn,
+        #[cfg(target_arch = "x86_64")] avx512: MoveFn,
+    ) -> Self {
+        ConvertFns {
+            scalar,
+            #[cfg(target_arch = "x86_64")]
+            avx2,
+            #[cfg(target_arch = "x86_64")]
+            avx512,
+        }
+    }
+
     /// What converts resolved rows at a level. Where the target itself has the level, the scalar one is compiled for it.
     pub(crate) fn at(&self, level: Level) -> MoveFn {
         match level {
@@ -64,13 +79,13 @@ impl<T, U, P> Map<T, U, P> {
         let erased = Erased {
             name: C::NAME,
             params: C::PARAMS,
-            convert_fns: ConvertFns {
-                scalar: converted_scalar::<C>,
+            convert_fns: ConvertFns::new(
+                converted_scalar::<C>,
                 #[cfg(target_arch = "x86_64")]
-                avx2: converted_avx2::<C>,
+                converted_avx2::<C>,
                 #[cfg(target_arch = "x86_64")]
-                avx512: converted_avx512::<C>,
-            },
+                converted_avx512::<C>,
+            ),
         };
         Map { erased, types: PhantomData }
     }

@@ -20,6 +20,7 @@
 //! A row out of range is converted as if it were position 0, which every axis has, before it is filled.
 
 pub(crate) mod map;
+pub(crate) mod quantized;
 
 use core::mem::MaybeUninit;
 
@@ -202,7 +203,7 @@ unsafe fn row_avx512<C: Convert>(
     unsafe { convert_row::<C>(from, to, given, place) }
 }
 
-/// Converts resolved rows.
+/// Converts resolved rows by a map.
 ///
 /// # Safety
 /// As for [`MoveFn`], for the types of the map.
@@ -212,37 +213,55 @@ unsafe fn convert_rows<C: Convert>(
     job: &MoveJob,
     convert: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], &GivenParams<'_, C::Params>, Place),
 ) {
-    let elements = conversion(args).elements;
-    let piece = (PIECE / size_of::<C::In>()).max(1);
     // SAFETY: K8: what is given for this map's parameters.
     let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
+    if conversion(args).elements > 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { convert_slices(args, job, given.data, |from, to, place| convert(from, to, given, place)) };
+    }
     for i in 0..job.n {
         // SAFETY: K8; `i < n`.
-        let (from, to, place) = unsafe { ends::<C>(given.data, job, i) };
-        if elements == 1 {
-            // SAFETY: K8 for this element.
-            let params = unsafe { C::Params::at(&given.lookups, place) };
-            // SAFETY: K2 and K8: a value of the map's input, aligned for it.
-            let value = unsafe { from.read() };
-            // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
-            unsafe { to.write(MaybeUninit::new(C::convert(value, params))) };
-            continue;
-        }
-        // SAFETY: K2 and K8: as many values of the map's input, aligned for it.
+        let (from, to, place) = unsafe { ends::<C::In, C::Out>(given.data, job, i) };
+        // SAFETY: K8 for this element.
+        let params = unsafe { C::Params::at(&given.lookups, place) };
+        // SAFETY: K2 and K8: a value of the map's input, aligned for it.
+        let value = unsafe { from.read() };
+        // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
+        unsafe { to.write(MaybeUninit::new(C::convert(value, params))) };
+    }
+}
+
+/// Converts resolved rows slice by slice: whole rows, or pieces of rows between which the next one is fetched.
+///
+/// # Safety
+/// As for [`MoveFn`], for rows of `In` that become rows of `Out`. Data begins at the address `data`.
+#[inline(always)]
+unsafe fn convert_slices<In: Copy, Out>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    data: usize,
+    convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
+) {
+    let elements = conversion(args).elements;
+    let piece = (PIECE / size_of::<In>()).max(1);
+    for i in 0..job.n {
+        // SAFETY: K8; `i < n`.
+        let (from, to, place) = unsafe { ends::<In, Out>(data, job, i) };
+        // SAFETY: K2 and K8: as many values of the input, aligned for it.
         let from = unsafe { core::slice::from_raw_parts(from, elements) };
-        // SAFETY: K1, K4 and K8: memory for as many values of the map's output, aligned for it, that nothing else uses.
+        // SAFETY: K1, K4 and K8: memory for as many values of the output, aligned for it, that nothing else uses.
         let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
         if job.prefetch_distance == 0 {
-            convert(from, to, given, place);
+            convert(from, to, place);
             continue;
         }
         // SAFETY: below `n`.
         let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
         let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
         for (k, (from, to)) in pieces.enumerate() {
-            prefetch(next.wrapping_add(k * piece * size_of::<C::In>()), size_of_val(from));
+            prefetch(next.wrapping_add(k * piece * size_of::<In>()), size_of_val(from));
             let place = Place { element: place.element.wrapping_add(k * piece), ..place };
-            convert(from, to, given, place);
+            convert(from, to, place);
         }
     }
 }
@@ -255,15 +274,15 @@ const PIECE: usize = 256;
 /// # Safety
 /// K8 for the rows; `i < n`.
 #[inline(always)]
-unsafe fn ends<C: Convert>(data: usize, job: &MoveJob, i: usize) -> (*const C::In, *mut MaybeUninit<C::Out>, Place) {
+unsafe fn ends<In, Out>(data: usize, job: &MoveJob, i: usize) -> (*const In, *mut MaybeUninit<Out>, Place) {
     // SAFETY: `positions` has `n` entries.
     let position = unsafe { job.positions.wrapping_add(i).read() };
     // SAFETY: `i < n`.
-    let from: *const C::In = unsafe { job.source(i) }.cast();
-    let to: *mut MaybeUninit<C::Out> = job.target(i).cast();
+    let from: *const In = unsafe { job.source(i) }.cast();
+    let to: *mut MaybeUninit<Out> = job.target(i).cast();
     debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
     // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
-    let element = from.addr().wrapping_sub(data) / size_of::<C::In>();
+    let element = from.addr().wrapping_sub(data) / size_of::<In>();
     (from, to, Place { row: job.first_position + position as usize, element })
 }
 

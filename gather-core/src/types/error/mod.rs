@@ -328,6 +328,38 @@ pub enum Error {
         /// Whether data is row-major.
         row_major: bool,
     },
+    /// `block_size` of block-quantised data is no power of two from 16 on.
+    QuantizedBlockSize {
+        /// The operator.
+        op: Op,
+        /// The value as given.
+        block_size: usize,
+    },
+    /// The gathered axis of block-quantised data is the last one, which blocks run along.
+    QuantizedAxis {
+        /// The operator.
+        op: Op,
+        /// The axis.
+        axis: usize,
+    },
+    /// Scales or zero points of block-quantised data have not the shape that data asks for.
+    QuantizedShapeMismatch {
+        /// The operator.
+        op: Op,
+        /// Which of them.
+        argument: Argument,
+        /// The shape asked for.
+        expected: Box<[usize]>,
+        /// The shape given.
+        got: Box<[usize]>,
+    },
+    /// A tensor that is taken in row-major order only has other strides.
+    NotRowMajor {
+        /// The operator.
+        op: Op,
+        /// Which tensor.
+        argument: Argument,
+    },
     /// The registry has no kernels for a data type.
     UnknownDType {
         /// The operator.

@@ -26,6 +26,24 @@ fn messages() -> Vec<(Error, &'static str)> {
     };
     vec![
         (
+            Error::QuantizedBlockSize { op, block_size: 24 },
+            "gather: block_size is 24; allowed is a power of two from 16 on",
+        ),
+        (
+            Error::QuantizedAxis { op, axis: 1 },
+            "gather: axis 1 is the last one of block-quantised data, which blocks run along",
+        ),
+        (
+            Error::QuantizedShapeMismatch {
+                op,
+                argument: Argument::ZeroPoints,
+                expected: [3, 1].into(),
+                got: [3, 2].into(),
+            },
+            "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
+        ),
+        (Error::NotRowMajor { op, argument: Argument::Scales }, "gather: scales must be row-major here"),
+        (
             Error::AxisOutOfRange { op, axis: -3, rank: 2 },
             "gather: axis -3 is out of range; data of rank 2 allows -2..=1",
         ),

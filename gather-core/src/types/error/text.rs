@@ -173,6 +173,18 @@ impl fmt::Display for Error {
                      each of data"
                 )
             }
+            Error::QuantizedBlockSize { op, block_size } => {
+                write!(f, "{op}: block_size is {block_size}; allowed is a power of two from 16 on")
+            }
+            Error::QuantizedAxis { op, axis } => {
+                write!(f, "{op}: axis {axis} is the last one of block-quantised data, which blocks run along")
+            }
+            Error::QuantizedShapeMismatch { op, argument, expected, got } => {
+                write!(f, "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}")
+            }
+            Error::NotRowMajor { op, argument } => {
+                write!(f, "{op}: {argument} must be row-major here")
+            }
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
             }

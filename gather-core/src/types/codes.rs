@@ -1,0 +1,91 @@
+//! Codes of block-quantised data, and the types of its scales.
+
+#![forbid(unsafe_code)]
+
+use crate::types::element::Element;
+
+/// How block-quantised data holds its codes, as ONNX Runtime's `GatherBlockQuantized` has it.
+///
+/// Codes lie side by side in bytes, the lowest bits first.
+///
+/// | codes | type of data there | a code | zero point if none is given |
+/// |---|---|---|---|
+/// | `Bits2` | `uint8`, `bits = 2` | 0 to 3 | 2 |
+/// | `Bits4` | `uint8`, `bits = 4` | 0 to 15 | 8 |
+/// | `Bits8` | `uint8`, `bits = 8` | 0 to 255 | 128 |
+/// | `U4` | `uint4` | 0 to 15 | 0 |
+/// | `I4` | `int4` | -8 to 7 | 0 |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Codes {
+    /// Four codes of two bits in a byte.
+    Bits2,
+    /// Two codes of four bits in a byte.
+    Bits4,
+    /// A code is a byte.
+    Bits8,
+    /// Pairs of the ONNX type UINT4.
+    U4,
+    /// Pairs of the ONNX type INT4.
+    I4,
+}
+
+impl Codes {
+    /// How many codes a byte holds.
+    #[must_use]
+    pub const fn per_byte(self) -> usize {
+        match self {
+            Codes::Bits2 => 4,
+            Codes::Bits4 | Codes::U4 | Codes::I4 => 2,
+            Codes::Bits8 => 1,
+        }
+    }
+
+    /// The zero point of data that comes without.
+    #[must_use]
+    pub const fn default_zero_point(self) -> u8 {
+        match self {
+            Codes::Bits2 => 2,
+            Codes::Bits4 => 8,
+            Codes::Bits8 => 128,
+            Codes::U4 | Codes::I4 => 0,
+        }
+    }
+
+    /// Whether zero points lie in one list, as the tensors of ONNX's types of four bits do, and not row by row.
+    pub(crate) const fn lists_zero_points(self) -> bool {
+        matches!(self, Codes::U4 | Codes::I4)
+    }
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+/// The type of the scales of block-quantised data, which is that of the result: `f32`, and with the feature `half`
+/// `f16` and `bf16`. Sealed.
+///
+/// Values are computed in `f32` and rounded once.
+pub trait Scale: Element + sealed::Sealed {
+    /// The number as `f32`, exactly.
+    #[doc(hidden)]
+    fn to_f32(self) -> f32;
+
+    /// The nearest number of this type.
+    #[doc(hidden)]
+    fn from_f32(value: f32) -> Self;
+}
+
+impl sealed::Sealed for f32 {}
+
+impl Scale for f32 {
+    #[inline(always)]
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn from_f32(value: f32) -> Self {
+        value
+    }
+}

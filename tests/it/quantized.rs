@@ -1,0 +1,208 @@
+//! Gathering from block-quantised data, against values of ONNX Runtime (`tests/data/tables/quantized.jsonl`).
+
+use gather_core::{Argument, NegativeIndex, OutOfBounds};
+use gather_core::{Codes, Error, Gather, GatherBlockQuantized, Index, Layout, Op, Par, Scale, Tensor, View, ViewMut};
+use half::f16;
+use serde_json::Value;
+
+use crate::maps::levels;
+use crate::tables::{lines, unhex};
+
+/// A tensor of a case.
+struct Part {
+    shape: Vec<usize>,
+    value: Value,
+}
+
+impl Part {
+    fn new(case: &Value, name: &str) -> Self {
+        let value = case[name].clone();
+        let shape = value["shape"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap() as usize).collect();
+        Part { shape, value }
+    }
+
+    fn bytes(&self) -> Tensor<u8> {
+        Tensor::new(unhex(self.value["bytes"].as_str().unwrap()), &self.shape).unwrap()
+    }
+
+    fn numbers<T>(&self, key: &str, number: impl Fn(i64) -> T) -> Tensor<T> {
+        let values = self.value[key].as_array().unwrap().iter().map(|value| number(value.as_i64().unwrap()));
+        Tensor::new(values.collect(), &self.shape).unwrap()
+    }
+}
+
+/// Bits, and whether they are NaN.
+trait Bits: Scale {
+    fn bits(self) -> (u32, bool);
+    fn of(bits: i64) -> Self;
+}
+
+impl Bits for f32 {
+    fn bits(self) -> (u32, bool) {
+        (self.to_bits(), self.is_nan())
+    }
+    fn of(bits: i64) -> Self {
+        f32::from_bits(bits as u32)
+    }
+}
+
+impl Bits for f16 {
+    fn bits(self) -> (u32, bool) {
+        (self.to_bits().into(), self.is_nan())
+    }
+    fn of(bits: i64) -> Self {
+        f16::from_bits(bits as u16)
+    }
+}
+
+fn codes(name: &str) -> Codes {
+    match name {
+        "Bits2" => Codes::Bits2,
+        "Bits4" => Codes::Bits4,
+        "Bits8" => Codes::Bits8,
+        "U4" => Codes::U4,
+        "I4" => Codes::I4,
+        other => panic!("{other}"),
+    }
+}
+
+fn same<T: Bits>(got: (&[usize], &[T]), expected: &Tensor<T>, what: &str) {
+    assert_eq!(got.0, expected.shape(), "{what}");
+    for (at, (got, expected)) in got.1.iter().zip(expected.as_slice()).enumerate() {
+        let (got, expected) = (got.bits(), expected.bits());
+        assert!(got.0 == expected.0 || got.1 && expected.1, "{what}: value {at} is {got:x?} and not {expected:x?}");
+    }
+}
+
+/// Every door at every level gives the expected values.
+fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
+    let (data, scales) = (Part::new(case, "data").bytes(), Part::new(case, "scales").numbers("bits", T::of));
+    let zero_points = (!case["zero_points"].is_null()).then(|| Part::new(case, "zero_points").bytes());
+    let zero_points = zero_points.as_ref().map(Tensor::view);
+    let expected = Part::new(case, "out").numbers("bits", T::of);
+    let block_size = case["block_size"].as_u64().unwrap() as usize;
+    let op =
+        Gather::block_quantized(case["axis"].as_i64().unwrap(), codes(case["codes"].as_str().unwrap()), block_size);
+    let (data, indices, scales) = (data.view(), indices.view(), scales.view());
+    for level in levels() {
+        for par in [Par::Seq, Par::Threads(3)] {
+            let op = op.clone().level(level).par(par);
+            let what = format!("{what} {op:?}");
+            let got = op.run(&data, &indices, &scales, zero_points.as_ref()).unwrap();
+            same((got.shape(), got.as_slice()), &expected, &what);
+
+            let mut out = vec![T::ZERO; expected.len()];
+            let mut view = ViewMut::new(&mut out, expected.shape()).unwrap();
+            op.run_into(&data, &indices, &scales, zero_points.as_ref(), &mut view).unwrap();
+            same((expected.shape(), &out), &expected, &what);
+
+            let plan = op.plan::<T, I>(data.layout(), indices.layout()).unwrap().clone();
+            assert_eq!(plan.output_shape(), expected.shape(), "{what}");
+            let got = plan.run(&data, &indices, &scales, zero_points.as_ref()).unwrap();
+            same((got.shape(), got.as_slice()), &expected, &what);
+            assert!(plan.explain().to_string().contains("gather"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn block_quantized_data_is_read_as_onnx_runtime_reads_it() {
+    let cases = lines("quantized.jsonl");
+    assert_eq!(cases.len(), 20);
+    for (number, case) in cases.iter().enumerate() {
+        let what = format!("case {number}");
+        let indices = Part::new(case, "indices");
+        let types = (case["scales"]["type"].as_str().unwrap(), indices.value["type"].as_str().unwrap());
+        match types {
+            ("float32", "int32") => gives::<f32, i32>(case, &what, &indices.numbers("values", |i| i as i32)),
+            ("float32", "int64") => gives::<f32, i64>(case, &what, &indices.numbers("values", |i| i)),
+            ("float16", "int32") => gives::<f16, i32>(case, &what, &indices.numbers("values", |i| i as i32)),
+            ("float16", "int64") => gives::<f16, i64>(case, &what, &indices.numbers("values", |i| i)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Runs on zeros of these shapes.
+fn run(op: &GatherBlockQuantized, [data, scales, zero_points]: [&[usize]; 3]) -> Result<Vec<usize>, Error> {
+    let tensor = |shape: &[usize]| Tensor::new(vec![0u8; shape.iter().product()], shape).unwrap();
+    let scale_values = vec![1.0f32; scales.iter().product()];
+    let scales = View::new(&scale_values, scales).unwrap();
+    let (data, zero_points) = (tensor(data), tensor(zero_points));
+    let ids = View::new(&[0i32], &[1]).unwrap();
+    Ok(op.run(&data.view(), &ids, &scales, Some(&zero_points.view()))?.shape().to_vec())
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let op = Op::Gather;
+    let of = |axis, codes, block_size| Gather::block_quantized(axis, codes, block_size);
+    for block_size in [0, 1, 8, 24, usize::MAX] {
+        let refused = run(&of(5, Codes::Bits4, block_size), [&[2, 8], &[2, 1], &[2, 1]]);
+        assert_eq!(refused, Err(Error::QuantizedBlockSize { op, block_size }));
+    }
+    let fits: [&[usize]; 3] = [&[2, 24], &[2, 3], &[2, 2]];
+    assert_eq!(run(&of(0, Codes::Bits4, 16), fits), Ok(vec![1, 48]));
+    assert_eq!(run(&of(0, Codes::Bits4, 1 << 20), [&[2, 24], &[2, 1], &[2, 1]]), Ok(vec![1, 48]));
+    assert_eq!(run(&of(0, Codes::U4, 16), [&[2, 24], &[2, 3], &[3]]), Ok(vec![1, 48]));
+    assert_eq!(run(&of(5, Codes::Bits4, 16), fits), Err(Error::AxisOutOfRange { op, axis: 5, rank: 2 }));
+    for axis in [-1, 1] {
+        assert_eq!(run(&of(axis, Codes::Bits4, 16), fits), Err(Error::QuantizedAxis { op, axis: 1 }));
+    }
+    let shape = |argument, expected: &[usize], got: &[usize]| {
+        Err(Error::QuantizedShapeMismatch { op, argument, expected: expected.into(), got: got.into() })
+    };
+    let wrong = run(&of(0, Codes::Bits4, 16), [&[2, 24], &[2, 2], &[2, 2]]);
+    assert_eq!(wrong, shape(Argument::Scales, &[2, 3], &[2, 2]));
+    let wrong = run(&of(0, Codes::Bits8, 16), [&[2, 24], &[2, 2], &[2, 1]]);
+    assert_eq!(wrong, shape(Argument::ZeroPoints, &[2, 2], &[2, 1]));
+    let wrong = run(&of(0, Codes::I4, 16), [&[2, 24], &[2, 3], &[2, 2]]);
+    assert_eq!(wrong, shape(Argument::ZeroPoints, &[3], &[2, 2]));
+    // Without elements.
+    assert_eq!(run(&of(0, Codes::Bits2, 16), [&[2, 0], &[2, 0], &[2, 0]]), Ok(vec![1, 0]));
+    assert_eq!(run(&of(0, Codes::Bits2, 16), [&[0, 4], &[0, 1], &[0, 1]]), Ok(vec![1, 16]));
+}
+
+#[test]
+fn strides_and_policies() {
+    let (bytes, ids, scales) = ([0x21u8; 32], [3i64, 0], [1.0f32; 4]);
+    let data = View::new(&bytes, &[2, 16]).unwrap();
+    let ids = View::new(&ids, &[2]).unwrap();
+    let scales = View::new(&scales, &[2, 2]).unwrap();
+    let op = Gather::block_quantized(0, Codes::Bits4, 16);
+    assert_eq!((op.get_codes(), op.get_block_size()), (Codes::Bits4, 16));
+    let not = |argument| Error::NotRowMajor { op: Op::Gather, argument };
+
+    let turned = View::strided(&bytes, &[2, 16], &[1, 2], 0).unwrap();
+    assert_eq!(op.run(&turned, &ids, &scales, None).unwrap_err(), not(Argument::Data));
+    let turned = scales.permuted(&[1, 0]).unwrap();
+    assert_eq!(op.run(&data, &ids, &turned, None).unwrap_err(), not(Argument::Scales));
+    let zero_points = View::strided(&bytes, &[2, 1], &[2, 1], 0).unwrap();
+    assert_eq!(op.run(&data, &ids, &scales, Some(&zero_points)).unwrap_err(), not(Argument::ZeroPoints));
+    let mut memory = [5.0f32; 64];
+    let mut out = ViewMut::strided(&mut memory, &[2, 32], &[1, 2], 0).unwrap();
+    assert_eq!(op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err(), not(Argument::Output));
+    let mut out = ViewMut::new(&mut memory, &[2, 2, 16]).unwrap();
+    let refused = op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err();
+    assert!(matches!(refused, Error::OutputShapeMismatch { .. }), "{refused}");
+    assert_eq!(memory, [5.0; 64]);
+
+    let strict = op.clone().out_of_bounds(OutOfBounds::Error).negative_index(NegativeIndex::Reject);
+    let refused = strict.run(&data, &ids, &scales, None).unwrap_err();
+    assert!(matches!(refused, Error::IndexOutOfRange { position: 0, index: 3, .. }), "{refused}");
+    let clamped = op.clone().out_of_bounds(OutOfBounds::Clamp).run(&data, &ids, &scales, None).unwrap();
+    assert_eq!(clamped.as_slice()[..2], [-7.0, -6.0]);
+
+    let plan = op.plan::<f32, i64>(data.layout(), ids.layout()).unwrap();
+    let other = View::new(&bytes, &[4, 8]).unwrap();
+    let refused = plan.run(&other, &ids, &scales, None).unwrap_err();
+    assert!(matches!(refused, Error::PlanMismatch { argument: Argument::Data, .. }), "{refused}");
+    assert_eq!(plan.will_need(&other, &ids).rows, 0);
+
+    // A shape over no slice: more values than a dimension counts.
+    let huge = Layout::contiguous(&[0, isize::MAX as usize]).unwrap();
+    let twos = Gather::block_quantized(0, Codes::Bits2, 16);
+    let none = Layout::contiguous(&[0]).unwrap();
+    let refused = twos.plan::<f32, i64>(&huge, &none).unwrap_err();
+    assert!(matches!(refused, Error::DimensionTooLarge { blocks: Some(4), .. }), "{refused}");
+}

@@ -1,0 +1,161 @@
+//! Cases of block-quantised data: every door must give what reading value by value gives.
+
+use arbitrary::{Result, Unstructured};
+use gather_core::{Codes, Error, Gather, OutOfBounds, Par, Tensor, View, ViewMut};
+
+use super::draw;
+use super::elements::mixed;
+use super::judge::OnPanic;
+use super::{MOST_OUT, Outcome};
+
+const CODES: [Codes; 5] = [Codes::Bits2, Codes::Bits4, Codes::Bits8, Codes::U4, Codes::I4];
+const BLOCK_SIZES: [usize; 8] = [16, 32, 16, 64, 128, 16, 1 << 40, 24];
+
+#[derive(Debug)]
+struct Case {
+    codes: Codes,
+    block_size: usize,
+    /// Of data: before the axis, the axis, between it and the last, bytes of the last.
+    shape: [usize; 4],
+    indices: Vec<i64>,
+    out_of_bounds: OutOfBounds,
+    par: Par,
+    level: gather_core::Level,
+    /// Bytes of zero points, if there are any.
+    has_zero_points: bool,
+    /// Whether there is a scale too many.
+    misfits: bool,
+    seed: u64,
+}
+
+/// Runs the doors of block-quantised data.
+///
+/// # Errors
+/// When there are not enough bytes for a case.
+pub fn block_quantized(u: &mut Unstructured<'_>) -> Result<Outcome> {
+    let codes = *u.choose(&CODES)?;
+    let block_size = *u.choose(&BLOCK_SIZES)?;
+    let bytes = u.int_in_range(0..=130 / codes.per_byte())?;
+    let shape = [u.int_in_range(1..=2)?, u.int_in_range(0..=9)?, u.int_in_range(1..=2)?, bytes];
+    let row = (shape[0] * shape[2] * bytes * codes.per_byte()).max(1);
+    let count = u.int_in_range(0..=(MOST_OUT / row).min(90))?;
+    let dim = shape[1] as i64;
+    let indices = (0..count).map(|_| if draw::one_in(u, 40)? { u.arbitrary() } else { u.int_in_range(-dim..=dim) });
+    let case = Case {
+        codes,
+        block_size,
+        shape,
+        indices: indices.collect::<Result<_>>()?,
+        out_of_bounds: *u.choose(&[OutOfBounds::Zero, OutOfBounds::Zero, OutOfBounds::Error, OutOfBounds::Wrap])?,
+        par: draw::par(u)?,
+        level: draw::level(u)?,
+        has_zero_points: u.arbitrary()?,
+        misfits: draw::one_in(u, 24)?,
+        seed: u64::from(u.arbitrary::<u16>()?) << 32,
+    };
+    Ok(case.check())
+}
+
+impl Case {
+    fn noise(&self, at: usize) -> u64 {
+        mixed(self.seed.wrapping_add(at as u64))
+    }
+
+    /// Blocks of a row.
+    fn blocks(&self) -> usize {
+        (self.shape[3] * self.codes.per_byte()).div_ceil(self.block_size)
+    }
+
+    /// Value `at` of packed codes.
+    fn code(&self, bytes: &[u8], at: usize) -> f32 {
+        let (per, bits) = (self.codes.per_byte(), 8 / self.codes.per_byte());
+        let code = u32::from(bytes[at / per]) >> (at % per * bits) & ((1 << bits) - 1);
+        if self.codes == Codes::I4 && code > 7 { code as f32 - 16.0 } else { code as f32 }
+    }
+
+    /// What position `index` of the axis is, or `None` for zeros.
+    fn position(&self, index: i64) -> Option<usize> {
+        let dim = self.shape[1] as i64;
+        match self.out_of_bounds {
+            OutOfBounds::Wrap => Some(index.rem_euclid(dim) as usize),
+            _ => (-dim..dim).contains(&index).then(|| index.rem_euclid(dim) as usize),
+        }
+    }
+
+    fn expected(&self, data: &[u8], scales: &[f32], zero_points: Option<&[u8]>) -> Vec<f32> {
+        let [before, dim, between, bytes] = self.shape;
+        let (per, blocks) = (self.codes.per_byte(), self.blocks());
+        let lists = matches!(self.codes, Codes::U4 | Codes::I4);
+        let zero_row = if lists { blocks } else { blocks.div_ceil(per) * per };
+        let mut out = Vec::new();
+        for p in 0..before {
+            for &index in &self.indices {
+                for q in 0..between * bytes * per {
+                    let Some(at) = self.position(index) else {
+                        out.push(0.0);
+                        continue;
+                    };
+                    let (row, value) = ((p * dim + at) * between + q / (bytes * per), q % (bytes * per));
+                    let block = value / self.block_size;
+                    let zero_point = match zero_points {
+                        Some(codes) => self.code(codes, row * zero_row + block),
+                        None => self.codes.default_zero_point().into(),
+                    };
+                    out.push((self.code(data, row * bytes * per + value) - zero_point) * scales[row * blocks + block]);
+                }
+            }
+        }
+        out
+    }
+
+    fn check(&self) -> Outcome {
+        let _shown = OnPanic(self);
+        let [before, dim, between, bytes] = self.shape;
+        let (rows, per, blocks) = (before * dim * between, self.codes.per_byte(), self.blocks());
+        let data: Vec<u8> = (0..rows * bytes).map(|at| self.noise(at) as u8).collect();
+        let last = blocks + usize::from(self.misfits);
+        let scales: Vec<f32> = (0..rows * last).map(|at| self.noise(!at) as i16 as f32 / 64.0).collect();
+        let zero_shape = match self.codes {
+            Codes::U4 | Codes::I4 => vec![(rows * blocks).div_ceil(per)],
+            _ => vec![before, dim, between, blocks.div_ceil(per)],
+        };
+        let zero_points: Vec<u8> =
+            (0..zero_shape.iter().product()).map(|at: usize| self.noise(at + 1_000_000) as u8).collect();
+        let zero_view = View::new(&zero_points, &zero_shape).expect("as many as the shape says");
+        let zero_points = self.has_zero_points.then_some(&zero_points[..]);
+        let data_view = View::new(&data, &self.shape).expect("as many as the shape says");
+        let scale_view = View::new(&scales, &[before, dim, between, last]).expect("as many as the shape says");
+        let indices = View::new(&self.indices, &[self.indices.len()]).expect("as many as the shape says");
+
+        let op = Gather::block_quantized(1, self.codes, self.block_size).out_of_bounds(self.out_of_bounds);
+        let op = op.par(self.par).level(self.level);
+        let given = self.has_zero_points.then_some(&zero_view);
+        let got = op.run(&data_view, &indices, &scale_view, given);
+        let planned = op.plan(data_view.layout(), indices.layout());
+        let planned = planned.and_then(|plan| plan.run(&data_view, &indices, &scale_view, given));
+        assert_eq!(got.as_ref().map(Tensor::shape), planned.as_ref().map(Tensor::shape));
+        let bad = self.indices.iter().any(|&index| !(-(dim as i64)..dim as i64).contains(&index));
+        match &got {
+            Err(Error::QuantizedBlockSize { .. }) => assert!(!self.block_size.is_power_of_two()),
+            Err(Error::QuantizedShapeMismatch { .. }) => assert!(self.misfits),
+            // Nothing can be wrapped onto an empty axis.
+            Err(Error::IndexOutOfRange { .. }) => {
+                assert!(bad && (self.out_of_bounds == OutOfBounds::Error || dim == 0));
+            }
+            Err(error) => panic!("{error}"),
+            Ok(_) => {
+                assert!(!self.misfits && self.block_size.is_power_of_two());
+                assert!(!bad || self.out_of_bounds != OutOfBounds::Error);
+            }
+        }
+        let Ok(got) = got else { return Outcome::Refused };
+        let expected = self.expected(&data, &scales, zero_points);
+        let shape = [before, self.indices.len(), between, bytes * per];
+        assert_eq!((got.shape(), got.as_slice()), (&shape[..], &expected[..]));
+        let mut out = vec![f32::NAN; expected.len()];
+        let mut view = ViewMut::new(&mut out, &shape).expect("as many as the shape says");
+        op.run_into(&data_view, &indices, &scale_view, given, &mut view).expect("a run like the one before");
+        assert_eq!(out, expected);
+        Outcome::Values
+    }
+}
