@@ -129,6 +129,31 @@ impl fmt::Display for Error {
             Error::UpdatesShapeMismatch { op, expected, got } => {
                 write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
             }
+            Error::BagOffsetOutOfRange { op, position, offset, min, max } => {
+                write!(
+                    f,
+                    "{op}: offset {offset} at position {position} is out of range; allowed there is {min}..={max}"
+                )
+            }
+            Error::NoOffsets { op } => {
+                write!(f, "{op}: there are no offsets; the last one is the end of the last bag, and cannot be left out")
+            }
+            Error::RowOutOfRange { op, argument, index, dim: 0, .. } => {
+                write!(f, "{op}: {argument} is {index}; data has no rows")
+            }
+            Error::RowOutOfRange { op, argument, index, negative, dim } => {
+                write!(f, "{op}: {argument} is {index}; {dim} rows allow ")?;
+                match negative {
+                    NegativeIndex::FromEnd => write!(f, "-{dim}..={}", dim - 1),
+                    NegativeIndex::Reject => write!(f, "0..={}", dim - 1),
+                }
+            }
+            Error::WeightsShapeMismatch { op, expected, got } => {
+                write!(f, "{op}: weights have shape {got:?}; indices have {expected:?}")
+            }
+            Error::WeightsUnavailable { op, reduction } => {
+                write!(f, "{op}: the reduction {reduction} takes no weights")
+            }
             Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) } => {
                 write!(f, "{op}: there is no reduction {reduction} of {dtype}")
             }
