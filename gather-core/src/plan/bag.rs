@@ -52,9 +52,8 @@ impl Bounds {
         indices: usize,
         its_end: bool,
     ) -> Result<Self, Error> {
-        let op = Op::EmbeddingBag;
         if its_end && offsets.len() == 0 {
-            return Err(Error::NoOffsets { op });
+            return Err(Error::NoOffsets);
         }
         let mut bounds = memory::reserve::<usize>(offsets.len().saturating_add(1))?;
         let mut longest = 0;
@@ -62,7 +61,7 @@ impl Bounds {
             let before = bounds.last().copied();
             let (min, max) = (before.unwrap_or(0), if position == 0 { 0 } else { indices });
             let bound = usize::try_from(offset).ok().filter(|bound| (min..=max).contains(bound));
-            let bound = bound.ok_or(Error::BagOffsetOutOfRange { op, position, offset, min, max })?;
+            let bound = bound.ok_or(Error::BagOffsetOutOfRange { position, offset, min, max })?;
             longest = longest.max(bound - min);
             bounds.push(bound);
         }
@@ -343,15 +342,13 @@ mod tests {
     #[test]
     fn offsets_are_checked_in_order() {
         let error = |offsets: &[i128], its_end| Bounds::at(offsets.iter().copied(), 10, its_end).err();
-        let out_of_range = |position, offset, min, max| {
-            Some(Error::BagOffsetOutOfRange { op: Op::EmbeddingBag, position, offset, min, max })
-        };
+        let out_of_range = |position, offset, min, max| Some(Error::BagOffsetOutOfRange { position, offset, min, max });
         assert_eq!(error(&[1, 2], false), out_of_range(0, 1, 0, 0));
         assert_eq!(error(&[-1], false), out_of_range(0, -1, 0, 0));
         assert_eq!(error(&[0, 5, 4, 11], false), out_of_range(2, 4, 5, 10));
         assert_eq!(error(&[0, 5, 11], true), out_of_range(2, 11, 5, 10));
         assert_eq!(error(&[0, i128::from(u64::MAX)], true), out_of_range(1, i128::from(u64::MAX), 0, 10));
-        assert_eq!(error(&[], true), Some(Error::NoOffsets { op: Op::EmbeddingBag }));
+        assert_eq!(error(&[], true), Some(Error::NoOffsets));
         assert_eq!(error(&[0, 10, 10], false), None);
         assert_eq!(Bounds::at([].into_iter(), 10, false).unwrap().used(), 0);
         let with_end = Bounds::at([0, 3, 7].into_iter(), 10, true).unwrap();

@@ -240,10 +240,10 @@ pub(super) fn check_weights(
     weights: Option<&Layout>,
 ) -> Result<(), Error> {
     match (weights, unweighed) {
-        (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { op: OP, reduction }),
+        (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { reduction }),
         (Some(weights), _) if weights.shape() != indices.shape() => {
             let (expected, got) = (indices.shape().into(), weights.shape().into());
-            Err(Error::WeightsShapeMismatch { op: OP, expected, got })
+            Err(Error::WeightsShapeMismatch { expected, got })
         }
         _ => Ok(()),
     }
@@ -251,7 +251,7 @@ pub(super) fn check_weights(
 
 /// The number of bags of so many offsets.
 pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
-    if include_last { offsets.checked_sub(1).ok_or(Error::NoOffsets { op: OP }) } else { Ok(offsets) }
+    if include_last { offsets.checked_sub(1).ok_or(Error::NoOffsets) } else { Ok(offsets) }
 }
 
 /// The row-major layout of the result.
@@ -266,7 +266,7 @@ fn row(argument: Argument, index: Option<i64>, negative: NegativeIndex, dim: usi
     let from_end = index < 0 && negative == NegativeIndex::FromEnd;
     let row = i128::from(index) + if from_end { dim as i128 } else { 0 };
     let row = usize::try_from(row).ok().filter(|&row| row < dim);
-    row.map(Some).ok_or(Error::RowOutOfRange { op: OP, argument, index, negative, dim })
+    row.map(Some).ok_or(Error::RowOutOfRange { argument, index, dim })
 }
 
 /// Reads offsets.

@@ -222,7 +222,6 @@ impl Call<'_> {
                 let n = (end - at).min(PART);
                 // SAFETY: X1 and P2: the bag's indices are among those that there are.
                 let (rows, next) = unsafe { window.rows(at, n, plan.prefetch_distance()) };
-                // Under `OutOfBounds::Error` too, some may be left out.
                 let count = if all_count { n } else { rows.iter().filter(|&&row| row != LEFT_OUT).count() };
                 let part = Part { bag, at, rows, next, begins: counted == 0, ends: at + n == end };
                 counted += count;

@@ -60,7 +60,7 @@ impl<'a> Window<'a> {
         (self.start, self.stop) = (at, first + more);
     }
 
-    /// Whether an index was out of range and has been left out.
+    /// Whether an index was out of range where that is an error.
     pub(super) fn is_bad(&self) -> bool {
         self.bad
     }

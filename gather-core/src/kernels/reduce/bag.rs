@@ -175,6 +175,11 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
         // SAFETY: B3: the weight of a row.
         unsafe { weight.cast::<S::Item>().read_unaligned() }
     };
+    // While the last rows of a panel are reduced, the first ones of the next panel are asked for: of the same bag, or of
+    // the one after it.
+    let (rows, distance) = (bag.rows, bag.distance);
+    let last = start + N >= bag.elements;
+    let (next, next_data) = if last { (bag.next, bag.data) } else { (rows, column(start + N)) };
     let carried = bag.carried.cast::<Unaligned<S::Sum>>().wrapping_add(start);
     let (mut sums, done): ([S::Sum; N], usize) = if bag.begins {
         let first = bag.rows.iter().position(|&position| position != LEFT_OUT).unwrap_or(0);
@@ -190,24 +195,28 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
         (from_fn(|k| sums[k].0), 0)
     };
 
-    // While the last rows of a panel are reduced, the first ones of the next panel are asked for: of the same bag, or of
-    // the one after it.
-    let (rows, distance) = (bag.rows, bag.distance);
-    let turn = rows.len().saturating_sub(distance).clamp(done.min(rows.len()), rows.len());
-    let after = (turn + distance).saturating_sub(rows.len());
-    let last = start + N >= bag.elements;
-    let (next, next_data) = if last { (bag.next, bag.data) } else { (rows, column(start + N)) };
-    let none: &[i64] = &[];
-    let (near, far) = if distance == 0 {
-        (none, none)
-    } else {
-        (rows.get(done + distance..).unwrap_or(none), next.get(after..).unwrap_or(none))
+    // Row `i` asks for row `i + distance`: before `turn` for one of these, then for one that is next.
+    let turn = rows.len().saturating_sub(distance);
+    let (near, far) = match distance {
+        0 => (NONE, NONE),
+        _ => (&rows[rows.len() - turn..], next.get(distance.saturating_sub(rows.len())..).unwrap_or(NONE)),
     };
-    for (part, asked, base) in [(done..turn, near, data), (turn..rows.len(), far, next_data)] {
+    let ask = |base: *const u8, position: i64| {
+        ask(base.wrapping_offset((position as isize).wrapping_mul(bag.stride)), N * size_of::<S::Item>());
+    };
+    for i in 0..done {
+        match near.get(i) {
+            Some(&later) => ask(data, later),
+            None => far.get(i.wrapping_sub(turn)).into_iter().for_each(|&later| ask(next_data, later)),
+        }
+    }
+    let (near, from) = (near.get(done..).unwrap_or(NONE), turn.max(done));
+    let far = far.get(from - turn..).unwrap_or(NONE);
+    for (part, asked, base) in [(done..from, near, data), (from..rows.len(), far, next_data)] {
         let first = part.start;
-        for (i, &position) in rows.get(part).unwrap_or(none).iter().enumerate() {
+        for (i, &position) in rows[part].iter().enumerate() {
             if let Some(&later) = asked.get(i) {
-                ask(base.wrapping_offset((later as isize).wrapping_mul(bag.stride)), N * size_of::<S::Item>());
+                ask(base, later);
             }
             let from = match position {
                 0.. => row(position),
@@ -230,6 +239,9 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
         None => unsafe { carried.cast::<[Unaligned<S::Sum>; N]>().write(sums.map(Unaligned)) },
     }
 }
+
+/// No rows.
+const NONE: &[i64] = &[];
 
 /// Asks for every line of a part of a row.
 #[inline(always)]

@@ -20,8 +20,8 @@ pub(crate) struct BagIndices {
     pub(crate) padding: Option<i64>,
 }
 
-/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range and
-/// has been left out.
+/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range where
+/// that is an error.
 ///
 /// # Safety
 /// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3).
@@ -76,7 +76,8 @@ unsafe fn resolve_run<I: Index>(
     let BagIndices { dim, policy, step, padding, .. } = *indices;
     let (otherwise, is_bad) = match policy.out_of_bounds {
         OutOfBounds::Zero => (ZEROS, false),
-        OutOfBounds::Error | OutOfBounds::Clamp | OutOfBounds::Wrap => (LEFT_OUT, true),
+        // Position 0, which every axis has that has any.
+        OutOfBounds::Error | OutOfBounds::Clamp | OutOfBounds::Wrap => (if dim == 0 { LEFT_OUT } else { 0 }, true),
     };
     // No position is negative.
     let padding = padding.unwrap_or(LEFT_OUT);

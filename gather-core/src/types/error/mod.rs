@@ -252,10 +252,8 @@ pub enum Error {
         /// The shape given.
         got: Box<[usize]>,
     },
-    /// An offset of EmbeddingBag lies below the one before it, or beyond the indices; or the first one is not 0.
+    /// EmbeddingBag: an offset lies below the one before it, or beyond the indices; or the first one is not 0.
     BagOffsetOutOfRange {
-        /// The operator.
-        op: Op,
         /// Position of the first such offset.
         position: usize,
         /// The offset as given.
@@ -265,28 +263,19 @@ pub enum Error {
         /// The greatest value allowed there: the number of indices, or 0 for the first offset.
         max: usize,
     },
-    /// EmbeddingBag: the offsets are to end with that of the last bag's end, and there is none.
-    NoOffsets {
-        /// The operator.
-        op: Op,
-    },
-    /// `padding_index` or `default_index` of EmbeddingBag names no row.
+    /// EmbeddingBag: the last offset is to be the end of the last bag, and there is none.
+    NoOffsets,
+    /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
     RowOutOfRange {
-        /// The operator.
-        op: Op,
         /// Which of the two.
         argument: Argument,
         /// The index as given.
         index: i64,
-        /// Whether negative indices count from the end there.
-        negative: NegativeIndex,
         /// The number of rows.
         dim: usize,
     },
-    /// Weights of EmbeddingBag have not the shape of indices.
+    /// EmbeddingBag: weights have not the shape of indices.
     WeightsShapeMismatch {
-        /// The operator.
-        op: Op,
         /// The shape of indices.
         expected: Box<[usize]>,
         /// The shape given.
@@ -294,8 +283,6 @@ pub enum Error {
     },
     /// EmbeddingBag: there are weights, and the reduction takes none.
     WeightsUnavailable {
-        /// The operator.
-        op: Op,
         /// The name of the reduction.
         reduction: &'static str,
     },
