@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::reduce::{BagFn, BagFns, PositionsFn};
+use crate::kernels::reduce::{BagFn, BagFns, ByLevel, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
@@ -125,7 +125,7 @@ impl Bounds {
 pub(crate) struct BagRequest {
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    pub(crate) positions: PositionsFn,
+    pub(crate) positions: ByLevel<PositionsFn>,
     pub(crate) fns: BagFns,
     pub(crate) policy: IndexPolicy,
     /// The row that is left out.
@@ -283,6 +283,11 @@ impl BagPlan {
         self.prefetch_distance
     }
 
+    /// What resolves indices.
+    pub(crate) fn positions(&self) -> PositionsFn {
+        self.request.positions.at(self.level)
+    }
+
     /// What reduces rows, with weights or without; `None` with weights where there is no such reduction.
     pub(crate) fn reduce(&self, weighed: bool) -> Option<BagFn> {
         let BagFns { plain, weighed: with_weights, .. } = self.request.fns;
@@ -300,14 +305,16 @@ impl BagPlan {
     }
 }
 
-/// Bytes of data from which on rows are asked for ahead (bench `scatters`).
-const FAR: usize = 1 << 20;
-/// Bytes of rows that are asked for ahead (bench `scatters`).
+/// Bytes of data from which on rows are asked for ahead (bench `bags`).
+const FAR: usize = 1 << 18;
+/// Bytes of rows that are asked for ahead, and the most that are asked for of a row at a time: a panel of columns
+/// (bench `bags`).
 const BYTES_AHEAD: usize = 8 << 10;
+const PANEL: usize = 512;
 
 /// How many rows of so many bytes are asked for ahead in data of so many; 0 for none.
 fn prefetch_distance(row: usize, reach: usize) -> usize {
-    if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.max(LINE)).clamp(4, 64) }
+    if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.clamp(LINE, PANEL)).min(64) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
 use crate::exec::{self, BagOperands};
-use crate::kernels::reduce::{self, BagFns, PositionsFn, ReduceFns};
+use crate::kernels::reduce::{self, BagFns, ByLevel, PositionsFn, ReduceFns};
 use crate::plan::{BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
@@ -27,7 +27,7 @@ pub(super) struct Request<'a> {
     op: &'a EmbeddingBag,
     dtype: DType,
     index: IndexType,
-    positions: PositionsFn,
+    positions: ByLevel<PositionsFn>,
     fns: BagFns,
     /// The name of the reduction, where it takes no weights.
     unweighed: Option<&'static str>,
@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
         own: Option<(ReduceFns, &'static str)>,
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
-        Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>)
+        Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>())
     }
 
     /// A request for types that are known at run time.
@@ -97,7 +97,7 @@ impl<'a> Request<'a> {
         op: &'a EmbeddingBag,
         own: Option<(ReduceFns, &'static str)>,
         (dtype, index): (DType, IndexType),
-        positions: PositionsFn,
+        positions: ByLevel<PositionsFn>,
     ) -> Result<Self, Error> {
         let reduction = op.reduction;
         let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);

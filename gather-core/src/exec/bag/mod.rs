@@ -213,7 +213,7 @@ impl Call<'_> {
     /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
     unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
         let (plan, bounds) = (self.plan, self.plan.bounds());
-        let mut window = Window::new(plan.request().positions, &self.indices, bounds.start(bags.end));
+        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end));
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
         for bag in bags {
             let Range { start, end } = bounds.of(bag);

@@ -166,7 +166,6 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
         // SAFETY: B1: as many elements of a row, at any alignment.
         unsafe { &*from.cast::<[Unaligned<S::Item>; N]>() }
     };
-    let zeros = [Unaligned(S::Item::ZERO); N];
     let weight = |at: usize| {
         if !S::WEIGHED {
             return S::Item::ZERO;
@@ -182,13 +181,16 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
     let (next, next_data) = if last { (bag.next, bag.data) } else { (rows, column(start + N)) };
     let carried = bag.carried.cast::<Unaligned<S::Sum>>().wrapping_add(start);
     let (mut sums, done): ([S::Sum; N], usize) = if bag.begins {
-        let first = bag.rows.iter().position(|&position| position != LEFT_OUT).unwrap_or(0);
-        let from = match bag.rows.get(first) {
-            Some(&position) if position >= 0 => row(position),
-            _ => &zeros,
-        };
+        let first = rows.iter().position(|&position| position != LEFT_OUT).unwrap_or(0);
         let weight = weight(first);
-        (from_fn(|k| S::first(from[k].0, weight)), first + 1)
+        let sums = match rows.get(first) {
+            Some(&position) if position >= 0 => {
+                let from = row(position);
+                from_fn(|k| S::first(from[k].0, weight))
+            }
+            _ => from_fn(|_| S::first(S::Item::ZERO, weight)),
+        };
+        (sums, first + 1)
     } else {
         // SAFETY: B4: sums of this bag, which its part before has left.
         let sums = unsafe { &*carried.cast::<[Unaligned<S::Sum>; N]>() };
@@ -218,14 +220,14 @@ unsafe fn panel<S: Step, const N: usize>(bag: &BagRows<'_>, start: usize) {
             if let Some(&later) = asked.get(i) {
                 ask(base, later);
             }
-            let from = match position {
-                0.. => row(position),
-                ZEROS => &zeros,
-                _ => continue,
-            };
             let weight = weight(first + i);
-            for k in 0..N {
-                sums[k] = S::add(sums[k], from[k].0, weight);
+            match position {
+                0.. => {
+                    let from = row(position);
+                    (0..N).for_each(|k| sums[k] = S::add(sums[k], from[k].0, weight));
+                }
+                ZEROS => sums.iter_mut().for_each(|sum| *sum = S::add(*sum, S::Item::ZERO, weight)),
+                _ => {}
             }
         }
     }
