@@ -144,16 +144,16 @@ fn under_all(data: &Dense<u16>, index_shape: &[usize], split: &Split, turn: &mut
     let dim = data.shape[0];
     for (negative, out_of_range, rules) in RULES {
         *turn += 1;
-        let tame = *turn % 3 != 0;
+        let even = |by: usize| (*turn / by).is_multiple_of(2);
+        let tame = !turn.is_multiple_of(3);
         let indices = indices(index_shape, dim, *turn, tame);
         let reduction = REDUCTIONS[*turn / 3 % REDUCTIONS.len()];
         let weights = Dense::from_fn(index_shape, |at| (at * 3 + *turn) as u16);
-        let weights = (reduction == Reduction::Add && *turn / 5 % 2 == 0).then_some(&weights);
+        let weights = (reduction == Reduction::Add && even(5)).then_some(&weights);
         let named = |wanted: bool, row: usize| (wanted && dim > 0).then(|| row % dim);
-        let rows =
-            BagRows { padding: named(*turn / 2 % 2 == 0, *turn / 4), default: named(*turn / 7 % 2 == 0, *turn / 3) };
+        let rows = BagRows { padding: named(even(2), *turn / 4), default: named(even(7), *turn / 3) };
         let op = EmbeddingBag::new(reduction).negative_index(negative).out_of_bounds(out_of_range);
-        let padding = rows.padding.map(|row| row as i64 - if *turn % 2 == 0 { dim as i64 } else { 0 });
+        let padding = rows.padding.map(|row| row as i64 - if even(1) { dim as i64 } else { 0 });
         let op = op.padding_index(padding).default_index(rows.default.map(|row| row as i64));
         let op = op.include_last_offset(split.its_end);
         let expected = expected(data, &indices, split, rules, rows, |terms| {
