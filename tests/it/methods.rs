@@ -303,6 +303,7 @@ fn plans_choose_and_name_methods() {
         "strided_copy",
         "streamed",
         "grouped",
+        "accumulated",
         "interleaved",
         "deinterleaved",
     ];
