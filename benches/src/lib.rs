@@ -1,6 +1,7 @@
 //! Benchmarks of gather-core: fixed workloads, the plain loop that one would write, other crates and engines, and what
 //! times and compares them.
 
+pub mod bags;
 pub mod buffer;
 pub mod case;
 pub mod clock;

@@ -4,15 +4,18 @@
 //! cargo run --release --example skip_gram
 //! ```
 //!
-//! Skip-gram with negative samples: the vector of a word is to predict the words around it, and not others. A step gathers
-//! the vectors of all pairs, finds the gradient of each, and adds it back by the adjoint of the gather. Words that occur
-//! often get many such terms, whose sum is the same to the bit for any number of threads. Training on one thread and on
-//! two ends in the same bytes.
+//! Skip-gram with negative samples: the vector of a word is to predict the words around it, and not others. The vector of
+//! a word is the mean of the vectors of its parts: the word itself, and every three letters of it. So words share what they
+//! have in common, and each word is a bag.
+//!
+//! A step averages the bags of all words, gathers the vectors of all pairs, finds the gradient of each, and adds it back by
+//! the adjoints of the gathers and of the bags. Words and parts that occur often get many such terms, whose sum is the same
+//! to the bit for any number of threads. Training on one thread and on two ends in the same bytes.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
 
-use gather_core::{Error, Gather, Par, Tensor, View};
+use gather_core::{Bags, EmbeddingBag, Error, Gather, Par, Reduction, Tensor, View};
 
 /// Elements of a vector.
 const DIM: usize = 32;
@@ -27,6 +30,22 @@ const RATE: f32 = 0.05;
 struct Text {
     words: Vec<String>,
     ids: Vec<u32>,
+    parts: Parts,
+}
+
+/// The parts of every word, one word after the other.
+#[derive(Default)]
+struct Parts {
+    /// Numbers of parts.
+    ids: Vec<u32>,
+    /// The word that each belongs to.
+    words: Vec<u32>,
+    /// Where each word begins.
+    offsets: Vec<u32>,
+    /// One over the number of a word's parts.
+    shares: Vec<f32>,
+    /// How many parts there are.
+    count: usize,
 }
 
 /// Pairs of words, and whether the second stands near the first.
@@ -36,10 +55,10 @@ struct Pairs {
     near: Vec<bool>,
 }
 
-/// The vectors of words that predict, and of words that are predicted.
+/// The vectors of the parts of words that predict, and of words that are predicted.
 #[derive(Clone, PartialEq)]
 struct Model {
-    centers: Tensor<f32>,
+    parts: Tensor<f32>,
     others: Tensor<f32>,
 }
 
@@ -66,7 +85,8 @@ impl Text {
             });
             ids.push(id);
         }
-        Text { words, ids }
+        let parts = Parts::new(&words);
+        Text { words, ids, parts }
     }
 
     /// Every pair of words in a window, each with as many that are drawn from the text.
@@ -86,6 +106,25 @@ impl Text {
     }
 }
 
+impl Parts {
+    fn new(words: &[String]) -> Self {
+        let (mut parts, mut known) = (Parts::default(), HashMap::new());
+        for (at, word) in words.iter().enumerate() {
+            parts.offsets.push(parts.ids.len() as u32);
+            let whole: Vec<char> = format!("<{word}>").chars().collect();
+            for part in whole.windows(3).chain([&whole[..]]) {
+                let next = known.len() as u32;
+                parts.ids.push(*known.entry(part.to_vec()).or_insert(next));
+                parts.words.push(at as u32);
+            }
+            let count = parts.ids.len() as u32 - parts.offsets[at];
+            parts.shares.push(1.0 / count as f32);
+        }
+        parts.count = known.len();
+        parts
+    }
+}
+
 impl Pairs {
     fn push(&mut self, center: u32, other: u32, near: bool) {
         self.centers.push(center);
@@ -95,20 +134,28 @@ impl Pairs {
 }
 
 impl Model {
-    fn new(words: usize, random: &mut Random) -> Result<Self, Error> {
-        let mut table = || {
+    fn new(text: &Text, random: &mut Random) -> Result<Self, Error> {
+        let mut table = |words: usize| {
             let value = |_| (random.next() >> 40) as f32 / (1 << 24) as f32 - 0.5;
             Tensor::new((0..words * DIM).map(value).collect(), &[words, DIM])
         };
-        Ok(Model { centers: table()?, others: table()? })
+        Ok(Model { parts: table(text.parts.count)?, others: table(text.words.len())? })
+    }
+
+    /// The vectors of all words: the means of those of their parts.
+    fn words(&self, text: &Text, par: Par) -> Result<Tensor<f32>, Error> {
+        let Parts { ids, offsets, .. } = &text.parts;
+        let (ids, offsets) = (View::new(ids, &[ids.len()])?, View::new(offsets, &[offsets.len()])?);
+        EmbeddingBag::new(Reduction::Mean).par(par).run(&self.parts.view(), &Bags::new(&ids, &offsets))
     }
 
     /// A step along the gradient; returns the mean loss before it.
-    fn step(&mut self, pairs: &Pairs, par: Par) -> Result<f32, Error> {
+    fn step(&mut self, text: &Text, pairs: &Pairs, par: Par) -> Result<f32, Error> {
+        let words = self.words(text, par)?;
         let gather = Gather::new(0).par(par);
         let count = pairs.near.len();
         let (center_ids, other_ids) = (View::new(&pairs.centers, &[count])?, View::new(&pairs.others, &[count])?);
-        let centers = gather.run(&self.centers.view(), &center_ids)?;
+        let centers = gather.run(&words.view(), &center_ids)?;
         let others = gather.run(&self.others.view(), &other_ids)?;
 
         // The gradient of the loss for each pair's vectors.
@@ -123,34 +170,40 @@ impl Model {
             to_others.extend(center.iter().map(|x| slope * x));
         }
 
-        // Back to the tables: the adjoints of both gathers.
-        let shape = self.centers.shape().to_vec();
-        let to_centers = gather.adjoint(&shape, &center_ids, &View::new(&to_centers, &[count, DIM])?)?;
-        let to_others = gather.adjoint(&shape, &other_ids, &View::new(&to_others, &[count, DIM])?)?;
-        for (table, gradient) in [(&mut self.centers, to_centers), (&mut self.others, to_others)] {
+        // Back to the tables: the adjoints of both gathers, and of the bags. A mean hands an equal share to each part.
+        let mut to_words = gather.adjoint(words.shape(), &center_ids, &View::new(&to_centers, &[count, DIM])?)?;
+        for (row, share) in to_words.as_mut_slice().chunks_mut(DIM).zip(&text.parts.shares) {
+            row.iter_mut().for_each(|slope| *slope *= share);
+        }
+        let (parts, owners) = (&text.parts.ids, &text.parts.words);
+        let each = gather.run(&to_words.view(), &View::new(owners, &[owners.len()])?)?;
+        let to_parts = gather.adjoint(self.parts.shape(), &View::new(parts, &[parts.len()])?, &each.view())?;
+        let to_others = gather.adjoint(self.others.shape(), &other_ids, &View::new(&to_others, &[count, DIM])?)?;
+        for (table, gradient) in [(&mut self.parts, to_parts), (&mut self.others, to_others)] {
             table.as_mut_slice().iter_mut().zip(gradient.as_slice()).for_each(|(x, slope)| *x -= RATE * slope);
         }
         Ok(loss / count as f32)
     }
 
     /// The words whose vectors point nearest to where that of a word does.
-    fn nearest<'a>(&self, text: &'a Text, word: usize, count: usize) -> Vec<&'a str> {
-        let row = |word: usize| &self.centers.as_slice()[word * DIM..][..DIM];
+    fn nearest<'a>(&self, text: &'a Text, word: usize, count: usize) -> Result<Vec<&'a str>, Error> {
+        let words = self.words(text, Par::Auto)?;
+        let row = |word: usize| &words.as_slice()[word * DIM..][..DIM];
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let cosine = |other: usize| dot(row(word), row(other)) / dot(row(other), row(other)).sqrt();
         let mut others: Vec<usize> = (0..text.words.len()).filter(|&other| other != word).collect();
         others.sort_by(|&a, &b| cosine(b).total_cmp(&cosine(a)));
-        others[..count].iter().map(|&other| text.words[other].as_str()).collect()
+        Ok(others[..count].iter().map(|&other| text.words[other].as_str()).collect())
     }
 }
 
 /// Trains a model; returns it with the loss before the first step and before the last.
 fn train(text: &Text, par: Par) -> Result<(Model, f32, f32), Error> {
     let mut random = Random(7);
-    let mut model = Model::new(text.words.len(), &mut random)?;
+    let mut model = Model::new(text, &mut random)?;
     let mut losses = Vec::new();
     for _ in 0..STEPS {
-        losses.push(model.step(&text.pairs(&mut random), par)?);
+        losses.push(model.step(text, &text.pairs(&mut random), par)?);
     }
     Ok((model, losses[0], losses[STEPS - 1]))
 }
@@ -172,17 +225,17 @@ fn main() -> ExitCode {
 /// Trains on one thread and on two; returns whether both ended in the same bytes.
 fn run() -> Result<bool, Error> {
     let text = Text::new(include_str!("data/text.txt"));
-    println!("{} words, {} of them different", text.ids.len(), text.words.len());
+    println!("{} words, {} of them different, of {} parts", text.ids.len(), text.words.len(), text.parts.count);
     let (model, first, last) = train(&text, Par::Seq)?;
     println!("mean loss of a pair: {first:.4} before {STEPS} steps, {last:.4} after");
     for word in ["nation", "dead", "people"] {
         if let Some(id) = text.words.iter().position(|other| other == word) {
-            println!("{word:<8} {}", model.nearest(&text, id, 5).join("  "));
+            println!("{word:<8} {}", model.nearest(&text, id, 5)?.join("  "));
         }
     }
     let (again, ..) = train(&text, Par::Threads(2))?;
     let bits = |tensor: &Tensor<f32>| tensor.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-    let same = bits(&model.centers) == bits(&again.centers) && bits(&model.others) == bits(&again.others);
+    let same = bits(&model.parts) == bits(&again.parts) && bits(&model.others) == bits(&again.others);
     println!("two threads: {}", if same { "the same bytes" } else { "other bytes" });
     Ok(same)
 }

@@ -39,6 +39,7 @@
 //!   make with [`map_kernels!`].
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
+//! - [`EmbeddingBag`] sums up, averages or compares the rows of [`Bags`], without gathering them first.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - [`specialize!`] makes functions for shapes that the source knows, as quick as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
@@ -48,7 +49,7 @@
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
 //! run time](guide::runtime_types), on [shapes that the source knows](guide::specialize), on [tables in few
-//! bits](guide::tables), on [scatters](guide::scatter), and on [targets](guide::targets).
+//! bits](guide::tables), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -132,6 +133,7 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
+pub use crate::call::bag::{BagPlan, Bags, DynBags, EmbeddingBag};
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};

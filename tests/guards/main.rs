@@ -1,6 +1,7 @@
 //! Data, indices and output next to guard pages, in front and behind: no kernel touches a byte outside its tensors, and
 //! every output equals the oracle's.
 
+mod bag;
 mod copies;
 mod kernels;
 mod maps;

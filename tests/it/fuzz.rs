@@ -77,6 +77,11 @@ fn scatter_nd_on_random_cases() {
 }
 
 #[test]
+fn embedding_bag_on_random_cases() {
+    tried("embedding_bag", fuzz::embedding_bag);
+}
+
+#[test]
 fn maps_on_random_cases() {
     tried("map", fuzz::map);
 }

@@ -2,6 +2,7 @@
 
 mod any_count;
 mod audit;
+mod bags;
 mod cloned;
 mod concurrency;
 mod conformance;

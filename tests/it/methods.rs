@@ -296,7 +296,7 @@ fn plans_choose_and_name_methods() {
     let plan = GatherElements::new(0).par(Par::Seq).plan::<f32, i64>(&layout(&[4096, 4096]), &layout(&[4096, 4096]));
     let explain = plan.unwrap().explain().to_string();
     let within = if gathers(Level::preferred()) { "gathered" } else { "blocks" };
-    assert!(explain.contains(&format!("  method panels of 4096 x 32, then {within}\n")), "{explain}");
+    assert!(explain.contains(&format!("  method panels of 4096 x 64, then {within}\n")), "{explain}");
     let op = Gather::new(0).level(Level::Scalar).par(Par::Seq);
     let plan = op.plan::<f32, i64>(&layout(&[16]), &layout(&[4096])).unwrap();
     assert_eq!(plan.explain().method(), Method::Chunks);
@@ -325,6 +325,7 @@ fn plans_choose_and_name_methods() {
         "strided_copy",
         "streamed",
         "grouped",
+        "accumulated",
         "interleaved",
         "deinterleaved",
     ];

@@ -3,8 +3,10 @@
 
 #![forbid(unsafe_code)]
 
+mod bags;
 mod space;
 
+pub use bags::{BagRows, embedding_bag};
 pub use space::{depth_to_space, space_to_batch, space_to_depth};
 
 /// A tensor in row-major order.

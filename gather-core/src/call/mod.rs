@@ -1,5 +1,6 @@
 //! The doors: what a caller calls. Behind all of them stand one call without types, one plan, and one run of it.
 
+pub(crate) mod bag;
 pub(crate) mod cloned;
 pub(crate) mod dynamic;
 mod erased;

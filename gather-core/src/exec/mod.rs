@@ -16,6 +16,7 @@
 //!   output (P1), each coordinate is moved or filled unless an index was out of range under `OutOfBounds::Error`;
 //!   then the run returns the error of `first_bad_index::find`, which never comes back without one.
 
+mod bag;
 mod counted;
 mod cuts;
 pub(crate) mod first_bad_index;
@@ -27,6 +28,7 @@ mod scatter;
 mod space;
 mod threads;
 
+pub(crate) use bag::{BagOperands, run as run_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
 pub(crate) use scatter::{Check, ScatterOperands, run as run_scatter, run_copy};

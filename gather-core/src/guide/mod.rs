@@ -17,6 +17,9 @@ pub mod runtime_types {}
 #[doc = include_str!("scatter.md")]
 pub mod scatter {}
 
+#[doc = include_str!("bags.md")]
+pub mod bags {}
+
 #[doc = include_str!("tables.md")]
 pub mod tables {}
 

@@ -212,7 +212,9 @@ impl IndexArgs<'_> {
                 self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
             }
             Method::StridedCopy => inner.index == 0,
-            Method::Panels | Method::Grouped | Method::Interleaved | Method::Deinterleaved => false,
+            Method::Panels | Method::Grouped | Method::Accumulated | Method::Interleaved | Method::Deinterleaved => {
+                false
+            }
         }
     }
 }

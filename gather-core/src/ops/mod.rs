@@ -3,6 +3,7 @@
 mod batch_to_space;
 mod blocks;
 mod depth;
+mod embedding_bag;
 mod gather;
 mod gather_elements;
 mod gather_nd;

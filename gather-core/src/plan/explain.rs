@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::{Action, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
+use crate::plan::{Action, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
@@ -20,6 +20,7 @@ enum Kind<'a> {
     Space(&'a SpacePlan),
     /// With the layout of the destination.
     Reduce(&'a ReducePlan, &'a Layout),
+    Bag(&'a BagPlan),
 }
 
 impl<'a> Explain<'a> {
@@ -39,6 +40,10 @@ impl<'a> Explain<'a> {
         Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(threads) }
     }
 
+    pub(crate) fn bag(plan: &'a BagPlan, threads: impl FnOnce() -> usize) -> Self {
+        Explain { plan: Kind::Bag(plan), tasks: plan.tasks(threads) }
+    }
+
     /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
@@ -50,6 +55,7 @@ impl<'a> Explain<'a> {
         match self.plan {
             Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
             Kind::Reduce(plan, _) => name(plan.action(), "scatter"),
+            Kind::Bag(plan) => name(plan.action(), "bag"),
             Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
@@ -61,16 +67,18 @@ impl<'a> Explain<'a> {
             Kind::Index(plan) => plan.method(),
             Kind::Space(plan) => plan.method(),
             Kind::Reduce(plan, _) => plan.method(),
+            Kind::Bag(_) => Method::Accumulated,
         }
     }
 
-    /// Bytes that a call writes; of a scatter, those of its updates.
+    /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
             Kind::Index(plan) => plan.work().bytes,
             Kind::Space(plan) => plan.bytes(),
             Kind::Reduce(plan, _) => plan.work().bytes,
+            Kind::Bag(plan) => plan.work().bytes,
         }
     }
 
@@ -93,6 +101,7 @@ impl fmt::Display for Explain<'_> {
             Kind::Index(plan) => self.index_plan(plan, f),
             Kind::Space(plan) => self.space_plan(plan, f),
             Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
+            Kind::Bag(plan) => self.bag_plan(plan, f),
         }
     }
 }
@@ -149,6 +158,24 @@ impl Explain<'_> {
             write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
         }
         let (row, bytes, level) = (spec.row, plan.work().bytes, spec.level);
+        write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
+    }
+
+    fn bag_plan(&self, plan: &BagPlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output().shape())?;
+        let bounds = plan.bounds();
+        writeln!(f, "  {} bags of {} rows, {} in the longest", bounds.bags(), bounds.used(), bounds.longest())?;
+        for (depth, l) in plan.loops().iter().enumerate() {
+            let kind = kind(depth, plan.loops().len());
+            writeln!(f, "  {kind} of {}: output +{}, data +{} bytes", l.n, l.out, l.data)?;
+        }
+        let (axis, stride) = (plan.axis(), plan.stride());
+        writeln!(f, "  index ({}) along axis 0 of {}: data +{stride} bytes", plan.index(), axis.dim)?;
+        write!(f, "  method {}", self.method())?;
+        if plan.prefetch_distance() > 0 {
+            write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
+        }
+        let (row, bytes, level) = (plan.row(), plan.work().bytes, plan.level());
         write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 

@@ -135,7 +135,7 @@ impl Nest<'_> {
             Method::Panels => self.panels().is_some(),
             Method::StridedCopy => inner.index == 0,
             Method::Streamed => cfg!(target_arch = "x86_64") && self.row >= LINE,
-            Method::Grouped | Method::Interleaved | Method::Deinterleaved => false,
+            Method::Grouped | Method::Accumulated | Method::Interleaved | Method::Deinterleaved => false,
         }
     }
 

@@ -4,6 +4,7 @@
 //! chooses how to get at data; `index` and `space` pick the kernel. A plan is the proof that shapes and attributes
 //! have been checked: `exec` needs nothing but tensors of the planned layouts.
 
+mod bag;
 mod explain;
 pub(crate) mod fold;
 mod index;
@@ -13,6 +14,7 @@ mod reduce;
 mod space;
 mod tasks;
 
+pub(crate) use bag::{BagPlan, BagRequest, Bounds};
 pub use explain::Explain;
 pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};

@@ -47,6 +47,8 @@ pub enum Method {
     /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means
     /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a time.
     Grouped,
+    /// Rows are reduced in registers, many columns at a time. The one method of [`EmbeddingBag`](crate::EmbeddingBag).
+    Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace).
     Interleaved,
     /// Data is taken apart into streams. The one method of [`SpaceToBatch`](crate::SpaceToBatch) and
@@ -68,6 +70,7 @@ impl Method {
         Method::StridedCopy,
         Method::Streamed,
         Method::Grouped,
+        Method::Accumulated,
         Method::Interleaved,
         Method::Deinterleaved,
     ];
@@ -87,6 +90,7 @@ impl Method {
             Method::StridedCopy => "strided_copy",
             Method::Streamed => "streamed",
             Method::Grouped => "grouped",
+            Method::Accumulated => "accumulated",
             Method::Interleaved => "interleaved",
             Method::Deinterleaved => "deinterleaved",
         }

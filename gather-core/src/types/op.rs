@@ -26,6 +26,8 @@ pub enum Op {
     ScatterElements,
     /// ONNX ScatterND, OpenVINO ScatterNDUpdate, `tf.tensor_scatter_nd_update`.
     ScatterNd,
+    /// OpenVINO EmbeddingBagOffsets and EmbeddingBagPacked, `torch.nn.EmbeddingBag`.
+    EmbeddingBag,
 }
 
 impl Op {
@@ -42,6 +44,7 @@ impl Op {
             Op::SpaceToDepth => "space_to_depth",
             Op::ScatterElements => "scatter_elements",
             Op::ScatterNd => "scatter_nd",
+            Op::EmbeddingBag => "embedding_bag",
         }
     }
 
@@ -83,6 +86,14 @@ pub enum Argument {
     PadsBegin,
     /// `pads_end` of SpaceToBatch.
     PadsEnd,
+    /// The offsets of EmbeddingBag, where bags begin.
+    Offsets,
+    /// The weights of EmbeddingBag.
+    Weights,
+    /// `padding_index` of EmbeddingBag.
+    PaddingIndex,
+    /// `default_index` of EmbeddingBag.
+    DefaultIndex,
 }
 
 impl fmt::Display for Argument {
@@ -99,6 +110,10 @@ impl fmt::Display for Argument {
             Argument::CropsEnd => "crops_end",
             Argument::PadsBegin => "pads_begin",
             Argument::PadsEnd => "pads_end",
+            Argument::Offsets => "offsets",
+            Argument::Weights => "weights",
+            Argument::PaddingIndex => "padding_index",
+            Argument::DefaultIndex => "default_index",
         })
     }
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bag;
 mod common;
 mod doors;
 mod huge;

@@ -37,8 +37,8 @@ fn is_meant(op: Op, method: Method) -> bool {
         Method::Panels => op == Op::GatherElements,
         Method::Interleaved => op == Op::BatchToSpace,
         Method::Deinterleaved => op == Op::SpaceToBatch,
-        // That of scatters.
-        Method::Grouped => false,
+        // Those of scatters and of bags.
+        Method::Grouped | Method::Accumulated => false,
         _ => true,
     }
 }

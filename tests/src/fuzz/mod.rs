@@ -9,6 +9,7 @@
 
 #[macro_use]
 mod elements;
+mod bag;
 mod blocks;
 mod depth;
 mod draw;
@@ -25,6 +26,7 @@ mod scatter;
 mod shapes;
 mod space;
 
+pub use bag::embedding_bag;
 pub use blocks::{batch_to_space, space_to_batch};
 pub use depth::{depth_to_space, space_to_depth};
 pub use gather::gather;

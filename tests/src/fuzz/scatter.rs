@@ -40,7 +40,7 @@ pub fn scatter_nd(u: &mut Unstructured<'_>) -> Result<Outcome> {
 }
 
 /// Elements with a reduction that the plain loop has too.
-trait Number: Sample + PartialEq + Debug {
+pub(super) trait Number: Sample + PartialEq + Debug {
     fn number(at: u64) -> Self;
     fn combine(reduction: Reduction, kept: Self, new: Self) -> Self;
 }

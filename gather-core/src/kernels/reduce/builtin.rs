@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::group::{Accumulate, group};
 use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::rows::{Combine, reduce};
+use crate::kernels::reduce::step::Weigh;
 use crate::kernels::reduce::store::STORE;
 use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
@@ -59,31 +61,48 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<ReduceFns> {
 
 /// A reduction whose intermediate results are elements.
 const fn plain<C: Combine>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), group: group::<C>() })
+    Some(ReduceFns { rows: Some(reduce::<C>()), group: group::<C>(), bag: None })
 }
 
 /// A reduction whose intermediate results are no elements.
 const fn grouped<A: Accumulate>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: None, group: group::<A>() })
+    Some(ReduceFns { rows: None, group: group::<A>(), bag: None })
+}
+
+/// A sum, which bags have too, with weights.
+const fn sum<A: Weigh>(fns: Option<ReduceFns>) -> Option<ReduceFns> {
+    with_bag(fns, BagFns::weighed::<A>())
+}
+
+/// A reduction that bags have too.
+const fn bag<A: Accumulate<Item: Element>>(fns: Option<ReduceFns>) -> Option<ReduceFns> {
+    with_bag(fns, BagFns::plain::<A>())
+}
+
+const fn with_bag(fns: Option<ReduceFns>, bag: BagFns) -> Option<ReduceFns> {
+    match fns {
+        Some(fns) => Some(ReduceFns { bag: Some(bag), ..fns }),
+        None => None,
+    }
 }
 
 /// Integers `S`, whose sums and products are those of the integers `U` of their width.
 fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => plain::<Add<U>>(),
+        Reduction::Add => sum::<Add<U>>(plain::<Add<U>>()),
         Reduction::Sub => plain::<Sub<U>>(),
         Reduction::Mul => plain::<Mul<U>>(),
-        Reduction::Min => plain::<Min<S>>(),
-        Reduction::Max => plain::<Max<S>>(),
-        Reduction::Mean => grouped::<Mean<S>>(),
+        Reduction::Min => bag::<Min<S>>(plain::<Min<S>>()),
+        Reduction::Max => bag::<Max<S>>(plain::<Max<S>>()),
+        Reduction::Mean => bag::<Mean<S>>(grouped::<Mean<S>>()),
     }
 }
 
 fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
-        Reduction::Min => plain::<Min<T>>(),
-        Reduction::Max => plain::<Max<T>>(),
+        Reduction::Min => bag::<Min<T>>(plain::<Min<T>>()),
+        Reduction::Max => bag::<Max<T>>(plain::<Max<T>>()),
         reduction => unordered::<T>(reduction),
     }
 }
@@ -96,10 +115,10 @@ fn complex<T: Number + Average + Element>(reduction: Reduction) -> Option<Reduce
 fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => plain::<Add<T>>(),
+        Reduction::Add => sum::<Add<T>>(plain::<Add<T>>()),
         Reduction::Sub => plain::<Sub<T>>(),
         Reduction::Mul => plain::<Mul<T>>(),
-        Reduction::Mean => grouped::<Mean<T>>(),
+        Reduction::Mean => bag::<Mean<T>>(grouped::<Mean<T>>()),
         Reduction::Min | Reduction::Max => None,
     }
 }
@@ -108,20 +127,20 @@ fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<Redu
 fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => grouped::<InSingle<T, Add<f32>>>(),
+        Reduction::Add => sum::<InSingle<T, Add<f32>>>(grouped::<InSingle<T, Add<f32>>>()),
         Reduction::Sub => grouped::<InSingle<T, Sub<f32>>>(),
         Reduction::Mul => grouped::<InSingle<T, Mul<f32>>>(),
-        Reduction::Min => plain::<Min<T>>(),
-        Reduction::Max => plain::<Max<T>>(),
-        Reduction::Mean => grouped::<Mean<T>>(),
+        Reduction::Min => bag::<Min<T>>(plain::<Min<T>>()),
+        Reduction::Max => bag::<Max<T>>(plain::<Max<T>>()),
+        Reduction::Mean => bag::<Mean<T>>(grouped::<Mean<T>>()),
     }
 }
 
 fn boolean(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add | Reduction::Max => plain::<Or>(),
-        Reduction::Mul | Reduction::Min => plain::<And>(),
+        Reduction::Add | Reduction::Max => sum::<Or>(plain::<Or>()),
+        Reduction::Mul | Reduction::Min => bag::<And>(plain::<And>()),
         Reduction::Sub | Reduction::Mean => None,
     }
 }

@@ -26,16 +26,21 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 
+mod bag;
 mod builtin;
 mod group;
 mod number;
+mod positions;
 pub(crate) mod reducer;
 mod rows;
 mod sink;
+mod step;
 mod store;
 
+pub(crate) use bag::{BagFn, BagFns, BagRows, LEFT_OUT};
 pub(crate) use builtin::reducer;
 pub(crate) use group::{Group, GroupFn};
+pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
@@ -79,6 +84,8 @@ pub(crate) struct ReduceFns {
     pub(crate) rows: Option<ByLevel<ReduceFn>>,
     /// All rows of one destination at once.
     pub(crate) group: ByLevel<GroupFn>,
+    /// The rows of a bag; `None` for what no bag is reduced by.
+    pub(crate) bag: Option<BagFns>,
 }
 
 /// The kernel of scatters for an index type at a level, by a plan's method.

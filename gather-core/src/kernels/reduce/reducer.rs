@@ -6,10 +6,13 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::group::group;
 use crate::kernels::reduce::rows::{Combine, reduce};
+use crate::types::element::Element;
 
-/// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by.
+/// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by, and that
+/// [`EmbeddingBag::run_reduce`](crate::EmbeddingBag::run_reduce) reduces bags by.
 ///
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
@@ -22,8 +25,12 @@ impl<T> Reducer<T> {
     /// A reduction from what the macro emits.
     #[doc(hidden)]
     #[must_use]
-    pub const fn new<C: Combine<Item = T>>() -> Self {
-        Reducer { name: C::NAME, fns: ReduceFns { rows: Some(reduce::<C>()), group: group::<C>() }, types: PhantomData }
+    pub const fn new<C: Combine<Item = T>>() -> Self
+    where
+        T: Element,
+    {
+        let fns = ReduceFns { rows: Some(reduce::<C>()), group: group::<C>(), bag: Some(BagFns::plain::<C>()) };
+        Reducer { name: C::NAME, fns, types: PhantomData }
     }
 
     pub(crate) fn fns(&self) -> ReduceFns {

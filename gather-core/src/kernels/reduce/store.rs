@@ -17,6 +17,7 @@ pub(super) const STORE: ReduceFns = ReduceFns {
         #[cfg(target_arch = "x86_64")]
         avx2: store_last,
     },
+    bag: None,
 };
 
 /// # Safety

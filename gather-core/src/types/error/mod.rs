@@ -252,6 +252,40 @@ pub enum Error {
         /// The shape given.
         got: Box<[usize]>,
     },
+    /// EmbeddingBag: an offset lies below the one before it, or beyond the indices; or the first one is not 0.
+    BagOffsetOutOfRange {
+        /// Position of the first such offset.
+        position: usize,
+        /// The offset as given.
+        offset: i128,
+        /// The least value allowed there: the offset before it.
+        min: usize,
+        /// The greatest value allowed there: the number of indices, or 0 for the first offset.
+        max: usize,
+    },
+    /// EmbeddingBag: the last offset is to be the end of the last bag, and there is none.
+    NoOffsets,
+    /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
+    RowOutOfRange {
+        /// Which of the two.
+        argument: Argument,
+        /// The index as given.
+        index: i64,
+        /// The number of rows.
+        dim: usize,
+    },
+    /// EmbeddingBag: weights have not the shape of indices.
+    WeightsShapeMismatch {
+        /// The shape of indices.
+        expected: Box<[usize]>,
+        /// The shape given.
+        got: Box<[usize]>,
+    },
+    /// EmbeddingBag: there are weights, and the reduction takes none.
+    WeightsUnavailable {
+        /// The name of the reduction.
+        reduction: &'static str,
+    },
     /// There is no such reduction of a data type.
     ReductionUnavailable {
         /// The operator.

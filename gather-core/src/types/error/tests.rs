@@ -24,6 +24,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         let (map, parameter) = ("MXFP4_PAIRS_TO_F32", "scale");
         Error::MapParameterPerElement { op, map, parameter, len, elements: 6, row_major }
     };
+    let row = |argument, dim| Error::RowOutOfRange { argument, index: -7, dim };
     vec![
         (
             Error::QuantizedBlockSize { op, block_size: 24 },
@@ -205,6 +206,19 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::MethodUnavailable { op, method: Method::Table },
             "gather: the method table does not take these shapes and types at this level",
         ),
+        (
+            Error::BagOffsetOutOfRange { position: 2, offset: -4, min: 3, max: 9 },
+            "embedding_bag: offset -4 at position 2 is out of range; allowed there is 3..=9",
+        ),
+        (Error::NoOffsets, "embedding_bag: there are no offsets; one is needed, where the last bag ends"),
+        (row(Argument::PaddingIndex, 5), "embedding_bag: padding_index is -7; 5 rows allow -5..=4"),
+        (row(Argument::DefaultIndex, 5), "embedding_bag: default_index is -7; 5 rows allow 0..=4"),
+        (row(Argument::DefaultIndex, 0), "embedding_bag: default_index is -7; data has no rows"),
+        (
+            Error::WeightsShapeMismatch { expected: [2].into(), got: [3, 1].into() },
+            "embedding_bag: weights have shape [3, 1]; indices have [2]",
+        ),
+        (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),
         (Error::AllocationFailed { bytes: 1 << 40 }, "the allocator refused 1099511627776 bytes"),
     ]
 }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::types::error::Error;
 use crate::types::level::Level;
-use crate::types::op::Op;
+use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
 
 impl fmt::Display for Error {
@@ -128,6 +128,29 @@ impl fmt::Display for Error {
             }
             Error::UpdatesShapeMismatch { op, expected, got } => {
                 write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
+            }
+            Error::BagOffsetOutOfRange { position, offset, min, max } => {
+                let allowed = format_args!("allowed there is {min}..={max}");
+                write!(f, "embedding_bag: offset {offset} at position {position} is out of range; {allowed}")
+            }
+            Error::NoOffsets => {
+                f.write_str("embedding_bag: there are no offsets; one is needed, where the last bag ends")
+            }
+            Error::RowOutOfRange { argument, index, dim: 0 } => {
+                write!(f, "embedding_bag: {argument} is {index}; data has no rows")
+            }
+            Error::RowOutOfRange { argument, index, dim } => {
+                write!(f, "embedding_bag: {argument} is {index}; {dim} rows allow ")?;
+                match argument {
+                    Argument::PaddingIndex => write!(f, "-{dim}..={}", dim - 1),
+                    _ => write!(f, "0..={}", dim - 1),
+                }
+            }
+            Error::WeightsShapeMismatch { expected, got } => {
+                write!(f, "embedding_bag: weights have shape {got:?}; indices have {expected:?}")
+            }
+            Error::WeightsUnavailable { reduction } => {
+                write!(f, "embedding_bag: the reduction {reduction} takes no weights")
             }
             Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) } => {
                 write!(f, "{op}: there is no reduction {reduction} of {dtype}")

@@ -1,0 +1,155 @@
+//! The workloads of EmbeddingBag: their tensors, and the plain loop that says what must come out.
+
+use gather_core::{BagPlan, Bags, EmbeddingBag, Layout, Par, Reduction, Tensor, View, ViewMut};
+
+use crate::buffer::Buffer;
+use crate::random::Random;
+
+/// A workload: `f32` rows and `i64` indices, bags of equal length.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// The name.
+    pub name: &'static str,
+    /// What becomes of the rows of a bag.
+    pub reduction: Reduction,
+    /// Rows and columns of the table.
+    pub table: [usize; 2],
+    /// Bags, and indices of each.
+    pub bags: [usize; 2],
+    /// Whether rows have weights.
+    pub weighed: bool,
+}
+
+const fn workload(
+    name: &'static str,
+    reduction: Reduction,
+    table: [usize; 2],
+    bags: [usize; 2],
+    weighed: bool,
+) -> Workload {
+    Workload { name, reduction, table, bags, weighed }
+}
+
+/// Every workload.
+pub const WORKLOADS: [Workload; 8] = [
+    workload("embedding_bag/sum_1Mx64_16Kx32", Reduction::Add, [1 << 20, 64], [16384, 32], false),
+    workload("embedding_bag/mean_50257x768_256x128", Reduction::Mean, [50257, 768], [256, 128], false),
+    workload("embedding_bag/weighed_1Mx64_16Kx32", Reduction::Add, [1 << 20, 64], [16384, 32], true),
+    workload("embedding_bag/max_1Mx64_16Kx32", Reduction::Max, [1 << 20, 64], [16384, 32], false),
+    workload("embedding_bag/sum_1Mx16_64Kx8", Reduction::Add, [1 << 20, 16], [65536, 8], false),
+    workload("embedding_bag/sum_4096x64_16Kx32", Reduction::Add, [4096, 64], [16384, 32], false),
+    workload("embedding_bag/sum_1000x100_16Kx4", Reduction::Add, [1000, 100], [16384, 4], false),
+    workload("embedding_bag/sum_32x16_1x8", Reduction::Add, [32, 16], [1, 8], false),
+];
+
+/// The tensors of a workload.
+pub struct Tensors {
+    workload: Workload,
+    table: Buffer<f32>,
+    ids: Buffer<i64>,
+    offsets: Buffer<i64>,
+    weights: Buffer<f32>,
+}
+
+/// Elements in memory like that of native engines.
+fn buffer<T: bytemuck::Pod>(shape: &[usize], values: impl Iterator<Item = T>) -> Buffer<T> {
+    let mut buffer = Buffer::zeroed(shape);
+    buffer.as_mut_slice().iter_mut().zip(values).for_each(|(to, value)| *to = value);
+    buffer
+}
+
+impl Tensors {
+    /// The tensors of a workload: the same every time.
+    ///
+    /// # Panics
+    /// When they do not fit in memory.
+    #[must_use]
+    pub fn new(workload: &Workload) -> Self {
+        let mut random = Random::new(workload.name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+        let ([rows, columns], [bags, len]) = (workload.table, workload.bags);
+        let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| random.fraction() as f32 - 0.5).collect() };
+        let table = buffer(&workload.table, numbers(rows * columns).into_iter());
+        let weights = buffer(&[bags * len], numbers(bags * len).into_iter());
+        let ids = buffer(&[bags * len], (0..bags * len).map(|_| random.below(rows) as i64));
+        let offsets = buffer(&[bags], (0..bags).map(|bag| (bag * len) as i64));
+        Tensors { workload: *workload, table, ids, offsets, weights }
+    }
+
+    /// Memory for the result.
+    #[must_use]
+    pub fn output(&self) -> Buffer<f32> {
+        Buffer::zeroed(&self.shape())
+    }
+
+    fn shape(&self) -> [usize; 2] {
+        [self.workload.bags[0], self.workload.table[1]]
+    }
+
+    fn op(&self, threads: usize) -> EmbeddingBag {
+        EmbeddingBag::torch(self.workload.reduction).par(if threads == 1 { Par::Seq } else { Par::Threads(threads) })
+    }
+
+    /// A plan for so many threads.
+    ///
+    /// # Panics
+    /// When it is refused.
+    #[must_use]
+    pub fn plan(&self, threads: usize) -> BagPlan<f32, i64> {
+        let (ids, offsets) = (self.ids.view(), self.offsets.view());
+        let table = Layout::contiguous(&self.workload.table).expect("a table in memory");
+        self.op(threads).plan(&table, &Bags::new(&ids, &offsets)).expect("a workload of the list")
+    }
+
+    /// Runs a plan into an output.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn run_into(&self, plan: &BagPlan<f32, i64>, out: &mut [f32]) {
+        let weights = self.weights.view();
+        let weights = self.workload.weighed.then_some(&weights);
+        let mut out = ViewMut::new(out, &self.shape()).expect("an output of this shape");
+        plan.run_into(&self.table.view(), &self.ids.view(), weights, &mut out).expect("indices in range");
+    }
+
+    /// Runs the operator, unplanned, into a fresh tensor.
+    ///
+    /// # Panics
+    /// When it is refused.
+    #[must_use]
+    pub fn run(&self) -> Tensor<f32> {
+        let (ids, offsets, weights): (View<'_, i64>, _, _) =
+            (self.ids.view(), self.offsets.view(), self.weights.view());
+        let bags = Bags::new(&ids, &offsets);
+        let bags = if self.workload.weighed { bags.weights(&weights) } else { bags };
+        self.op(1).run(&self.table.view(), &bags).expect("indices in range")
+    }
+
+    /// The loop that one would write.
+    ///
+    /// # Panics
+    /// When an index is out of range.
+    pub fn plain(&self, out: &mut [f32]) {
+        let ([_, columns], [_, len]) = (self.workload.table, self.workload.bags);
+        let (ids, weights) = (self.ids.as_slice(), self.weights.as_slice());
+        for (bag, out) in out.chunks_mut(columns).enumerate() {
+            let bag = bag * len..(bag + 1) * len;
+            match self.workload.reduction {
+                Reduction::Max => out.fill(f32::NEG_INFINITY),
+                _ => out.fill(0.0),
+            }
+            for (&id, &weight) in ids[bag.clone()].iter().zip(&weights[bag]) {
+                let row = &self.table.as_slice()[id as usize * columns..][..columns];
+                for (sum, &x) in out.iter_mut().zip(row) {
+                    match self.workload.reduction {
+                        Reduction::Max => *sum = if x > *sum { x } else { *sum },
+                        _ if self.workload.weighed => *sum += x * weight,
+                        _ => *sum += x,
+                    }
+                }
+            }
+            if self.workload.reduction == Reduction::Mean {
+                out.iter_mut().for_each(|sum| *sum /= len as f32);
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Times the workloads of EmbeddingBag in one process, in turn, and prints a table of medians:
+//! `bags [FILTER] [--seconds S]`.
+//!
+//! Every output is checked against the plain loop, to the bit, before it is timed. Times are milliseconds. `into` is planned
+//! ahead, and writes into warm memory, on one thread and on two; `fresh` plans and writes into a new tensor. `loop` is the
+//! plain loop into warm memory.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gather_benches::bags::{Tensors, WORKLOADS};
+use lexopt::{Arg, ValueExt};
+
+/// Fewest rounds of a workload.
+const ROUNDS: usize = 7;
+
+fn main() -> ExitCode {
+    let (filter, seconds) = match options() {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("bags: {error} (usage: bags [FILTER] [--seconds S])");
+            return ExitCode::from(2);
+        }
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads can be started");
+    println!("| workload | into 1 | into 2 | fresh 1 | loop | loop/into 1 |");
+    println!("|---|---|---|---|---|---|");
+    for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
+        let tensors = Tensors::new(workload);
+        let [into, into2, fresh, looped] = pool.install(|| time(&tensors, Duration::from_secs_f64(seconds)));
+        let name = workload.name;
+        println!("| {name} | {into:.5} | {into2:.5} | {fresh:.5} | {looped:.5} | {:.2} |", looped / into);
+    }
+    ExitCode::SUCCESS
+}
+
+fn options() -> Result<(String, f64), lexopt::Error> {
+    let (mut filter, mut seconds) = (String::new(), 1.0);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Value(value) => filter = value.string()?,
+            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok((filter, seconds))
+}
+
+/// Medians in milliseconds. The calls take turns, round by round.
+fn time(tensors: &Tensors, budget: Duration) -> [f64; 4] {
+    let plans = [1, 2].map(|threads| tensors.plan(threads));
+    let (mut expected, mut memory) = (tensors.output(), tensors.output());
+    let (expected, out) = (expected.as_mut_slice(), memory.as_mut_slice());
+    tensors.plain(expected);
+    let same = |got: &[f32]| got.iter().zip(&*expected).all(|(a, b)| a.to_bits() == b.to_bits());
+    for plan in &plans {
+        out.fill(f32::NAN);
+        tensors.run_into(plan, out);
+        assert!(same(out), "into an output");
+    }
+    assert!(same(tensors.run().as_slice()), "fresh");
+    let mut times: [Vec<f64>; 4] = Default::default();
+    let start = Instant::now();
+    while times[0].len() < ROUNDS || start.elapsed() < budget {
+        let mut clock = |which: usize, call: &mut dyn FnMut(&mut [f32])| {
+            call(out);
+            let start = Instant::now();
+            let mut calls = 0u32;
+            while calls == 0 || start.elapsed() < Duration::from_millis(1) {
+                call(out);
+                calls += 1;
+            }
+            times[which].push(start.elapsed().as_secs_f64() * 1e3 / f64::from(calls));
+        };
+        clock(0, &mut |out| tensors.run_into(&plans[0], out));
+        clock(1, &mut |out| tensors.run_into(&plans[1], out));
+        clock(2, &mut |_| drop(tensors.run()));
+        clock(3, &mut |out| tensors.plain(out));
+    }
+    times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    })
+}

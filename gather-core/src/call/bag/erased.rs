@@ -1,0 +1,287 @@
+//! An EmbeddingBag without its types: what every door makes, and the one pipeline behind it.
+//!
+//! ```text
+//! check attributes against shapes  ->  read the offsets  ->  plan (loops, level, kernel)  ->  run
+//! ```
+
+use crate::call::bag::{Bags, EmbeddingBag};
+use crate::call::check_output;
+use crate::exec::{self, BagOperands};
+use crate::kernels::reduce::{self, BagFns, ByLevel, PositionsFn, ReduceFns};
+use crate::plan::{BagPlan, BagRequest, Bounds};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+use crate::types::op::{Argument, Op};
+use crate::types::policy::NegativeIndex;
+use crate::types::reduction::Reduction;
+
+const OP: Op = Op::EmbeddingBag;
+
+/// What is planned, without its types.
+pub(super) struct Request<'a> {
+    op: &'a EmbeddingBag,
+    dtype: DType,
+    index: IndexType,
+    positions: ByLevel<PositionsFn>,
+    fns: BagFns,
+    /// The name of the reduction, where it takes no weights.
+    unweighed: Option<&'static str>,
+}
+
+/// A tensor without its type.
+#[derive(Clone, Copy)]
+pub(super) struct Erased<'a> {
+    pub(super) origin: *const u8,
+    pub(super) layout: &'a Layout,
+}
+
+/// The tensors of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Tensors<'a> {
+    pub(super) data: Erased<'a>,
+    pub(super) indices: Erased<'a>,
+    pub(super) offsets: Option<(Erased<'a>, IndexType)>,
+    pub(super) weights: Option<Erased<'a>>,
+}
+
+impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
+    fn from(view: &'a View<'_, T>) -> Self {
+        Erased { origin: view.origin().cast(), layout: view.layout() }
+    }
+}
+
+impl<'a> Tensors<'a> {
+    pub(super) fn typed<T: Element, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, T, I, O>) -> Self {
+        Tensors { data: data.into(), ..Self::of_bags(data.layout(), bags) }
+    }
+
+    /// Those of bags, on data of a layout.
+    pub(super) fn of_bags<T: Element, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, T, I, O>) -> Self {
+        Tensors {
+            data: Erased { origin: core::ptr::null(), layout: data },
+            indices: bags.indices.into(),
+            offsets: bags.offsets.map(|offsets| (offsets.into(), O::TYPE)),
+            weights: bags.weights.map(Into::into),
+        }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// A request for elements and indices of types that are known to the compiler, with a reduction of the caller's own of
+    /// the elements' type, or the operator's.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn typed<T: Element, I: Index>(
+        op: &'a EmbeddingBag,
+        own: Option<(ReduceFns, &'static str)>,
+    ) -> Result<Self, Error> {
+        const { IsElement::<T>::CHECK };
+        Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>())
+    }
+
+    /// A request for types that are known at run time.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn erased(op: &'a EmbeddingBag, types: (DType, IndexType)) -> Result<Self, Error> {
+        Self::new(op, None, types, reduce::positions_of(types.1))
+    }
+
+    fn new(
+        op: &'a EmbeddingBag,
+        own: Option<(ReduceFns, &'static str)>,
+        (dtype, index): (DType, IndexType),
+        positions: ByLevel<PositionsFn>,
+    ) -> Result<Self, Error> {
+        let reduction = op.reduction;
+        let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
+        let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
+        let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag);
+        let fns = fns.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
+        let sums = (reduction == Reduction::Add).then_some(fns.weighed).flatten();
+        let name = own.map_or(reduction.name(), |(_, name)| name);
+        let unweighed = if own.is_none() && sums.is_some() { None } else { Some(name) };
+        Ok(Request { op, dtype, index, positions, fns, unweighed })
+    }
+
+    /// Checks attributes and shapes, and reads where bags begin and end.
+    ///
+    /// # Errors
+    /// Those of attributes and shapes.
+    ///
+    /// # Safety
+    /// The offsets may be read along their layout as values of their type.
+    unsafe fn check(&self, tensors: &Tensors<'_>) -> Result<(BagRequest, Bounds), Error> {
+        let (op, data, indices) = (self.op, tensors.data.layout, tensors.indices.layout);
+        let offsets_rank = tensors.offsets.map(|(offsets, _)| offsets.layout.rank());
+        check_ranks(data.rank(), indices.rank(), offsets_rank)?;
+        let bounds = match tensors.offsets {
+            None => Bounds::every(indices.shape()[1], indices.shape()[0]),
+            // SAFETY: the caller's promise, for a list.
+            Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), op.include_last_offset) }?,
+        };
+        let dim = data.shape()[0];
+        let padding = row(Argument::PaddingIndex, op.padding_index, NegativeIndex::FromEnd, dim)?;
+        let default = row(Argument::DefaultIndex, op.default_index, NegativeIndex::Reject, dim)?;
+        check_weights(self.unweighed, indices, tensors.weights.map(|weights| weights.layout))?;
+        let Request { dtype, index, positions, fns, .. } = *self;
+        let (policy, options) = (op.policy(), op.options);
+        Ok((BagRequest { dtype, index, positions, fns, policy, padding, default, options }, bounds))
+    }
+
+    /// The name of the reduction, where it takes no weights.
+    pub(super) fn unweighed(&self) -> Option<&'static str> {
+        self.unweighed
+    }
+
+    /// Plans for row-major outputs.
+    ///
+    /// # Errors
+    /// Those of attributes and shapes, [`Error::TooManyElements`], and those of [`BagPlan::new`].
+    ///
+    /// # Safety
+    /// As for [`Request::check`].
+    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>) -> Result<BagPlan, Error> {
+        // SAFETY: the caller's promise.
+        let (request, bounds) = unsafe { self.check(tensors) }?;
+        let out = output(tensors.data.layout, bounds.bags())?;
+        BagPlan::new(&request, tensors.data.layout, &out, bounds)
+    }
+
+    /// Runs into a fresh tensor of `T`, the request's data type.
+    ///
+    /// # Errors
+    /// Those of [`Request::plan`] and of the run.
+    ///
+    /// # Safety
+    /// `T` is the request's data type; the tensors may be read along their layouts as values of its types.
+    pub(super) unsafe fn run_fresh<T: Element>(&self, tensors: &Tensors<'_>) -> Result<Tensor<T>, Error> {
+        debug_assert_eq!(self.dtype, T::DTYPE);
+        // SAFETY: the caller's promise.
+        let plan = unsafe { self.plan(tensors) }?;
+        // SAFETY: the caller's promise; weights have been checked.
+        unsafe { run_fresh(&plan, tensors) }
+    }
+
+    /// Runs into a given output.
+    ///
+    /// # Errors
+    /// As for [`Request::run_fresh`], with [`Error::OutputShapeMismatch`] after errors of shapes.
+    ///
+    /// # Safety
+    /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and overlaps
+    /// no input.
+    pub(super) unsafe fn run_into(&self, tensors: &Tensors<'_>, out: (*mut u8, &Layout)) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        let (request, bounds) = unsafe { self.check(tensors) }?;
+        let expected: Shape = output(tensors.data.layout, bounds.bags())?.shape().into();
+        check_output(OP, &expected, out.1.shape())?;
+        let plan = BagPlan::new(&request, tensors.data.layout, out.1, bounds)?;
+        // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
+        unsafe { run(&plan, tensors, out.0) }
+    }
+}
+
+/// Runs a plan into a fresh tensor of `T`, its data type.
+///
+/// # Errors
+/// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
+///
+/// # Safety
+/// `T` is the plan's data type; the tensors are of its layouts and types, and the output that it was made for is row-major.
+pub(super) unsafe fn run_fresh<T: Element>(plan: &BagPlan, tensors: &Tensors<'_>) -> Result<Tensor<T>, Error> {
+    let write = |out: *mut core::mem::MaybeUninit<T>| {
+        // SAFETY: the caller's promise; the memory is fresh, row-major and long enough.
+        unsafe { run(plan, tensors, out.cast()) }
+    };
+    // SAFETY: a run that succeeds has initialised every element of its output (X3).
+    let values = unsafe { memory::fill(plan.output().len(), write) }?;
+    Ok(Tensor::from_parts(values, plan.output().shape().into()))
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// Those of [`exec::run_bags`].
+///
+/// # Safety
+/// X1: the tensors are of the plan's layouts and types. Weights have been checked.
+pub(super) unsafe fn run(plan: &BagPlan, tensors: &Tensors<'_>, out: *mut u8) -> Result<(), Error> {
+    let weights = tensors.weights.map(|weights| (weights.origin, weights.layout));
+    let reduce = plan.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
+    let Tensors { data, indices, .. } = tensors;
+    let operands = BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights };
+    // SAFETY: the caller's promise.
+    unsafe { exec::run_bags(plan, reduce, operands) }
+}
+
+/// Checks the ranks of data, indices and offsets.
+pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -> Result<(), Error> {
+    let check = |argument, rank, min, max| {
+        let fits = (min..=max).contains(&rank);
+        if fits { Ok(()) } else { Err(Error::RankOutOfRange { op: OP, argument, rank, min, max }) }
+    };
+    check(Argument::Data, data, 1, usize::MAX)?;
+    let allowed = if offsets.is_some() { 1 } else { 2 };
+    check(Argument::Indices, indices, allowed, allowed)?;
+    offsets.map_or(Ok(()), |rank| check(Argument::Offsets, rank, 1, 1))
+}
+
+/// Checks that weights are taken, and have the shape of indices.
+pub(super) fn check_weights(
+    unweighed: Option<&'static str>,
+    indices: &Layout,
+    weights: Option<&Layout>,
+) -> Result<(), Error> {
+    match (weights, unweighed) {
+        (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { reduction }),
+        (Some(weights), _) if weights.shape() != indices.shape() => {
+            let (expected, got) = (indices.shape().into(), weights.shape().into());
+            Err(Error::WeightsShapeMismatch { expected, got })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The number of bags of so many offsets.
+pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
+    if include_last { offsets.checked_sub(1).ok_or(Error::NoOffsets) } else { Ok(offsets) }
+}
+
+/// The row-major layout of the result.
+pub(super) fn output(data: &Layout, bags: usize) -> Result<Layout, Error> {
+    let shape: Shape = core::iter::once(bags).chain(data.shape()[1..].iter().copied()).collect();
+    Layout::contiguous(&shape)
+}
+
+/// The row that an attribute names.
+fn row(argument: Argument, index: Option<i64>, negative: NegativeIndex, dim: usize) -> Result<Option<usize>, Error> {
+    let Some(index) = index else { return Ok(None) };
+    let from_end = index < 0 && negative == NegativeIndex::FromEnd;
+    let row = i128::from(index) + if from_end { dim as i128 } else { 0 };
+    let row = usize::try_from(row).ok().filter(|&row| row < dim);
+    row.map(Some).ok_or(Error::RowOutOfRange { argument, index, dim })
+}
+
+/// Reads offsets.
+///
+/// # Errors
+/// Those of [`Bounds::at`].
+///
+/// # Safety
+/// The offsets are a list, and may be read along their layout as values of the index type.
+unsafe fn read(offsets: Erased<'_>, index: IndexType, indices: usize, its_end: bool) -> Result<Bounds, Error> {
+    let (read, stride) = (index.reader(), offsets.layout.strides()[0].wrapping_mul(index.size() as isize));
+    let offset = |at: usize| {
+        let at = offsets.origin.wrapping_offset(stride.wrapping_mul(at as isize));
+        // SAFETY: V1: an offset of the list.
+        unsafe { read(at) }
+    };
+    Bounds::at((0..offsets.layout.len()).map(offset), indices, its_end)
+}

@@ -1,0 +1,336 @@
+//! EmbeddingBag: its doors.
+
+mod dynamic;
+mod erased;
+mod plan;
+mod reduce;
+
+pub use dynamic::DynBags;
+pub use plan::BagPlan;
+
+use core::mem::MaybeUninit;
+
+use crate::call::bag::erased::{Request, Tensors};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::level::Level;
+use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds, Par};
+use crate::types::reduction::Reduction;
+
+/// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of bag
+/// `b`, element by element, without the rows between.
+///
+/// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`] say which indices belong to
+/// which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
+///
+/// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit, for
+/// any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is added.
+/// For the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
+/// [`Max`](Reduction::Max) and [`Min`](Reduction::Min). A bag in which no row counts yields zeros, or the row that
+/// [`default_index`](Self::default_index) names.
+///
+/// The presets set what negative and out-of-range indices do. Under [`OutOfBounds::Zero`], an index out of range stands for
+/// a row of zeros, which counts.
+///
+/// # Errors
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets, [`Error::NoOffsets`],
+/// [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`], [`Error::RowOutOfRange`] for
+/// `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and [`Error::WeightsShapeMismatch`].
+///
+/// # Examples
+/// Two bags, of rows 0, 2 and of row 2, summed up with weights:
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+///     let (ids, offsets, weights) = ([0u32, 2, 2], [0i64, 2], [1.0, 0.5, -1.0]);
+///     let (ids, offsets) = (View::new(&ids, &[3])?, View::new(&offsets, &[2])?);
+///     let (table, weights) = (View::new(&table, &[3, 2])?, View::new(&weights, &[3])?);
+///
+///     let bags = Bags::new(&ids, &offsets).weights(&weights);
+///     let sums = EmbeddingBag::new(Reduction::Add).run(&table, &bags)?;
+///     assert_eq!((sums.shape(), sums.as_slice()), (&[2, 2][..], &[3.5, 5.0, -5.0, -6.0][..]));
+///     Ok(())
+/// }
+/// ```
+/// Bags of one length, with row 0 as padding:
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (table, ids) = ([9.0f32, 1.0, 2.0, 4.0], [1u8, 2, 0, 3, 0, 0]);
+///     let (table, ids) = (View::new(&table, &[4, 1])?, View::new(&ids, &[2, 3])?);
+///     let means = EmbeddingBag::torch(Reduction::Mean).padding_index(0).run(&table, &Bags::packed(&ids))?;
+///     assert_eq!(means.as_slice(), [1.5, 4.0]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Definition
+/// OpenVINO
+/// [EmbeddingBagOffsets-15](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/embedding-bag-offsets-15.html)
+/// and
+/// [EmbeddingBagPacked-15](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/embedding-bag-packed-15.html),
+/// and [`torch.nn.EmbeddingBag`](https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html).
+#[doc(alias("embedding_bag", "EmbeddingBagOffsets", "EmbeddingBagPacked", "embedding_lookup_sparse", "segment_sum"))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EmbeddingBag {
+    reduction: Reduction,
+    negative: NegativeIndex,
+    out_of_bounds: OutOfBounds,
+    padding_index: Option<i64>,
+    default_index: Option<i64>,
+    include_last_offset: bool,
+    options: Options,
+}
+
+impl EmbeddingBag {
+    /// An EmbeddingBag. Negative indices count from the end, and out-of-range ones are errors. No row is padding, bags
+    /// without rows yield zeros, and the last bag ends with the indices.
+    #[must_use]
+    pub fn new(reduction: Reduction) -> Self {
+        EmbeddingBag {
+            reduction,
+            negative: NegativeIndex::FromEnd,
+            out_of_bounds: OutOfBounds::Error,
+            padding_index: None,
+            default_index: None,
+            include_last_offset: false,
+            options: Options::default(),
+        }
+    }
+
+    /// Sets what becomes of the rows of a bag.
+    #[must_use]
+    pub fn reduction(mut self, reduction: Reduction) -> Self {
+        self.reduction = reduction;
+        self
+    }
+
+    /// Sets what negative indices mean.
+    #[must_use]
+    pub fn negative_index(mut self, negative: NegativeIndex) -> Self {
+        self.negative = negative;
+        self
+    }
+
+    /// Sets what indices out of range do.
+    #[must_use]
+    pub fn out_of_bounds(mut self, out_of_bounds: OutOfBounds) -> Self {
+        self.out_of_bounds = out_of_bounds;
+        self
+    }
+
+    /// Names a row that is left out wherever an index names it, and does not count. A negative number counts from the end.
+    #[doc(alias("padding_idx"))]
+    #[must_use]
+    pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
+        self.padding_index = padding_index.into();
+        self
+    }
+
+    /// Names the row that stands for a bag in which no row counts, as it is, without a weight. It is not negative.
+    #[must_use]
+    pub fn default_index(mut self, default_index: impl Into<Option<i64>>) -> Self {
+        self.default_index = default_index.into();
+        self
+    }
+
+    /// Sets whether the last offset is the end of the last bag, and not the begin of one more. Indices after it belong to
+    /// no bag, and are not looked at.
+    #[must_use]
+    pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
+        self.include_last_offset = include_last_offset;
+        self
+    }
+
+    /// Sets how many threads a call may use.
+    #[must_use]
+    pub fn par(mut self, par: Par) -> Self {
+        self.options.par = par;
+        self
+    }
+
+    /// Forces a level.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.options.level = Some(level);
+        self
+    }
+
+    /// What becomes of the rows of a bag.
+    #[must_use]
+    pub fn get_reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    /// What negative indices mean.
+    #[must_use]
+    pub fn get_negative_index(&self) -> NegativeIndex {
+        self.negative
+    }
+
+    /// What indices out of range do.
+    #[must_use]
+    pub fn get_out_of_bounds(&self) -> OutOfBounds {
+        self.out_of_bounds
+    }
+
+    /// The row that is left out, as it was given.
+    #[must_use]
+    pub fn get_padding_index(&self) -> Option<i64> {
+        self.padding_index
+    }
+
+    /// The row that stands for a bag in which no row counts.
+    #[must_use]
+    pub fn get_default_index(&self) -> Option<i64> {
+        self.default_index
+    }
+
+    /// Whether the last offset is the end of the last bag.
+    #[must_use]
+    pub fn get_include_last_offset(&self) -> bool {
+        self.include_last_offset
+    }
+
+    /// How many threads a call may use.
+    #[must_use]
+    pub fn get_par(&self) -> Par {
+        self.options.par
+    }
+
+    /// The level that is forced on calls.
+    #[must_use]
+    pub fn get_level(&self) -> Option<Level> {
+        self.options.level
+    }
+
+    fn policy(&self) -> IndexPolicy {
+        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds }
+    }
+}
+
+/// Indices of rows, and which of them belong to which bag; with weights, or without.
+///
+/// `T` is the type of the weights, `I` that of the indices, and `O` that of the offsets.
+#[derive(Clone, Copy, Debug)]
+pub struct Bags<'a, T, I, O = I> {
+    indices: &'a View<'a, I>,
+    offsets: Option<&'a View<'a, O>>,
+    weights: Option<&'a View<'a, T>>,
+}
+
+impl<'a, T, I, O> Bags<'a, T, I, O> {
+    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the next
+    /// one begins, and the last bag with the indices. The first offset is 0, and offsets ascend; where two are equal, the
+    /// first of the two bags is empty. With [`EmbeddingBag::include_last_offset`], the last offset is the end of the last
+    /// bag.
+    #[must_use]
+    pub fn new(indices: &'a View<'a, I>, offsets: &'a View<'a, O>) -> Self {
+        Bags { indices, offsets: Some(offsets), weights: None }
+    }
+
+    /// The same bags, with a weight for each index.
+    #[must_use]
+    pub fn weights(self, weights: &'a View<'a, T>) -> Self {
+        Bags { weights: Some(weights), ..self }
+    }
+}
+
+impl<'a, T, I> Bags<'a, T, I> {
+    /// Bags of one length: each row of indices of rank 2 is a bag.
+    #[must_use]
+    pub fn packed(indices: &'a View<'a, I>) -> Self {
+        Bags { indices, offsets: None, weights: None }
+    }
+}
+
+impl EmbeddingBag {
+    /// The shape of the result for data and indices of these shapes, with so many offsets; `None` for packed bags.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the result.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
+        erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
+        let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
+        let bags = match offsets {
+            None => indices.shape()[0],
+            Some(offsets) => erased::bags(offsets, self.include_last_offset)?,
+        };
+        Ok(erased::output(&data, bags)?.shape().into())
+    }
+
+    /// Runs the operator into a fresh tensor.
+    ///
+    /// Cost: one pass over the indices and over the rows in bags; one allocation, one for the bounds of bags, and one for
+    /// sums of bags of more than 512 rows.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]
+    /// for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the
+    /// result has no elements.
+    pub fn run<T: Element, I: Index, O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, T, I, O>,
+    ) -> Result<Tensor<T>, Error> {
+        let request = Request::typed::<T, I>(self, None)?;
+        // SAFETY: the request and the tensors are of these types.
+        unsafe { request.run_fresh(&Tensors::typed(data, bags)) }
+    }
+
+    /// Runs the operator into a given output of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. The output is untouched but for
+    /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    pub fn run_into<T: Element, I: Index, O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, T, I, O>,
+        out: &mut ViewMut<'_, T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self, None)?;
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and being
+        // borrowed mutably it overlaps no input.
+        unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
+    }
+
+    /// As [`Self::run_into`], into memory that holds no values yet. On success every element of the output is initialised.
+    ///
+    /// # Errors
+    /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
+    pub fn run_uninit<T: Element, I: Index, O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, T, I, O>,
+        out: &mut ViewMut<'_, MaybeUninit<T>>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self, None)?;
+        let (out, layout) = (out.origin().cast(), out.layout());
+        // SAFETY: as in `run_into`.
+        unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
+    }
+
+    /// Does once what depends on shapes and on the bounds of bags: the plan runs on any data of this layout, with any
+    /// indices and weights in the same bags, into row-major outputs. Of the bags, the offsets are read, and of indices and
+    /// weights their layouts.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], without those of fresh memory and index values.
+    pub fn plan<T: Element, I: Index, O: Index>(
+        &self,
+        data: &Layout,
+        bags: &Bags<'_, T, I, O>,
+    ) -> Result<BagPlan<T, I>, Error> {
+        BagPlan::new(&Request::typed::<T, I>(self, None)?, data, bags)
+    }
+}

@@ -1,0 +1,346 @@
+//! Running bags.
+//!
+//! ```text
+//! for each bag of a piece:
+//!     for each part of its rows, up to `PART`:            (one part but for long bags)
+//!         resolve its indices, and some further on         (`window`)
+//!         reduce its rows, all columns                     (`kernels/reduce/bag`)
+//! ```
+//!
+//! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns of
+//! all bags in its place. Either way a sum belongs to one thread, which adds its terms in their order.
+
+mod window;
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::exec::bag::window::{PART, Window};
+use crate::exec::cuts::share;
+use crate::exec::first_bad_index::{self, IndexCheck};
+use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT};
+use crate::kernels::{LINE, Outcome};
+use crate::plan::{Action, BagPlan};
+use crate::tensor::layout::Layout;
+use crate::tensor::memory;
+use crate::types::error::Error;
+
+/// The tensors of a call, at coordinate 0.
+#[derive(Clone, Copy)]
+pub(crate) struct BagOperands<'a> {
+    pub(crate) out: *mut u8,
+    pub(crate) data: *const u8,
+    pub(crate) index: *const u8,
+    pub(crate) indices: &'a Layout,
+    /// Of the shape of indices.
+    pub(crate) weights: Option<(*const u8, &'a Layout)>,
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// [`Error::AllocationFailed`] for a scratch, before anything is written, then [`Error::IndexOutOfRange`] for the first
+/// such index of a bag in row-major order.
+///
+/// # Safety
+/// X1: the operands are of the plan's layouts and types, with weights of its data type; `reduce` is one of the plan's
+/// functions, with weights where there are any. X3: a run that returns `Ok` has written every element of the output.
+pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
+    let policy = plan.request().policy;
+    let axes = [plan.axis()];
+    let checked = IndexCheck { op: plan.op(), axes: &axes, policy, index: plan.index() };
+    match plan.action() {
+        Action::Nothing => return Ok(()),
+        Action::Check => {
+            let used = used(plan, operands.indices)?;
+            // SAFETY: X1: the indices may be read along their layout, and these are some of them.
+            return unsafe { first_bad_index::check(&checked, operands.index, &used) };
+        }
+        Action::Run => {}
+    }
+    let tasks = plan.tasks(pool_threads);
+    let cut = Cut::new(plan, tasks);
+    let scratch = Scratch::new(plan, tasks.min(cut.pieces()))?;
+    let call = Call { plan, reduce, operands, indices: indices(plan, &operands), scratch: &scratch };
+    let outcome = share(tasks, cut.pieces(), |piece, worker| {
+        let (bags, columns) = cut.piece(plan, piece);
+        // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
+        unsafe { call.piece(bags, columns, worker) }
+    });
+    if !outcome.out_of_range {
+        return Ok(());
+    }
+    let used = used(plan, operands.indices)?;
+    // SAFETY: X1: the indices may be read along their layout.
+    Err(unsafe { first_bad_index::find(&checked, operands.index, &used) })
+}
+
+/// The layout of the indices that are in bags.
+fn used(plan: &BagPlan, indices: &Layout) -> Result<Layout, Error> {
+    match (indices.shape(), indices.strides()) {
+        ([_], &[stride]) => Layout::strided(&[plan.bounds().used()], &[stride]),
+        _ => Ok(indices.clone()),
+    }
+}
+
+/// How a tensor of the shape of indices is walked through: indices of a run, elements from one to the next, and from a
+/// run to the next.
+fn walk(layout: &Layout) -> (usize, isize, isize) {
+    match (layout.shape(), layout.strides()) {
+        ([bags, run], &[outer, step]) if *bags > 1 => ((*run).max(1), step, outer),
+        (_, &[.., step]) => (layout.len().max(1), step, 0),
+        _ => (1, 0, 0),
+    }
+}
+
+/// The indices of all bags.
+fn indices(plan: &BagPlan, operands: &BagOperands<'_>) -> BagIndices {
+    let size = plan.index().size() as isize;
+    let (run, step, outer) = walk(operands.indices);
+    BagIndices {
+        index: operands.index,
+        run,
+        step: step.wrapping_mul(size),
+        outer: outer.wrapping_mul(size),
+        dim: plan.axis().dim as i64,
+        policy: plan.request().policy,
+        padding: plan.request().padding.map(|row| row as i64),
+    }
+}
+
+/// How the work is cut for threads.
+enum Cut {
+    /// Into so many parts of the bags.
+    Bags(usize),
+    /// Into so many ranges of columns.
+    Columns(usize),
+}
+
+impl Cut {
+    fn new(plan: &BagPlan, tasks: usize) -> Self {
+        let (bounds, elements) = (plan.bounds(), plan.elements());
+        if tasks == 1 {
+            return Cut::Bags(1);
+        }
+        let uneven = bounds.longest() > bounds.used() / tasks;
+        let wide = elements >= tasks && elements.saturating_mul(plan.size()) / tasks >= 2 * LINE;
+        if uneven && wide && plan.runs() == 1 {
+            return Cut::Columns(tasks);
+        }
+        Cut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
+    }
+
+    fn pieces(&self) -> usize {
+        match *self {
+            Cut::Bags(parts) | Cut::Columns(parts) => parts,
+        }
+    }
+
+    /// The bags and the columns of a piece.
+    fn piece(&self, plan: &BagPlan, piece: usize) -> (Range<usize>, Range<usize>) {
+        let (bags, columns) = (plan.bounds().bags(), plan.elements());
+        match *self {
+            Cut::Bags(1) => (0..bags, 0..columns),
+            Cut::Bags(parts) => (plan.bounds().part(piece, parts)..plan.bounds().part(piece + 1, parts), 0..columns),
+            Cut::Columns(parts) => {
+                let unit = (LINE / plan.size()).max(1);
+                let end = |part: usize| {
+                    let even = (columns as u128 * part as u128 / parts as u128) as usize;
+                    if part == parts { columns } else { even / unit * unit }
+                };
+                (0..bags, end(piece)..end(piece + 1))
+            }
+        }
+    }
+}
+
+/// Memory for the sums of long bags, between their parts.
+struct Scratch {
+    sums: Vec<u8>,
+    /// Where they begin.
+    base: *mut u8,
+    /// Bytes for each worker; 0 where no bag has several parts.
+    bytes: usize,
+}
+
+impl Scratch {
+    /// For so many workers.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    fn new(plan: &BagPlan, workers: usize) -> Result<Self, Error> {
+        if plan.bounds().longest() <= PART {
+            return Ok(Scratch { sums: Vec::new(), base: core::ptr::null_mut(), bytes: 0 });
+        }
+        let sums = plan.elements().saturating_mul(plan.runs());
+        // Threads do not share a line.
+        let bytes = sums.saturating_mul(plan.request().fns.sum).saturating_add(2 * LINE);
+        let mut sums = memory::reserve(bytes.saturating_mul(workers))?;
+        Ok(Scratch { base: sums.as_mut_ptr(), sums, bytes })
+    }
+
+    /// The sums of a worker; null where no bag has several parts.
+    fn of(&self, worker: usize) -> *mut u8 {
+        if self.bytes == 0 {
+            return core::ptr::null_mut();
+        }
+        assert!((worker + 1) * self.bytes <= self.sums.capacity(), "a worker without room");
+        self.base.wrapping_add(worker * self.bytes)
+    }
+}
+
+/// A call, which threads share.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    plan: &'a BagPlan,
+    reduce: BagFn,
+    operands: BagOperands<'a>,
+    indices: BagIndices,
+    scratch: &'a Scratch,
+}
+
+// SAFETY: threads run different pieces, which write different elements of the output (X2) and different parts of the
+// scratch, and read shared memory whose elements are `Sync`.
+unsafe impl Sync for Call<'_> {}
+
+impl Call<'_> {
+    /// Reduces the bags of a piece, the columns of a piece.
+    ///
+    /// # Safety
+    /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
+    unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
+        let (plan, bounds) = (self.plan, self.plan.bounds());
+        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end));
+        let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
+        for bag in bags {
+            let Range { start, end } = bounds.of(bag);
+            let (mut at, mut counted) = (start, 0);
+            loop {
+                let n = (end - at).min(PART);
+                // SAFETY: X1 and P2: the bag's indices are among those that there are.
+                let (rows, next) = unsafe { window.rows(at, n, plan.prefetch_distance()) };
+                let count = if all_count { n } else { rows.iter().filter(|&&row| row != LEFT_OUT).count() };
+                let part = Part { bag, at, rows, next, begins: counted == 0, ends: at + n == end };
+                counted += count;
+                if counted == 0 {
+                    if part.ends {
+                        // SAFETY: the caller's promise.
+                        unsafe { self.fill(bag, &columns) };
+                    }
+                } else if count > 0 || part.ends {
+                    // SAFETY: the caller's promise; a part that begins has a row that counts.
+                    unsafe { self.reduce(&part, &columns, counted, worker) };
+                }
+                at += n;
+                if at == end {
+                    break;
+                }
+            }
+        }
+        Outcome { out_of_range: window.is_bad() }
+    }
+
+    /// Reduces a part of a bag.
+    ///
+    /// # Safety
+    /// As for [`Call::piece`]; if the part begins, one of its rows counts. It gives the contract of a bag: B1 and B2 by P1,
+    /// for positions of the axis; B3 by the shape of weights; B4 by the scratch.
+    unsafe fn reduce(&self, part: &Part<'_>, columns: &Range<usize>, counted: usize, worker: usize) {
+        let (plan, size) = (self.plan, self.plan.size());
+        let (weights, weight_step) = self.weights(part.at);
+        let (carried, sum) = (self.scratch.of(worker), plan.request().fns.sum);
+        self.each_run(part.bag, |run, data, out| {
+            let carried = carried.wrapping_add(if carried.is_null() { 0 } else { run * plan.elements() * sum });
+            let rows = BagRows {
+                data: data.wrapping_add(columns.start * size),
+                stride: plan.stride(),
+                rows: part.rows,
+                next: part.next,
+                distance: plan.prefetch_distance(),
+                weights,
+                weight_step,
+                out: out.wrapping_add(columns.start * size),
+                elements: columns.len(),
+                carried,
+                begins: part.begins,
+                ends: part.ends.then_some(counted),
+            };
+            // SAFETY: the contract of a bag holds, as argued above.
+            unsafe { (self.reduce)(&rows) }
+        });
+    }
+
+    /// Writes what stands for a bag in which nothing counts.
+    ///
+    /// # Safety
+    /// As for [`Call::piece`].
+    unsafe fn fill(&self, bag: usize, columns: &Range<usize>) {
+        let (plan, size) = (self.plan, self.plan.size());
+        let (start, bytes) = (columns.start * size, columns.len() * size);
+        let default = plan.request().default.map(|row| plan.stride().wrapping_mul(row as isize));
+        self.each_run(bag, |_, data, out| {
+            let out = out.wrapping_add(start);
+            if let Some(row) = default {
+                let data = data.wrapping_offset(row).wrapping_add(start);
+                // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
+                return unsafe { out.copy_from_nonoverlapping(data, bytes) };
+            }
+            for at in (0..bytes).step_by(size) {
+                // SAFETY: P1: an element of the output; zeros are of its size.
+                unsafe { out.wrapping_add(at).copy_from_nonoverlapping(plan.zero().as_ptr(), size) };
+            }
+        });
+    }
+
+    /// The weight of an index, and bytes from one to the next of its bag; null without weights.
+    fn weights(&self, at: usize) -> (*const u8, isize) {
+        let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
+        let (size, (run, step, outer)) = (self.plan.size() as isize, walk(layout));
+        let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
+        let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));
+        (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)
+    }
+
+    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where the
+    /// output of a bag has it.
+    fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
+        let (plan, BagOperands { data, out, .. }) = (self.plan, self.operands);
+        let out = out.wrapping_offset(plan.out_stride().wrapping_mul(bag as isize));
+        if plan.loops().is_empty() {
+            return run(0, data, out);
+        }
+        let mut at = SmallVec::<[usize; 6]>::from_elem(0, plan.loops().len());
+        let (mut data, mut out) = (data, out);
+        for number in 0..plan.runs() {
+            run(number, data, out);
+            for (at, along) in at.iter_mut().zip(plan.loops()).rev() {
+                *at += 1;
+                (data, out) = (data.wrapping_offset(along.data), out.wrapping_offset(along.out));
+                if *at < along.n {
+                    break;
+                }
+                let back = -(along.n as isize);
+                data = data.wrapping_offset(along.data.wrapping_mul(back));
+                out = out.wrapping_offset(along.out.wrapping_mul(back));
+                *at = 0;
+            }
+        }
+    }
+}
+
+/// A part of a bag.
+struct Part<'a> {
+    bag: usize,
+    /// Its first index.
+    at: usize,
+    /// The positions of its rows, and of some rows after them.
+    rows: &'a [i64],
+    next: &'a [i64],
+    /// Whether no row of the bag before it counts.
+    begins: bool,
+    /// Whether the bag ends with it.
+    ends: bool,
+}

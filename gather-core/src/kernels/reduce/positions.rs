@@ -1,0 +1,158 @@
+//! From the indices of bags to positions, in 64 bits.
+
+use core::mem::MaybeUninit;
+
+use crate::kernels::reduce::ByLevel;
+use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
+use crate::types::index::{Index, IndexType};
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// The indices of all bags, one bag after the other: runs of them, an even step apart.
+#[derive(Clone, Copy)]
+pub(crate) struct BagIndices {
+    pub(crate) index: *const u8,
+    /// Indices of a run, at least 1 where there are any.
+    pub(crate) run: usize,
+    /// Bytes from an index to the next of its run, and from a run to the next.
+    pub(crate) step: isize,
+    pub(crate) outer: isize,
+    /// The size of the axis.
+    pub(crate) dim: i64,
+    pub(crate) policy: IndexPolicy,
+    /// The position whose rows are left out.
+    pub(crate) padding: Option<i64>,
+}
+
+/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range where
+/// that is an error.
+///
+/// # Safety
+/// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.
+pub(crate) type PositionsFn = unsafe fn(&BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool;
+
+/// What resolves indices of type `I`, by level.
+pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
+    ByLevel {
+        scalar: positions_scalar::<I>,
+        #[cfg(target_arch = "x86_64")]
+        avx2: positions_avx2::<I>,
+    }
+}
+
+/// What resolves indices of a type that is known at run time.
+pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
+    match index.fixed_width() {
+        IndexType::I8 => positions::<i8>(),
+        IndexType::I16 => positions::<i16>(),
+        IndexType::I32 => positions::<i32>(),
+        IndexType::I64 | IndexType::Isize => positions::<i64>(),
+        IndexType::U8 => positions::<u8>(),
+        IndexType::U16 => positions::<u16>(),
+        IndexType::U32 => positions::<u32>(),
+        IndexType::U64 | IndexType::Usize => positions::<u64>(),
+    }
+}
+
+/// # Safety
+/// As for [`PositionsFn`].
+unsafe fn positions_scalar<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { resolve_runs::<I>(indices, first, out) }
+}
+
+/// # Safety
+/// As for [`PositionsFn`]; K7: the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn positions_avx2<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { resolve_runs::<I>(indices, first, out) }
+}
+
+/// Resolves indices run by run.
+///
+/// # Safety
+/// As for [`PositionsFn`].
+#[inline(always)]
+unsafe fn resolve_runs<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
+    let (mut bad, mut first, mut left) = (false, first, out);
+    while !left.is_empty() {
+        let (run, at) = (first / indices.run, first % indices.run);
+        let (now, rest) = left.split_at_mut((indices.run - at).min(left.len()));
+        let from = indices.index.wrapping_offset(indices.outer.wrapping_mul(run as isize));
+        let from = from.wrapping_offset(indices.step.wrapping_mul(at as isize));
+        first += now.len();
+        // SAFETY: the caller's promise, for indices of one run.
+        bad |= unsafe { resolve_run::<I>(indices, from, now) };
+        left = rest;
+    }
+    bad
+}
+
+/// Resolves indices of one run.
+///
+/// # Safety
+/// As for [`PositionsFn`], for the indices from `from` on.
+#[inline(always)]
+unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut [MaybeUninit<i64>]) -> bool {
+    let BagIndices { dim, policy, padding, .. } = *indices;
+    let from_end = if policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    // Of an axis without positions, any index is out of range.
+    let (otherwise, is_bad) = match policy.out_of_bounds {
+        OutOfBounds::Zero => (ZEROS, false),
+        // Position 0, which every axis has that has any.
+        OutOfBounds::Error | OutOfBounds::Clamp | OutOfBounds::Wrap => (if dim == 0 { LEFT_OUT } else { 0 }, true),
+    };
+    let in_range = move |value: I| {
+        let x = value.widen();
+        // Negative values: `x + dim` cannot overflow. Others: plus 0.
+        let x = x + (from_end & (x >> 63));
+        if (x as u64) < dim as u64 { (x, false) } else { (otherwise, true) }
+    };
+    let missed = match policy.out_of_bounds {
+        // SAFETY: the caller's promise.
+        OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => unsafe {
+            each(indices, from, out, |value: I| (policy.resolve(value, dim).unwrap_or(0), false))
+        },
+        // SAFETY: the caller's promise.
+        _ => unsafe { each(indices, from, out, in_range) },
+    };
+    if let Some(padding) = padding {
+        for position in out.iter_mut() {
+            // SAFETY: written above.
+            let found = unsafe { position.assume_init() };
+            position.write(if found == padding { LEFT_OUT } else { found });
+        }
+    }
+    missed && is_bad
+}
+
+/// Makes a position of each index; returns whether one was out of range.
+///
+/// # Safety
+/// As for [`PositionsFn`], for the indices from `from` on.
+#[inline(always)]
+unsafe fn each<I: Index>(
+    indices: &BagIndices,
+    from: *const u8,
+    out: &mut [MaybeUninit<i64>],
+    position: impl Fn(I) -> (i64, bool),
+) -> bool {
+    let mut missed = false;
+    let mut all = |step: isize| {
+        for (i, out) in out.iter_mut().enumerate() {
+            let at = from.wrapping_offset(step.wrapping_mul(i as isize));
+            // SAFETY: K3: an index of the run.
+            let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
+            missed |= is_missed;
+            out.write(position);
+        }
+    };
+    // A step that is a constant leaves a loop that compilers vectorise.
+    if indices.step == size_of::<I>() as isize {
+        all(size_of::<I>() as isize)
+    } else {
+        all(indices.step)
+    }
+    missed
+}

@@ -1,0 +1,148 @@
+//! The steps of a bag: what its first row makes, what each other one adds, with a weight or without.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::kernels::reduce::group::Accumulate;
+use crate::kernels::reduce::number::{Add, Number, Or};
+#[cfg(feature = "half")]
+use crate::kernels::reduce::number::{Half, InSingle};
+use crate::kernels::reduce::rows::Combine;
+use crate::types::element::Element;
+
+/// A reduction of rows that may have weights.
+pub(super) trait Step: 'static {
+    /// An element, and a weight.
+    type Item: Element;
+    /// An intermediate result.
+    type Sum: Copy;
+    /// Whether rows have weights.
+    const WEIGHED: bool;
+    /// Bytes of an element or of a sum, whichever is wider.
+    const WIDTH: usize = {
+        let (item, sum) = (size_of::<Self::Item>(), size_of::<Self::Sum>());
+        if item > sum { item } else { sum }
+    };
+
+    /// What the first row makes.
+    fn first(new: Self::Item, weight: Self::Item) -> Self::Sum;
+
+    /// One row more.
+    fn add(sum: Self::Sum, new: Self::Item, weight: Self::Item) -> Self::Sum;
+
+    /// The element, made of so many.
+    fn end(sum: Self::Sum, count: usize) -> Self::Item;
+}
+
+/// Rows as they are.
+pub(super) struct Plain<A>(PhantomData<A>);
+
+impl<A: Accumulate<Item: Element>> Step for Plain<A> {
+    type Item = A::Item;
+    type Sum = A::Sum;
+    const WEIGHED: bool = false;
+
+    #[inline(always)]
+    fn first(new: A::Item, _: A::Item) -> A::Sum {
+        A::first(new)
+    }
+
+    #[inline(always)]
+    fn add(sum: A::Sum, new: A::Item, _: A::Item) -> A::Sum {
+        A::add(sum, new)
+    }
+
+    #[inline(always)]
+    fn end(sum: A::Sum, count: usize) -> A::Item {
+        A::end(sum, count)
+    }
+}
+
+/// A sum whose terms may be products.
+pub(super) trait Weigh: Accumulate<Item: Element> {
+    /// An element times its weight.
+    fn product(new: Self::Item, weight: Self::Item) -> Self::Sum;
+
+    /// The sum of one product.
+    fn first_product(product: Self::Sum) -> Self::Sum;
+
+    /// One product more.
+    fn plus_product(sum: Self::Sum, product: Self::Sum) -> Self::Sum;
+}
+
+/// Rows times their weights. The product is rounded before it is added.
+pub(super) struct Weighed<A>(PhantomData<A>);
+
+impl<A: Weigh> Step for Weighed<A> {
+    type Item = A::Item;
+    type Sum = A::Sum;
+    const WEIGHED: bool = true;
+
+    #[inline(always)]
+    fn first(new: A::Item, weight: A::Item) -> A::Sum {
+        A::first_product(A::product(new, weight))
+    }
+
+    #[inline(always)]
+    fn add(sum: A::Sum, new: A::Item, weight: A::Item) -> A::Sum {
+        A::plus_product(sum, A::product(new, weight))
+    }
+
+    #[inline(always)]
+    fn end(sum: A::Sum, count: usize) -> A::Item {
+        A::end(sum, count)
+    }
+}
+
+impl<T: Number + Element> Weigh for Add<T> {
+    #[inline(always)]
+    fn product(new: T, weight: T) -> T {
+        new.times(weight)
+    }
+
+    #[inline(always)]
+    fn first_product(product: T) -> T {
+        <Self as Combine>::first(product)
+    }
+
+    #[inline(always)]
+    fn plus_product(sum: T, product: T) -> T {
+        Self::combine(sum, product)
+    }
+}
+
+impl Weigh for Or {
+    #[inline(always)]
+    fn product(new: u8, weight: u8) -> u8 {
+        new & weight
+    }
+
+    #[inline(always)]
+    fn first_product(product: u8) -> u8 {
+        product
+    }
+
+    #[inline(always)]
+    fn plus_product(sum: u8, product: u8) -> u8 {
+        Self::combine(sum, product)
+    }
+}
+
+#[cfg(feature = "half")]
+impl<T: Half + Element> Weigh for InSingle<T, Add<f32>> {
+    #[inline(always)]
+    fn product(new: T, weight: T) -> f32 {
+        new.to_single().times(weight.to_single())
+    }
+
+    #[inline(always)]
+    fn first_product(product: f32) -> f32 {
+        <Add<f32> as Combine>::first(product)
+    }
+
+    #[inline(always)]
+    fn plus_product(sum: f32, product: f32) -> f32 {
+        Add::combine(sum, product)
+    }
+}

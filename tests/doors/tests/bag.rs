@@ -1,0 +1,142 @@
+//! EmbeddingBag, through every door: presets, settings, plans, reductions of one's own, types known at run time.
+
+use std::mem::MaybeUninit;
+
+use gather_core::{
+    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Method, NegativeIndex, OutOfBounds, Par, Reduction,
+    View, ViewMut,
+};
+
+use crate::common::{Line, Lines, Packed, Point, Sample};
+
+const TABLE: [i32; 4] = [10, 20, 30, 40];
+const IDS: [i64; 4] = [3, 0, 3, 1];
+const OFFSETS: [u8; 3] = [0, 3, 3];
+const WEIGHTS: [i32; 4] = [1, 2, -1, 5];
+
+fn table() -> View<'static, i32> {
+    View::new(&TABLE, &[4]).unwrap()
+}
+
+fn ids() -> (View<'static, i64>, View<'static, u8>) {
+    (View::new(&IDS, &[4]).unwrap(), View::new(&OFFSETS, &[3]).unwrap())
+}
+
+fn weights() -> View<'static, i32> {
+    View::new(&WEIGHTS, &[4]).unwrap()
+}
+
+#[test]
+fn presets() {
+    let (ids, offsets) = ids();
+    let run = |op: EmbeddingBag| op.run(&table(), &Bags::new(&ids, &offsets)).unwrap().into_vec();
+    for op in [EmbeddingBag::new(Reduction::Add), EmbeddingBag::torch(Reduction::Add)] {
+        assert_eq!(run(op), [90, 0, 20]);
+    }
+    assert_eq!(run(EmbeddingBag::openvino15_offsets(Reduction::Mean, Some(2))), [30, 30, 20]);
+    assert_eq!(run(EmbeddingBag::openvino15_offsets(Reduction::Mean, Some(-1))), [30, 0, 20]);
+    let packed = View::new(&IDS, &[2, 2]).unwrap();
+    let got = EmbeddingBag::openvino15_packed(Reduction::Add).run(&table(), &Bags::packed(&packed)).unwrap();
+    assert_eq!(got.as_slice(), [50, 60]);
+    for op in [
+        EmbeddingBag::torch(Reduction::Max),
+        EmbeddingBag::openvino15_packed(Reduction::Add),
+        EmbeddingBag::openvino15_offsets(Reduction::Add, None),
+    ] {
+        assert_eq!(op.get_negative_index(), NegativeIndex::Reject);
+    }
+}
+
+#[test]
+fn settings_are_kept() {
+    let op = EmbeddingBag::new(Reduction::Add)
+        .reduction(Reduction::Max)
+        .negative_index(NegativeIndex::Reject)
+        .out_of_bounds(OutOfBounds::Clamp)
+        .padding_index(-1)
+        .default_index(2)
+        .include_last_offset(true)
+        .par(Par::Threads(2))
+        .level(Level::Scalar);
+    assert_eq!((op.get_reduction(), op.get_negative_index()), (Reduction::Max, NegativeIndex::Reject));
+    assert_eq!((op.get_out_of_bounds(), op.get_include_last_offset()), (OutOfBounds::Clamp, true));
+    assert_eq!((op.get_padding_index(), op.get_default_index()), (Some(-1), Some(2)));
+    assert_eq!((op.get_par(), op.get_level()), (Par::Threads(2), Some(Level::Scalar)));
+    let (ids, offsets) = ids();
+    // One bag of rows 3, 0 and 3, of which 3 is left out; one of nothing.
+    assert_eq!(op.run(&table(), &Bags::new(&ids, &offsets)).unwrap().as_slice(), [10, 30]);
+    assert_eq!(op.output_shape(&[4], &[4], Some(3)).unwrap()[..], [2]);
+    assert_eq!(op.output_shape(&[4, 5], &[2, 2], None).unwrap()[..], [2, 5]);
+}
+
+#[test]
+fn into_outputs_and_planned() {
+    let (ids, offsets) = ids();
+    let (op, weights) = (EmbeddingBag::new(Reduction::Add), weights());
+    let (bags, sums) = (Bags::new(&ids, &offsets).weights(&weights), [20, 0, 100]);
+    let mut out = [7; 3];
+    op.run_into(&table(), &bags, &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
+    assert_eq!(out, sums);
+    let mut fresh = [MaybeUninit::new(7); 3];
+    op.run_uninit(&table(), &bags, &mut ViewMut::new(&mut fresh, &[3]).unwrap()).unwrap();
+    let plan = op.plan(table().layout(), &bags).unwrap();
+    assert_eq!((plan.output_shape(), plan.explain().method()), (&[3][..], Method::Accumulated));
+    assert_eq!(plan.clone().run(&table(), &ids, Some(&weights)).unwrap().as_slice(), sums);
+    assert_eq!(plan.run(&table(), &ids, None).unwrap().as_slice(), [90, 0, 20]);
+    let mut out = [7; 3];
+    plan.run_into(&table(), &ids, Some(&weights), &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
+    assert_eq!(out, sums);
+    let refused = plan.run_into(&table(), &ids, None, &mut ViewMut::new(&mut out, &[3, 1]).unwrap());
+    assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
+}
+
+/// The first row of each bag is kept, whatever its type.
+#[test]
+fn reductions_of_ones_own() {
+    gather_core::reduce_kernels! {
+        static POINTS = |kept: Point, _new: Point| -> Point { kept };
+        static PACKED = |kept: Packed, _new: Packed| -> Packed { kept };
+        static LINES = |kept: Line, _new: Line| -> Line { kept };
+        static PAIRS = |kept: Lines, _new: Lines| -> Lines { kept };
+    }
+    macro_rules! each {
+        ($($kind:ty: $reducer:ident;)*) => {$(
+            let table: Vec<$kind> = (0..15).map(<$kind>::sample).collect();
+            let table = View::new(&table, &[5, 3]).unwrap();
+            let ids = View::new(&[4u8, 0, 1, 2, 3, 4], &[2, 3]).unwrap();
+            let bags = Bags::packed(&ids);
+            let expected = [12, 13, 14, 6, 7, 8].map(<$kind>::sample);
+            let op = EmbeddingBag::new(Reduction::None);
+            assert_eq!(op.run_reduce(&$reducer, &table, &bags).unwrap().as_slice(), expected);
+            let mut out: Vec<$kind> = (0..6).map(|_| <$kind>::sample(9)).collect();
+            op.run_reduce_into(&$reducer, &table, &bags, &mut ViewMut::new(&mut out, &[2, 3]).unwrap()).unwrap();
+            assert_eq!(out, expected);
+            let plan = op.plan_reduce(&$reducer, table.layout(), &bags).unwrap();
+            assert_eq!(plan.run(&table, &ids, None).unwrap().as_slice(), expected);
+            assert!(matches!(op.run(&table, &bags), Err(Error::ReductionUnavailable { .. })));
+        )*};
+    }
+    each! {
+        Point: POINTS;
+        Packed: PACKED;
+        Line: LINES;
+        Lines: PAIRS;
+    }
+}
+
+#[test]
+fn types_known_at_run_time() {
+    let ((ids, offsets), weights) = (ids(), weights());
+    let packed = View::new(&IDS, &[2, 2]).unwrap();
+    let op = EmbeddingBag::new(Reduction::Add);
+    let (table, weights, packed) = (DynView::from(&table()), DynView::from(&weights), DynView::from(&packed));
+    let (ids, offsets) = (DynView::from(&ids), DynView::from(&offsets));
+    let bags = DynBags::new(&ids, &offsets).weights(&weights);
+    let run = |bags: &DynBags<'_>| op.run_dyn(&table, bags).unwrap().downcast::<i32>().unwrap().into_vec();
+    assert_eq!(run(&bags), [20, 0, 100]);
+    assert_eq!(run(&DynBags::packed(&packed)), [50, 60]);
+    let mut out = [7; 3];
+    let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
+    op.run_dyn_into(&table, &bags, &mut DynViewMut::from(&mut typed)).unwrap();
+    assert_eq!(out, [20, 0, 100]);
+}

@@ -1,0 +1,252 @@
+//! Cases of EmbeddingBag: tables, indices and offsets in any memory, some offsets that descend or exceed, rows that are
+//! left out or stand in, and weights.
+
+use std::fmt::Debug;
+
+use arbitrary::{Result, Unstructured};
+use gather_core::{
+    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, NegativeIndex, Op, Reduction, View,
+};
+
+use super::Outcome;
+use super::draw::{self, Tuning, one_in};
+use super::elements::{Sample, Word, WordKind};
+use super::judge::{Expected, OnPanic};
+use super::memory::Place;
+use super::scatter::Number;
+use crate::oracle::{self, BadIndex, BagRows, Dense};
+
+/// A case with everything that was drawn for it.
+#[derive(Debug)]
+struct Case {
+    op: EmbeddingBag,
+    tuning: Tuning,
+    data: Place,
+    indices: Place,
+    index_memory: Vec<i128>,
+    /// `None` for packed bags.
+    offsets: Option<(Place, Vec<i64>)>,
+    weights: Option<Place>,
+    out: Place,
+    /// Where bags begin and end, and the rows that are left out and stand in.
+    expected: std::result::Result<(Vec<usize>, BagRows), Error>,
+}
+
+/// Runs EmbeddingBag through every door and compares with the oracle.
+///
+/// # Errors
+/// When there are not enough bytes for a case.
+pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
+    let tuning = Tuning::draw(u)?;
+    let word = u.arbitrary::<WordKind>()?;
+    let rank = u.int_in_range(1..=3)?;
+    let data = draw::dims(u, rank, 600)?;
+    let packed = u.arbitrary()?;
+    let indices = if packed { draw::dims(u, 2, 900)? } else { draw::dims(u, 1, 900)? };
+    let count = indices.iter().product::<usize>();
+    let its_end = u.arbitrary()?;
+    let offsets = if packed { None } else { Some(draw_offsets(u, count)?) };
+    let bounds = match &offsets {
+        None => Ok((0..=indices[0]).map(|bag| bag * indices[1]).collect()),
+        Some(offsets) => bounds(offsets, count, its_end),
+    };
+    let reduction = *u.choose(&[Reduction::Add, Reduction::Max, Reduction::Min])?;
+    let dim = data[0] as i64;
+    let padding = if one_in(u, 3)? { Some(draw::attribute(u, -dim, dim - 1)?) } else { None };
+    let default = if one_in(u, 3)? { Some(draw::attribute(u, 0, dim - 1)?) } else { None };
+    let mut weights = (reduction == Reduction::Add && u.arbitrary()?).then(|| indices.clone());
+    let mistaken = weights.is_some() && one_in(u, 40)?;
+    weights.iter_mut().filter(|_| mistaken).for_each(|shape| shape.push(1));
+
+    let bags = bounds.as_ref().map_or(0, |bounds: &Vec<usize>| bounds.len() - 1);
+    let expected = bounds.and_then(|bounds| {
+        let padding = row(Argument::PaddingIndex, padding, NegativeIndex::FromEnd, data[0])?;
+        let rows = BagRows { padding, default: row(Argument::DefaultIndex, default, NegativeIndex::Reject, data[0])? };
+        match &weights {
+            Some(got) if mistaken => {
+                let (expected, got) = (indices[..].into(), got[..].into());
+                Err(Error::WeightsShapeMismatch { expected, got })
+            }
+            _ => Ok((bounds, rows)),
+        }
+    });
+    let op = EmbeddingBag::new(reduction).negative_index(tuning.negative).out_of_bounds(tuning.out_of_bounds);
+    let op = op.padding_index(padding).default_index(default).include_last_offset(its_end);
+    let indices = Place::draw(u, &indices, true)?;
+    let offsets = match offsets {
+        None => None,
+        Some(values) => {
+            let place = Place::draw(u, &[values.len()], false)?;
+            let mut memory = vec![-7; place.len];
+            place.positions().values.iter().zip(&values).for_each(|(&at, &value)| memory[at] = value);
+            Some((place, memory))
+        }
+    };
+    let case = Case {
+        index_memory: draw::indices(u, &indices, word, tuning.rules, |_| data[0])?,
+        out: Place::draw(u, &[&[bags], &data[1..]].concat(), false)?,
+        data: Place::draw(u, &data, true)?,
+        weights: weights.map(|shape| Place::draw(u, &shape, true)).transpose()?,
+        op: op.par(tuning.par).level(tuning.level),
+        tuning,
+        indices,
+        offsets,
+        expected,
+    };
+    let bytes = u.arbitrary()?;
+    with_word!(word, I => if bytes { check::<u8, I>(&case) } else { check::<f32, I>(&case) })
+}
+
+/// Ascending offsets into so many indices; sometimes one is anything.
+fn draw_offsets(u: &mut Unstructured<'_>, count: usize) -> Result<Vec<i64>> {
+    let bags = u.int_in_range(0..=9)?;
+    let mut offsets = Vec::with_capacity(bags);
+    for _ in 0..bags {
+        offsets.push(u.int_in_range(0..=count)? as i64);
+    }
+    offsets.sort_unstable();
+    offsets.iter_mut().take(1).for_each(|first| *first = 0);
+    if bags > 0 && one_in(u, 16)? {
+        let at = u.choose_index(bags)?;
+        offsets[at] = draw::attribute(u, -1, count as i64 + 1)?;
+    }
+    Ok(offsets)
+}
+
+/// Where bags begin and end.
+fn bounds(offsets: &[i64], count: usize, its_end: bool) -> std::result::Result<Vec<usize>, Error> {
+    if its_end && offsets.is_empty() {
+        return Err(Error::NoOffsets);
+    }
+    let mut bounds = Vec::new();
+    for (position, &offset) in offsets.iter().enumerate() {
+        let (min, max) = if position == 0 { (0, 0) } else { (bounds[position - 1], count) };
+        if offset < min as i64 || offset > max as i64 {
+            return Err(Error::BagOffsetOutOfRange { position, offset: offset.into(), min, max });
+        }
+        bounds.push(offset as usize);
+    }
+    if !its_end || bounds.is_empty() {
+        bounds.push(if bounds.is_empty() { 0 } else { count });
+    }
+    Ok(bounds)
+}
+
+/// The row that an attribute names.
+fn row(
+    argument: Argument,
+    index: Option<i64>,
+    negative: NegativeIndex,
+    dim: usize,
+) -> std::result::Result<Option<usize>, Error> {
+    let Some(index) = index else { return Ok(None) };
+    let rows: Vec<usize> = (0..dim)
+        .filter(|&row| {
+            let from_end = row as i64 - dim as i64;
+            index == row as i64 || (negative == NegativeIndex::FromEnd && index == from_end)
+        })
+        .collect();
+    match rows[..] {
+        [row] => Ok(Some(row)),
+        _ => Err(Error::RowOutOfRange { argument, index, dim }),
+    }
+}
+
+/// Compares every door with what is expected.
+fn check<T: Number, I: Word>(case: &Case) -> Result<Outcome> {
+    let _shown = OnPanic(case);
+    let memory = |place: &Place, seed: u64| (0..place.len as u64).map(|at| T::number(at ^ seed)).collect::<Vec<T>>();
+    let data_memory = memory(&case.data, 0);
+    let weight_memory = case.weights.as_ref().map(|place| memory(place, 1 << 40));
+    let index_memory: Vec<I> = case.index_memory.iter().map(|&index| I::of(index)).collect();
+    let (data, indices) = (case.data.view(&data_memory), case.indices.view(&index_memory));
+    let weights = case.weights.as_ref().zip(weight_memory.as_ref()).map(|(place, memory)| place.view(memory));
+    let expected = case.expected.clone().and_then(|(bounds, rows)| expect::<T>(case, &data_memory, &bounds, rows));
+    let outcome = Outcome::of(&expected);
+    let expected = Expected::from(expected);
+    let inferred =
+        case.op.output_shape(data.shape(), indices.shape(), case.offsets.as_ref().map(|(place, _)| place.shape[0]));
+    match &case.expected {
+        Ok(_) | Err(Error::NoOffsets) => expected.is_shape(inferred),
+        // Neither offsets nor rows nor weights are known to it.
+        Err(_) => assert!(inferred.is_ok(), "output_shape: {inferred:?}"),
+    }
+    match &case.offsets {
+        None => {
+            let bags = Bags::packed(&indices);
+            doors(case, &expected, &data, (&indices, weights.as_ref()), &bags);
+        }
+        Some((place, memory)) => {
+            let offsets = place.view(memory);
+            doors(case, &expected, &data, (&indices, weights.as_ref()), &Bags::new(&indices, &offsets));
+        }
+    }
+    Ok(outcome)
+}
+
+/// What the oracle gives.
+fn expect<T: Number>(
+    case: &Case,
+    data_memory: &[T],
+    bounds: &[usize],
+    rows: BagRows,
+) -> std::result::Result<Dense<T>, Error> {
+    let dense = |place: &Place, memory: &dyn Fn(usize) -> T| Dense {
+        values: place.positions().values.into_iter().map(memory).collect(),
+        shape: place.shape.clone(),
+    };
+    let data = dense(&case.data, &|at| data_memory[at]);
+    let weights = case.weights.as_ref().map(|place| dense(place, &|at| T::number(at as u64 ^ (1 << 40))).values);
+    let read = case.indices.positions();
+    let indices = Dense { values: read.values.iter().map(|&at| case.index_memory[at]).collect(), shape: read.shape };
+    let reduction = case.op.get_reduction();
+    let reduce = |terms: &[(usize, T)]| {
+        let value = |&(at, value): &(usize, T)| match &weights {
+            Some(weights) => T::combine(Reduction::Mul, value, weights[at]),
+            None => value,
+        };
+        let terms = terms.iter().map(value);
+        match reduction {
+            Reduction::Add => terms.fold(T::ZERO, |sum, new| T::combine(reduction, sum, new)),
+            _ => terms.reduce(|kept, new| T::combine(reduction, kept, new)).expect("a term"),
+        }
+    };
+    let found = oracle::embedding_bag(&data, &indices, bounds, case.tuning.rules, rows, &T::ZERO, reduce);
+    found.map_err(|BadIndex { position, index }| {
+        let (op, dim, negative) = (Op::EmbeddingBag, data.shape[0], case.tuning.negative);
+        Error::IndexOutOfRange { op, position, index, axis: 0, dim, negative }
+    })
+}
+
+fn doors<T: Sample, I: Index, O: Index>(
+    case: &Case,
+    expected: &Expected<T>,
+    data: &View<'_, T>,
+    (indices, weights): (&View<'_, I>, Option<&View<'_, T>>),
+    bags: &Bags<'_, T, I, O>,
+) {
+    let op = &case.op;
+    let bags = weights.map_or(*bags, |weights| bags.weights(weights));
+    expected.is("run", op.run(data, &bags));
+    if case.expected.is_ok() {
+        expected.is_written("run_into", &case.out, &|out| op.run_into(data, &bags, out), &|out| {
+            op.run_uninit(data, &bags, out)
+        });
+    }
+    match op.plan(data.layout(), &bags) {
+        Ok(plan) => {
+            assert!(!plan.explain().to_string().is_empty());
+            expected.is("plan, run", plan.run(data, indices, weights));
+        }
+        Err(error) => expected.is("plan", Err(error)),
+    }
+    let (a, i, w) = (DynView::from(data), DynView::from(indices), weights.map(DynView::from));
+    let offsets = case.offsets.as_ref().map(|(place, memory)| place.view(memory));
+    let offsets = offsets.as_ref().map(DynView::from);
+    let bags = offsets.as_ref().map_or_else(|| DynBags::packed(&i), |offsets| DynBags::new(&i, offsets));
+    let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
+    expected.is_dyn("run_dyn", op.run_dyn(&a, &bags));
+    if case.expected.is_ok() {
+        expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&a, &bags, &mut DynViewMut::from(out)));
+    }
+}
