@@ -20,6 +20,8 @@ const ALIGNMENT: u64 = 32;
 const MAX_DEPTH: u32 = 4;
 /// Dimensions of a tensor in ggml.
 const MAX_RANK: u32 = 4;
+/// Bytes of a tensor's name, as the format has it.
+const MAX_NAME: usize = 64;
 
 /// Finds one tensor of a file, in place.
 pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, String> {
@@ -51,7 +53,7 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, Strin
         if info.name == tensor.as_bytes() {
             found.get_or_insert(info);
         } else if names.len() < 8 {
-            names.push(String::from_utf8_lossy(info.name).into_owned());
+            names.push(String::from_utf8_lossy(info.name).escape_debug().to_string());
         }
     }
     let data = (rest.at as u64).checked_next_multiple_of(alignment).ok_or("a header that overflows")?;
@@ -146,6 +148,9 @@ impl<'a> Reader<'a> {
 
     fn info(&mut self) -> Result<Info<'a>, String> {
         let name = self.string()?;
+        if name.len() > MAX_NAME {
+            return Err(format!("the name of a tensor has {} bytes; there are at most {MAX_NAME}", name.len()));
+        }
         let rank = self.u32()?;
         if rank > MAX_RANK {
             return Err(format!("a tensor of {rank} dimensions; there are at most {MAX_RANK}"));

@@ -54,7 +54,7 @@ impl Format {
     }
 
     /// Numbers in a block, and bytes of it.
-    fn block(self) -> (usize, usize) {
+    pub(crate) fn block(self) -> (usize, usize) {
         fn of<B: Block>() -> (usize, usize) {
             (B::LEN, size_of::<B>())
         }
@@ -109,6 +109,9 @@ impl Table<'_> {
     pub(crate) fn rows<I: Index>(&self, ids: &View<'_, I>, scales: Scales<'_>) -> Result<Tensor<f32>, String> {
         let found = match self.format {
             Format::E4M3 | Format::E5M2 => self.scaled(ids, scales),
+            _ if self.shape.len() < 2 && self.format.block().0 > 1 => {
+                return Err(format!("{:?} of shape {:?} has no rows of whole blocks", self.format, self.shape));
+            }
             _ if !matches!(scales, Scales::None) => return Err(format!("{:?} takes no scales", self.format)),
             Format::F32 => self.plain(ids, |value: f32| value),
             Format::F16 => self.plain(ids, |value: f16| maps::f16_to_f32(value.to_bits())),

@@ -54,13 +54,18 @@ pub(crate) fn print(path: &Path, names: &Names, ids: &[i64], out: Option<&Path>)
 
 fn rows(file: &[u8], is_gguf: bool, names: &Names, ids: &[i64]) -> Result<Tensor<f32>, String> {
     let ids = View::new(ids, &[ids.len()]).map_err(|error| error.to_string())?;
+    let unused = |what: &str| Err(format!("{what} mean nothing for this table"));
     if is_gguf {
+        if names.scales.is_some() || names.zero_points.is_some() {
+            return unused("--scales and --zero-points");
+        }
         let table = gguf::parse(file, &names.tensor)?;
         println!("table  {:?} {:?}", table.format, table.shape);
         return table.rows(&ids, Scales::None);
     }
     let scales = names.scales.as_deref().map(|name| safetensors::table(file, name)).transpose()?;
     match (safetensors::table(file, &names.tensor), scales) {
+        (Ok(_), _) if names.zero_points.is_some() => unused("--zero-points"),
         (Ok(table), None) => table.rows(&ids, Scales::None),
         (Ok(table), Some(scales)) => scaled(&table, &scales, &ids),
         (Err(_), Some(scales)) => packed(file, names, &scales, &ids),
@@ -71,9 +76,13 @@ fn rows(file: &[u8], is_gguf: bool, names: &Names, ids: &[i64]) -> Result<Tensor
 /// Rows of FP8 with a scale for the table, or for each row.
 fn scaled(table: &Table<'_>, scales: &Table<'_>, ids: &View<'_, i64>) -> Result<Tensor<f32>, String> {
     println!("table  {:?} {:?}, scales {:?} {:?}", table.format, table.shape, scales.format, scales.shape);
-    match &scales.numbers()?[..] {
-        &[scale] => table.rows(ids, Scales::Table(scale)),
-        scales => table.rows(ids, Scales::Rows(scales)),
+    let rows = table.shape.first().copied().unwrap_or(1);
+    match (&scales.numbers()?[..], &scales.shape[..]) {
+        (&[scale], _) => table.rows(ids, Scales::Table(scale)),
+        (each, [first, rest @ ..]) if *first == rows && rest.iter().all(|&dim| dim == 1) => {
+            table.rows(ids, Scales::Rows(each))
+        }
+        _ => Err(format!("scales of shape {:?}, neither one nor one for each of {rows} rows", scales.shape)),
     }
 }
 
@@ -85,7 +94,9 @@ fn packed(file: &[u8], names: &Names, scales: &Table<'_>, ids: &View<'_, i64>) -
         return Err("tables and scales have a dimension at least".into());
     };
     let values = bytes.checked_mul(2).ok_or("a dimension exceeds the address space")?;
-    let block_size = values.checked_div(blocks).unwrap_or(0);
+    // The last block of a row may be short.
+    let per_block = if blocks == 0 { 0 } else { values.div_ceil(blocks) };
+    let block_size = per_block.checked_next_power_of_two().unwrap_or(0).max(16);
     println!("table  codes of four bits in bytes {shape:?}, {block_size} to a scale of {:?}", scales.format);
     let zero_points = names.zero_points.as_deref().map(|name| safetensors::packed(file, name)).transpose()?;
     let zero_points = zero_points.as_ref().map(|(shape, codes)| View::new(codes, shape)).transpose().map_err(text)?;

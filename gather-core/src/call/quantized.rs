@@ -184,6 +184,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         }
         let blocks = values.div_ceil(*block_size);
         let (output, scales) = (with_last(out.shape(), values), with_last(data.shape(), blocks));
+        Shape::checked_len(&output)?;
         let zero_points = if codes.lists_zero_points() {
             [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
         } else {

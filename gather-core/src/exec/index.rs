@@ -19,7 +19,7 @@ pub(crate) struct Operands<'a> {
     pub(crate) data: *const u8,
     pub(crate) index: *const u8,
     pub(crate) indices: &'a Layout,
-    /// The lookups of a map's parameters; null where no map converts.
+    /// The lookups of a map's parameters, or the `Quantized` of block-quantised data; null where nothing converts.
     pub(crate) params: *const (),
 }
 
@@ -35,7 +35,8 @@ pub(super) static NO_INDEX: u64 = 0;
 ///
 /// # Safety
 /// X1. For the plan of a map: data and output are aligned for its types, and `params` are lookups of its parameters,
-/// which threads may share and which reach a value for every position along the axis (K8).
+/// which threads may share and which reach a value for every position along the axis, or the `Quantized` of
+/// block-quantised data (K8).
 #[inline(always)]
 pub(crate) unsafe fn run(plan: &IndexPlan, operands: Operands<'_>) -> Result<(), Error> {
     if plan.is_whole() {

@@ -109,7 +109,7 @@ pub struct IndexArgs<'a> {
     pub(crate) loops: &'a [Loop],
     /// Bytes of data from one position to the next.
     pub(crate) stride: isize,
-    /// What is given for a map's parameters; null in other kernels.
+    /// What K8 says of maps, or S3 of scatters; null in other kernels.
     pub(crate) params: *const (),
 }
 

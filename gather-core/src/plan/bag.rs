@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -33,7 +34,7 @@ enum Kind {
     /// Bags of one length.
     Every { len: usize, bags: usize },
     /// Bag `b` from the `b`-th on to the next. There is at least one.
-    At(Vec<usize>),
+    At(Arc<Vec<usize>>),
 }
 
 impl Bounds {
@@ -72,7 +73,7 @@ impl Bounds {
             longest = longest.max(end - last.unwrap_or(0));
             bounds.push(end);
         }
-        Ok(Bounds { kind: Kind::At(bounds), longest })
+        Ok(Bounds { kind: Kind::At(Arc::new(bounds)), longest })
     }
 
     /// The number of bags.

@@ -55,8 +55,13 @@ fn looked_up(table: std::result::Result<Table<'_>, String>) -> Outcome {
     let Ok(table) = table else { return Outcome::Refused };
     assert_eq!(table.format.bytes(&table.shape), Ok(table.bytes.len()), "{:?} {:?}", table.format, table.shape);
     let rows = table.rows(&View::new(&[0i64, -1], &[2]).expect("two ids"), Scales::None);
-    match table.shape.first() {
-        Some(1..) if !table.bytes.is_empty() => assert!(rows.is_ok(), "{:?}", rows.err()),
+    let of_blocks = table.format.block().0 > 1;
+    match &table.shape[..] {
+        [_] | [] if of_blocks => assert!(rows.is_err(), "a table of blocks without rows"),
+        [1..=usize::MAX, row @ ..] if !table.bytes.is_empty() => {
+            let rows = rows.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(rows.shape(), [&[2], row].concat());
+        }
         // Without elements, a dimension may be anything.
         _ => assert!(rows.is_err() || table.shape.contains(&0)),
     }

@@ -268,8 +268,9 @@ impl EmbeddingBag {
 
     /// Runs the operator into a fresh tensor.
     ///
-    /// Cost: one pass over the indices and over the rows in bags; one allocation, one for the bounds of bags, and one for
-    /// sums of bags of more than 512 rows.
+    /// Cost: one pass over the rows in bags, and one over the indices, or one for each thread where one bag has more than
+    /// a thread's share of them; one allocation, one for the bounds of bags with offsets, and one for sums of bags of more
+    /// than 512 rows.
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],

@@ -61,9 +61,13 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
         }
         Action::Run => {}
     }
-    let tasks = plan.tasks(pool_threads);
+    // No more threads help than the pool has, however many tasks there are to be.
+    let tasks = match plan.tasks(pool_threads) {
+        1 => 1,
+        tasks => tasks.min(pool_threads().saturating_add(1)),
+    };
     let cut = Cut::new(plan, tasks);
-    let scratch = Scratch::new(plan, tasks.min(cut.pieces()))?;
+    let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()))?;
     let call = Call { plan, reduce, operands, indices: indices(plan, &operands), scratch: &scratch };
     let outcome = share(tasks, cut.pieces(), |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
@@ -139,6 +143,11 @@ impl Cut {
         }
     }
 
+    /// Columns that are not taken apart: a line of them.
+    fn unit(plan: &BagPlan) -> usize {
+        (LINE / plan.size()).max(1)
+    }
+
     /// The bags and the columns of a piece.
     fn piece(&self, plan: &BagPlan, piece: usize) -> (Range<usize>, Range<usize>) {
         let (bags, columns) = (plan.bounds().bags(), plan.elements());
@@ -146,7 +155,7 @@ impl Cut {
             Cut::Bags(1) => (0..bags, 0..columns),
             Cut::Bags(parts) => (plan.bounds().part(piece, parts)..plan.bounds().part(piece + 1, parts), 0..columns),
             Cut::Columns(parts) => {
-                let unit = (LINE / plan.size()).max(1);
+                let unit = Cut::unit(plan);
                 let end = |part: usize| {
                     let even = (columns as u128 * part as u128 / parts as u128) as usize;
                     if part == parts { columns } else { even / unit * unit }
@@ -171,11 +180,16 @@ impl Scratch {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    fn new(plan: &BagPlan, workers: usize) -> Result<Self, Error> {
+    fn new(plan: &BagPlan, cut: &Cut, workers: usize) -> Result<Self, Error> {
         if plan.bounds().longest() <= PART {
             return Ok(Scratch { sums: Vec::new(), base: core::ptr::null_mut(), bytes: 0 });
         }
-        let sums = plan.elements().saturating_mul(plan.runs());
+        let elements = match *cut {
+            Cut::Bags(_) => plan.elements(),
+            // Ends are moved by less than a unit.
+            Cut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + Cut::unit(plan)),
+        };
+        let sums = elements.saturating_mul(plan.runs());
         // Threads do not share a line.
         let bytes = sums.saturating_mul(plan.request().fns.sum).saturating_add(2 * LINE);
         let mut sums = memory::reserve(bytes.saturating_mul(workers))?;
@@ -287,6 +301,10 @@ impl Call<'_> {
                 let data = data.wrapping_offset(row).wrapping_add(start);
                 // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                 return unsafe { out.copy_from_nonoverlapping(data, bytes) };
+            }
+            if plan.zero().iter().all(|&byte| byte == 0) {
+                // SAFETY: P1: as many bytes of the output; zeros are what the type's zero is made of.
+                return unsafe { out.write_bytes(0, bytes) };
             }
             for at in (0..bytes).step_by(size) {
                 // SAFETY: P1: an element of the output; zeros are of its size.

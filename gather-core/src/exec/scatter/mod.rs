@@ -151,8 +151,9 @@ fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
     plan.loops().iter().enumerate().any(|(d, along)| {
         let (step, n) = (along.data.unsigned_abs(), cuts.longest(d, along.n));
         let others = plan.loops().iter().enumerate().all(|(other, along)| other == d || whole(along.data));
-        // Where every row begins as far after a line as the first, pieces begin with one.
-        let least = if rows_are_lines && others && along.data > 0 { 2 * LINE } else { 8 * LINE };
+        // Where every row begins as far after a line as the first, and lines hold whole elements, pieces begin with one.
+        let begins = rows_are_lines && others && along.data > 0 && LINE.is_multiple_of(step);
+        let least = if begins { 2 * LINE } else { 8 * LINE };
         is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < least
     })
 }
