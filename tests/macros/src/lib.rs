@@ -23,6 +23,8 @@ mod map;
 mod name;
 #[path = "../../../gather-macros/src/parse.rs"]
 mod parse;
+#[path = "../../../gather-macros/src/reduce.rs"]
+mod reduce;
 #[path = "../../../gather-macros/src/specialize/mod.rs"]
 mod specialize;
 
@@ -48,7 +50,7 @@ pub enum Outcome {
 /// # Errors
 /// When there are not enough bytes for a call.
 pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
-    let which = u.int_in_range(0..=3)?;
+    let which = u.int_in_range(0..=4)?;
     let text = tokens::draw(u, which)?;
     let Ok(call) = text.parse::<TokenStream>() else {
         return Ok(Outcome::NoTokens);
@@ -57,10 +59,11 @@ pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
         0 => kernels::expand(quote!(unsafe crate = ::gather_core; #call)),
         1 => map::expand(quote!(crate = ::gather_core; #call)),
         2 => specialize::expand(quote!(crate = ::gather_core; #call)),
-        _ => element::expand(call),
+        3 => element::expand(call),
+        _ => reduce::expand(quote!(crate = ::gather_core; #call)),
     };
-    // The body of a map is not parsed, but left to the compiler, which reports on it better.
-    if which != 1 {
+    // The body of a closure is not parsed, but left to the compiler, which reports on it better.
+    if ![1, 4].contains(&which) {
         let items = syn::parse2::<syn::File>(expanded.clone());
         assert!(items.is_ok(), "{:?}: {text}\n{expanded}", items.err());
     }

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 /// Good calls of each macro.
-const CALLS: [&[&str]; 4] = [
+const CALLS: [&[&str]; 5] = [
     &[
         "pub static ONE ; elements : [ f32 , Colour as x32 ] ; indices : [ i32 , i64 ] ; ranks : 1 ..= 3 , any ; ops : [ gather ] ;",
         "# [ cfg ( test ) ] pub ( crate ) static SOME ; elements : [ # [ cfg ( unix ) ] half :: f16 as x16 , [ u8 ; 3 ] ] ; \
@@ -24,6 +24,10 @@ const CALLS: [&[&str]; 4] = [
         "# [ repr ( transparent ) ] # [ element ( crate = tensors ) ] struct Metres < T : Copy > ( T ) where T : Send ;",
         "# [ repr ( u8 ) ] # [ element ( zero = Unknown ) ] enum Base { Adenine = b'A' , Cytosine = 3 , Unknown }",
         "# [ repr ( C , packed ) ] union Both { a : & 'static u8 , b : * const u8 }",
+    ],
+    &[
+        "pub static MAX_ABS = | kept : f32 , new : f32 | -> f32 { if new . abs ( ) > kept . abs ( ) { new } else { kept } } ;",
+        "/// Or.\nstatic OR = | a : [ u8 ; 3 ] , b : [ u8 ; 3 ] | -> [ u8 ; 3 ] { a } ; pub ( super ) static B = | b : f32 | -> u8 { 1 } ;",
     ],
 ];
 
