@@ -93,18 +93,17 @@ pub(crate) type KernelOf = fn(Level, Method) -> IndexKernel;
 
 /// The kernel of scatters for an index type at a level, by a plan's method.
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
-    let vectors = cfg!(target_arch = "x86_64") && level >= Level::Avx2;
-    match method {
-        Method::Direct => nest_direct::<I>,
+    match (level, method) {
+        (_, Method::Direct) => nest_direct::<I>,
         #[cfg(target_arch = "x86_64")]
-        Method::Prefetched if vectors => rounds_avx2::<I>,
-        Method::Prefetched => rounds_scalar::<I>,
+        (Level::Avx2 | Level::Avx512, Method::Prefetched) => rounds_avx2::<I>,
         #[cfg(target_arch = "x86_64")]
-        Method::Chunks if vectors => nest_avx2::<I, CHUNK_OF_SCATTERS>,
-        Method::Chunks => nest_scalar::<I, CHUNK_OF_SCATTERS>,
+        (Level::Avx2 | Level::Avx512, Method::Chunks) => nest_avx2::<I, CHUNK_OF_SCATTERS>,
         #[cfg(target_arch = "x86_64")]
-        _ if vectors => nest_avx2::<I, BLOCK>,
-        _ => nest_scalar::<I, BLOCK>,
+        (Level::Avx2 | Level::Avx512, _) => nest_avx2::<I, BLOCK>,
+        (_, Method::Prefetched) => rounds_scalar::<I>,
+        (_, Method::Chunks) => nest_scalar::<I, CHUNK_OF_SCATTERS>,
+        (_, _) => nest_scalar::<I, BLOCK>,
     }
 }
 
