@@ -9,7 +9,7 @@ use super::judge::OnPanic;
 use super::{MOST_OUT, Outcome};
 
 const CODES: [Codes; 5] = [Codes::Bits2, Codes::Bits4, Codes::Bits8, Codes::U4, Codes::I4];
-const BLOCK_SIZES: [usize; 8] = [16, 32, 16, 64, 128, 16, 1 << 40, 24];
+const BLOCK_SIZES: [usize; 8] = [16, 32, 16, 64, 128, 16, 1 << (usize::BITS / 2 + 8), 24];
 
 #[derive(Debug)]
 struct Case {
