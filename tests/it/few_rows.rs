@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use gather_core::{Element, Error, Gather, Index, OutOfBounds, Par, Tensor, View, ViewMut};
+use gather_core::{Argument, Element, Error, Gather, Index, OutOfBounds, Par, Tensor, View, ViewMut};
 use gather_tests::oracle::{self, BadIndex, Dense};
 
 use crate::support::{RULES, available_levels, narrow, view};
@@ -96,7 +96,7 @@ fn doors<T: Element + PartialEq + std::fmt::Debug, I: Index>(
     let mut wrong = vec![guard; 2 * len];
     let wrong_shape = [&[2], &shape[..]].concat();
     let ran = op.run_into(data, indices, &mut ViewMut::new(&mut wrong, &wrong_shape).unwrap());
-    assert!(matches!(ran, Err(Error::OutputShapeMismatch { .. })), "{what}: {ran:?}");
+    assert!(matches!(ran, Err(Error::ShapeMismatch { argument: Argument::Output, .. })), "{what}: {ran:?}");
     assert!(wrong.iter().all(|value| *value == guard), "{what}: written before the shape was checked");
 }
 

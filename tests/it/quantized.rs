@@ -139,7 +139,7 @@ fn what_does_not_fit_is_refused() {
     let of = |axis, codes, block_size| Gather::block_quantized(axis, codes, block_size);
     for block_size in [0, 1, 8, 24, usize::MAX] {
         let refused = run(&of(5, Codes::Bits4, block_size), [&[2, 8], &[2, 1], &[2, 1]]);
-        assert_eq!(refused, Err(Error::QuantizedBlockSize { op, block_size }));
+        assert_eq!(refused, Err(Error::BlockSizeOutOfRange { op, block_size: block_size as i128 }));
     }
     let fits: [&[usize]; 3] = [&[2, 24], &[2, 3], &[2, 2]];
     assert_eq!(run(&of(0, Codes::Bits4, 16), fits), Ok(vec![1, 48]));
@@ -150,7 +150,7 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(run(&of(axis, Codes::Bits4, 16), fits), Err(Error::QuantizedAxis { op, axis: 1 }));
     }
     let shape = |argument, expected: &[usize], got: &[usize]| {
-        Err(Error::QuantizedShapeMismatch { op, argument, expected: expected.into(), got: got.into() })
+        Err(Error::ShapeMismatch { op, argument, expected: expected.into(), got: got.into() })
     };
     let wrong = run(&of(0, Codes::Bits4, 16), [&[2, 24], &[2, 2], &[2, 2]]);
     assert_eq!(wrong, shape(Argument::Scales, &[2, 3], &[2, 2]));
@@ -184,7 +184,7 @@ fn strides_and_policies() {
     assert_eq!(op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err(), not(Argument::Output));
     let mut out = ViewMut::new(&mut memory, &[2, 2, 16]).unwrap();
     let refused = op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err();
-    assert!(matches!(refused, Error::OutputShapeMismatch { .. }), "{refused}");
+    assert!(matches!(refused, Error::ShapeMismatch { argument: Argument::Output, .. }), "{refused}");
     assert_eq!(memory, [5.0; 64]);
 
     let strict = op.clone().out_of_bounds(OutOfBounds::Error).negative_index(NegativeIndex::Reject);

@@ -28,7 +28,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] after [`Error::NotAnIndexType`], and
-    /// [`Error::OutputShapeMismatch`] after errors of shapes. The output is then as after [`Self::run_into`].
+    /// [`Error::ShapeMismatch`] after errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(
         &self,
         registry: &Registry,

@@ -84,7 +84,7 @@ impl<'a> Request<'a> {
     /// Plans for a given output.
     ///
     /// # Errors
-    /// Those of [`Request::lower`], [`Error::OutputShapeMismatch`], those of [`IndexPlan::new`].
+    /// Those of [`Request::lower`], [`Error::ShapeMismatch`], those of [`IndexPlan::new`].
     #[inline(always)]
     pub(super) fn plan_into(&self, out: &Layout) -> Result<IndexPlan, Error> {
         let mut lowered = IndexLowered::new(self.planned.op);

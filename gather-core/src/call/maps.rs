@@ -75,7 +75,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As [`Self::run_map`], into a given output of any strides.
     ///
     /// # Errors
-    /// As for [`Self::run_map`], and [`Error::OutputShapeMismatch`] after errors of shapes. The output is untouched
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched
     /// but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
     ///
     /// # Panics

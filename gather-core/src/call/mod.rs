@@ -31,7 +31,7 @@ fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
     if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
         Ok(())
     } else {
-        Err(Error::OutputShapeMismatch { op, expected: expected[..].into(), got: got.into() })
+        Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected[..].into(), got: got.into() })
     }
 }
 

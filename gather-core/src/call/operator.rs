@@ -167,7 +167,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator into a given output of any strides. Allocates nothing but the scratch of [`Method::Panels`].
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. The output is untouched but for
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
     /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index>(
         &self,
@@ -207,7 +207,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::OutputShapeMismatch`] after errors of shapes.
+    /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
     pub fn plan_into<T: Element, I: Index>(
         &self,
         data: &Layout,

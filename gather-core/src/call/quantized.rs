@@ -96,9 +96,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// Cost: one pass over the indices, one over the bytes of the result, one allocation.
     ///
     /// # Errors
-    /// [`Error::QuantizedBlockSize`], errors of attributes and shapes, [`Error::LevelUnavailable`],
+    /// [`Error::BlockSizeOutOfRange`], errors of attributes and shapes, [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`] for
-    /// data; then for scales, and after them for zero points, [`Error::QuantizedShapeMismatch`] and
+    /// data; then for scales, and after them for zero points, [`Error::ShapeMismatch`] and
     /// [`Error::NotRowMajor`];
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`], which [`OutOfBounds::Zero`] excludes.
     ///
@@ -133,7 +133,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// As [`Self::run`], into a given row-major output.
     ///
     /// # Errors
-    /// As for [`Self::run`], and, before those of scales, [`Error::OutputShapeMismatch`], and [`Error::NotRowMajor`]
+    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`]
     /// for the output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what
     /// it held before.
     pub fn run_into<T: Scale, I: Index>(
@@ -155,7 +155,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         let BlockQuantized { operator, codes, block_size } = self;
         let (op, per_byte) = (operator.attributes().op(), codes.per_byte());
         if !block_size.is_power_of_two() || *block_size < 16 {
-            return Err(Error::QuantizedBlockSize { op, block_size: *block_size });
+            return Err(Error::BlockSizeOutOfRange { op, block_size: *block_size as i128 });
         }
         let planned = IndexRequest {
             op,
@@ -283,7 +283,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`]; for scales, and after them for zero points, [`Error::QuantizedShapeMismatch`] and
+    /// [`Error::PlanMismatch`]; for scales, and after them for zero points, [`Error::ShapeMismatch`] and
     /// [`Error::NotRowMajor`]; [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(
         &self,
@@ -306,7 +306,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
     /// Runs the plan into a given row-major output. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`]; [`Error::OutputShapeMismatch`], and [`Error::NotRowMajor`] for the output; those of
+    /// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for the output; those of
     /// [`Self::run`] for scales and zero points, then [`Error::IndexOutOfRange`]; the output is then as after
     /// [`BlockQuantized::run_into`].
     pub fn run_into(
@@ -358,7 +358,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         let op = self.plan.op();
         if expected[..] != *given.layout().shape() {
             let (expected, got) = (expected[..].into(), given.layout().shape().into());
-            return Err(Error::QuantizedShapeMismatch { op, argument, expected, got });
+            return Err(Error::ShapeMismatch { op, argument, expected, got });
         }
         check_row_major(op, argument, given.layout())?;
         if given.is_empty() {

@@ -124,7 +124,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// something is.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. On an error the output is
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. On an error the output is
     /// untouched.
     pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
@@ -164,7 +164,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::OutputShapeMismatch`] after errors of shapes.
+    /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
     pub fn plan_into<T: Element>(&self, data: &Layout, out: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
         let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data, out)?;
@@ -182,7 +182,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As [`Self::run_dyn`], into a given output of any strides.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] first, and [`Error::OutputShapeMismatch`] after errors
+    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after errors
     /// of shapes. On an error the output is untouched.
     pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
         check_dtype(data.dtype(), out.dtype())?;

@@ -194,7 +194,7 @@ impl Depth {
             return Err(Error::RankOutOfRange { op, argument, rank, min, max });
         }
         if self.block_size < 1 {
-            return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size });
+            return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size.into() });
         }
         Ok(())
     }

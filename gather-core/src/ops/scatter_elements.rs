@@ -25,7 +25,7 @@ use crate::types::reduction::Reduction;
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`],
-/// [`Error::IndicesShapeMismatch`] and [`Error::UpdatesShapeMismatch`].
+/// [`Error::IndicesShapeMismatch`] and [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Two updates of one element replace it one after the other, or add up:
@@ -158,7 +158,7 @@ pub(super) fn check_updates(op: Op, expected: &[usize], got: &[usize]) -> Result
     if expected == got {
         Ok(())
     } else {
-        Err(Error::UpdatesShapeMismatch { op, expected: expected.into(), got: got.into() })
+        Err(Error::ShapeMismatch { op, argument: Argument::Updates, expected: expected.into(), got: got.into() })
     }
 }
 

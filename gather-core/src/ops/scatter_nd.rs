@@ -27,7 +27,7 @@ use crate::types::reduction::Reduction;
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::BatchDimsOutOfRange`],
-/// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::UpdatesShapeMismatch`].
+/// [`Error::BatchMismatch`], [`Error::TupleLengthOutOfRange`] and [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Rows, then elements:

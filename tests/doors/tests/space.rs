@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, KernelSet, Layout, Method, Op, Registry, Tensor, View, ViewMut,
+    Argument, BatchToSpace, DynView, Element, Error, KernelSet, Layout, Method, Op, Registry, Tensor, View, ViewMut,
     batch_to_space,
 };
 
@@ -116,7 +116,10 @@ fn plans_into_strided_outputs() {
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{refused:?}");
     assert!(matches!(plan.run_slices(&values, &mut dense), Err(Error::PlanMismatch { .. })));
     let wrong = operator().plan_into::<u32>(data.layout(), &Layout::contiguous(&[5, 8]).unwrap()).unwrap_err();
-    assert!(matches!(wrong, Error::OutputShapeMismatch { op: Op::BatchToSpace, .. }), "{wrong:?}");
+    assert!(
+        matches!(wrong, Error::ShapeMismatch { op: Op::BatchToSpace, argument: Argument::Output, .. }),
+        "{wrong:?}"
+    );
 }
 
 #[test]

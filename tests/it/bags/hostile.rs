@@ -2,7 +2,8 @@
 //! of an index come before anything is written.
 
 use gather_core::{
-    Bags, DynBags, DynView, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction, Tensor, View, ViewMut,
+    Argument, Bags, DynBags, DynView, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction, Tensor, View,
+    ViewMut,
 };
 
 const TABLE: &[i32] = &[1, 2, 3, 4, 5, 6];
@@ -227,6 +228,9 @@ fn a_plan_takes_the_tensors_that_it_was_made_for() {
     assert_eq!(out.as_slice(), [7; 4]);
     let sums = EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::new(&ids, &offsets)).unwrap();
     let wrong = View::new(&TABLE[..2], &[2]).unwrap();
-    assert!(matches!(sums.run(&table, &ids, Some(&wrong)), Err(Error::WeightsShapeMismatch { .. })));
+    assert!(matches!(
+        sums.run(&table, &ids, Some(&wrong)),
+        Err(Error::ShapeMismatch { argument: Argument::Weights, .. })
+    ));
     assert_eq!(sums.run(&table, &ids, Some(&weights)).unwrap().as_slice(), [1, 2, 21, 26]);
 }

@@ -65,7 +65,7 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
         match &weights {
             Some(got) if mistaken => {
                 let (expected, got) = (indices[..].into(), got[..].into());
-                Err(Error::WeightsShapeMismatch { expected, got })
+                Err(Error::ShapeMismatch { op: Op::EmbeddingBag, argument: Argument::Weights, expected, got })
             }
             _ => Ok((bounds, rows)),
         }

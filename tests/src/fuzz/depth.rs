@@ -93,7 +93,7 @@ impl Depth {
             return Err(Error::RankOutOfRange { op, argument: Argument::Data, rank, min: 3, max: usize::MAX });
         }
         if self.block_size < 1 {
-            return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size });
+            return Err(Error::BlockSizeOutOfRange { op, block_size: self.block_size.into() });
         }
         let block = self.block_size as u128;
         let places = (2..rank)

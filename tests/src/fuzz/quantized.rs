@@ -1,7 +1,7 @@
 //! Cases of block-quantised data: every door must give what reading value by value gives.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Codes, Error, Gather, OutOfBounds, Par, Tensor, View, ViewMut};
+use gather_core::{Argument, Codes, Error, Gather, OutOfBounds, Par, Tensor, View, ViewMut};
 
 use super::draw;
 use super::elements::mixed;
@@ -136,8 +136,10 @@ impl Case {
         assert_eq!(got.as_ref().map(Tensor::shape), planned.as_ref().map(Tensor::shape));
         let bad = self.indices.iter().any(|&index| !(-(dim as i64)..dim as i64).contains(&index));
         match &got {
-            Err(Error::QuantizedBlockSize { .. }) => assert!(!self.block_size.is_power_of_two()),
-            Err(Error::QuantizedShapeMismatch { .. }) => assert!(self.misfits),
+            Err(Error::BlockSizeOutOfRange { .. }) => assert!(!self.block_size.is_power_of_two()),
+            Err(Error::ShapeMismatch { argument: Argument::Scales | Argument::ZeroPoints, .. }) => {
+                assert!(self.misfits)
+            }
             // Nothing can be wrapped onto an empty axis.
             Err(Error::IndexOutOfRange { .. }) => {
                 assert!(bad && (self.out_of_bounds == OutOfBounds::Error || dim == 0));

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    DynView, DynViewMut, Error, Layout, Method, Op, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
+    Argument, DynView, DynViewMut, Error, Layout, Method, Op, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
     ScatterOperator, ScatterOutOfBounds, View, ViewMut,
 };
 
@@ -103,7 +103,7 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     let shape = shape.and_then(|expected| {
         let (op, got) = (name, updates[..].into());
         if mistaken {
-            Err(Error::UpdatesShapeMismatch { op, expected: expected[..].into(), got })
+            Err(Error::ShapeMismatch { op, argument: Argument::Updates, expected: expected[..].into(), got })
         } else {
             Ok(expected)
         }

@@ -61,7 +61,7 @@ impl EmbeddingBag {
     /// As [`Self::run_dyn`], into a given output of any strides.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::OutputShapeMismatch`] after
+    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::ShapeMismatch`] after
     /// errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
         let (request, tensors) = self.dyn_request(data, bags)?;

@@ -172,7 +172,7 @@ impl<'a> Request<'a> {
     /// Runs into a given output.
     ///
     /// # Errors
-    /// As for [`Request::run_fresh`], with [`Error::OutputShapeMismatch`] after errors of shapes.
+    /// As for [`Request::run_fresh`], with [`Error::ShapeMismatch`] after errors of shapes.
     ///
     /// # Safety
     /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and overlaps
@@ -243,7 +243,7 @@ pub(super) fn check_weights(
         (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { reduction }),
         (Some(weights), _) if weights.shape() != indices.shape() => {
             let (expected, got) = (indices.shape().into(), weights.shape().into());
-            Err(Error::WeightsShapeMismatch { expected, got })
+            Err(Error::ShapeMismatch { op: Op::EmbeddingBag, argument: Argument::Weights, expected, got })
         }
         _ => Ok(()),
     }

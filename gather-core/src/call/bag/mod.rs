@@ -39,7 +39,7 @@ use crate::types::reduction::Reduction;
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets, [`Error::NoOffsets`],
 /// [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`], [`Error::RowOutOfRange`] for
-/// `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and [`Error::WeightsShapeMismatch`].
+/// `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Two bags, of rows 0, 2 and of row 2, summed up with weights:
@@ -290,7 +290,7 @@ impl EmbeddingBag {
     /// Runs the operator into a given output of any strides.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. The output is untouched but for
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
     /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index, O: Index>(
         &self,

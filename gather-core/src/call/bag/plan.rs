@@ -78,7 +78,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::WeightsUnavailable`], [`Error::WeightsShapeMismatch`],
+    /// [`Error::PlanMismatch`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(
         &self,

@@ -40,7 +40,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`] for what cannot be added, [`Error::TooManyElements`], errors of attributes and
-    /// shapes, [`Error::UpdatesShapeMismatch`] for the gradient, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
+    /// shapes, [`Error::ShapeMismatch`] for the gradient, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     #[doc(alias("index_add", "scatter_add", "gradient", "backward", "transpose"))]
     pub fn adjoint<T: Element, I: Index>(

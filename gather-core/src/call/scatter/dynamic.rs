@@ -34,7 +34,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As [`Self::run_dyn`], into a given output of any strides.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::OutputShapeMismatch`]
+    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::ShapeMismatch`]
     /// after errors of shapes. On an error the output is untouched.
     pub fn run_dyn_into(
         &self,

@@ -19,7 +19,7 @@ use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
-use crate::types::op::Op;
+use crate::types::op::{Argument, Op};
 use crate::types::policy::{IndexPolicy, Options};
 use crate::types::reduction::Reduction;
 
@@ -41,7 +41,7 @@ impl Attributes<'_> {
     /// Checks the attributes against the shapes.
     ///
     /// # Errors
-    /// Those of the operator; [`Error::UpdatesShapeMismatch`] for a gradient that has not the shape of the gather's
+    /// Those of the operator; [`Error::ShapeMismatch`] for a gradient that has not the shape of the gather's
     /// result.
     pub(super) fn lower(self, out: &Layout, indices: &Layout, updates: &Layout) -> Result<IndexLowered, Error> {
         let mut lowered = IndexLowered::new(self.op());
@@ -51,7 +51,7 @@ impl Attributes<'_> {
                 attributes.lower(out, indices, &mut lowered)?;
                 if lowered.output[..] != *updates.shape() {
                     let (expected, got) = (lowered.output[..].into(), updates.shape().into());
-                    return Err(Error::UpdatesShapeMismatch { op: lowered.op, expected, got });
+                    return Err(Error::ShapeMismatch { op: lowered.op, argument: Argument::Updates, expected, got });
                 }
             }
         }
@@ -168,7 +168,7 @@ impl<'a> Request<'a> {
     /// Runs into a given output.
     ///
     /// # Errors
-    /// As for [`Request::run_on`], with [`Error::OutputShapeMismatch`] after errors of shapes.
+    /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] after errors of shapes.
     ///
     /// # Safety
     /// As for [`Request::run_on`], but that the output need hold nothing; data may be read along its layout as values of

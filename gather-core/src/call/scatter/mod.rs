@@ -227,7 +227,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// the scratch of [`Method::Grouped`] and [`Method::Panels`].
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::OutputShapeMismatch`] after errors of shapes. On an error the output is
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. On an error the output is
     /// untouched.
     pub fn run_into<T: Element, I: Index>(
         &self,

@@ -136,12 +136,12 @@ pub enum Error {
         /// The product of `block_shape`; `None` when it exceeds `usize`.
         product: Option<usize>,
     },
-    /// `block_size` of DepthToSpace or SpaceToDepth is below 1.
+    /// `block_size` of DepthToSpace or SpaceToDepth is below 1, or that of block-quantised data no power of two from 16 on.
     BlockSizeOutOfRange {
         /// The operator.
         op: Op,
         /// The value as given.
-        block_size: i64,
+        block_size: i128,
     },
     /// DepthToSpace: the elements of a block do not divide the depth.
     DepthNotDivisible {
@@ -243,15 +243,6 @@ pub enum Error {
         /// Number of dimensions.
         rank: usize,
     },
-    /// Updates have not the shape that data and indices ask for.
-    UpdatesShapeMismatch {
-        /// The operator.
-        op: Op,
-        /// The shape asked for.
-        expected: Box<[usize]>,
-        /// The shape given.
-        got: Box<[usize]>,
-    },
     /// EmbeddingBag: an offset lies below the one before it, or beyond the indices; or the first one is not 0.
     BagOffsetOutOfRange {
         /// Position of the first such offset.
@@ -274,13 +265,6 @@ pub enum Error {
         /// The number of rows.
         dim: usize,
     },
-    /// EmbeddingBag: weights have not the shape of indices.
-    WeightsShapeMismatch {
-        /// The shape of indices.
-        expected: Box<[usize]>,
-        /// The shape given.
-        got: Box<[usize]>,
-    },
     /// EmbeddingBag: there are weights, and the reduction takes none.
     WeightsUnavailable {
         /// The name of the reduction.
@@ -295,13 +279,15 @@ pub enum Error {
         /// The data type; `None` for types that can only be cloned.
         dtype: Option<DType>,
     },
-    /// The output has another shape than the result.
-    OutputShapeMismatch {
+    /// A tensor has another shape than the operator and the other tensors ask for.
+    ShapeMismatch {
         /// The operator.
         op: Op,
-        /// The shape of the result.
+        /// Which tensor: the output, updates, weights, scales or zero points.
+        argument: Argument,
+        /// The shape asked for.
         expected: Box<[usize]>,
-        /// The shape of the output given.
+        /// The shape given.
         got: Box<[usize]>,
     },
     /// A planned call got a tensor with another shape or strides than the plan was made for.
@@ -362,30 +348,12 @@ pub enum Error {
         /// Whether data is row-major.
         row_major: bool,
     },
-    /// `block_size` of block-quantised data is no power of two from 16 on.
-    QuantizedBlockSize {
-        /// The operator.
-        op: Op,
-        /// The value as given.
-        block_size: usize,
-    },
     /// The gathered axis of block-quantised data is the last one, which blocks run along.
     QuantizedAxis {
         /// The operator.
         op: Op,
         /// The axis.
         axis: usize,
-    },
-    /// Scales or zero points of block-quantised data have not the shape that data asks for.
-    QuantizedShapeMismatch {
-        /// The operator.
-        op: Op,
-        /// Which of them.
-        argument: Argument,
-        /// The shape asked for.
-        expected: Box<[usize]>,
-        /// The shape given.
-        got: Box<[usize]>,
     },
     /// A tensor that is taken in row-major order only has other strides.
     NotRowMajor {

@@ -27,7 +27,7 @@ fn messages() -> Vec<(Error, &'static str)> {
     let row = |argument, dim| Error::RowOutOfRange { argument, index: -7, dim };
     vec![
         (
-            Error::QuantizedBlockSize { op, block_size: 24 },
+            Error::BlockSizeOutOfRange { op, block_size: 24 },
             "gather: block_size is 24; allowed is a power of two from 16 on",
         ),
         (
@@ -35,12 +35,7 @@ fn messages() -> Vec<(Error, &'static str)> {
             "gather: axis 1 is the last one of block-quantised data, which blocks run along",
         ),
         (
-            Error::QuantizedShapeMismatch {
-                op,
-                argument: Argument::ZeroPoints,
-                expected: [3, 1].into(),
-                got: [3, 2].into(),
-            },
+            Error::ShapeMismatch { op, argument: Argument::ZeroPoints, expected: [3, 1].into(), got: [3, 2].into() },
             "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
         ),
         (Error::NotRowMajor { op, argument: Argument::Scales }, "gather: scales must be row-major here"),
@@ -130,7 +125,12 @@ fn messages() -> Vec<(Error, &'static str)> {
             "space_to_depth: dimension 1 of 5 elements times the elements of a block overflows",
         ),
         (
-            Error::UpdatesShapeMismatch { op: Op::ScatterNd, expected: [2, 3].into(), got: [6].into() },
+            Error::ShapeMismatch {
+                op: Op::ScatterNd,
+                argument: Argument::Updates,
+                expected: [2, 3].into(),
+                got: [6].into(),
+            },
             "scatter_nd: updates have shape [6]; data and indices ask for [2, 3]",
         ),
         (
@@ -163,7 +163,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (Error::InvalidPermutation { rank: 3 }, "the axes are no permutation of 0..3"),
         (
-            Error::OutputShapeMismatch { op, expected: [1, 3].into(), got: [2, 3].into() },
+            Error::ShapeMismatch { op, argument: Argument::Output, expected: [1, 3].into(), got: [2, 3].into() },
             "gather: the output has shape [2, 3]; the result has [1, 3]",
         ),
         (plan(&[2, 3]), "the plan was made for other strides of data, of shape [2, 3]"),
@@ -215,7 +215,12 @@ fn messages() -> Vec<(Error, &'static str)> {
         (row(Argument::DefaultIndex, 5), "embedding_bag: default_index is -7; 5 rows allow 0..=4"),
         (row(Argument::DefaultIndex, 0), "embedding_bag: default_index is -7; data has no rows"),
         (
-            Error::WeightsShapeMismatch { expected: [2].into(), got: [3, 1].into() },
+            Error::ShapeMismatch {
+                op: Op::EmbeddingBag,
+                argument: Argument::Weights,
+                expected: [2].into(),
+                got: [3, 1].into(),
+            },
             "embedding_bag: weights have shape [3, 1]; indices have [2]",
         ),
         (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),

@@ -64,7 +64,7 @@ impl fmt::Display for Error {
                     "batch_to_space: batch {batch} is not divisible by the product of block_shape, which overflows"
                 )
             }
-            Error::BlockSizeOutOfRange { op, block_size } => {
+            Error::BlockSizeOutOfRange { op: op @ (Op::DepthToSpace | Op::SpaceToDepth), block_size } => {
                 write!(f, "{op}: block_size is {block_size}; allowed is 1 or more")
             }
             Error::DepthNotDivisible { depth, product: Some(product) } => {
@@ -126,7 +126,7 @@ impl fmt::Display for Error {
             Error::InvalidPermutation { rank } => {
                 write!(f, "the axes are no permutation of 0..{rank}")
             }
-            Error::UpdatesShapeMismatch { op, expected, got } => {
+            Error::ShapeMismatch { op, argument: Argument::Updates, expected, got } => {
                 write!(f, "{op}: updates have shape {got:?}; data and indices ask for {expected:?}")
             }
             Error::BagOffsetOutOfRange { position, offset, min, max } => {
@@ -146,8 +146,8 @@ impl fmt::Display for Error {
                     _ => write!(f, "0..={}", dim - 1),
                 }
             }
-            Error::WeightsShapeMismatch { expected, got } => {
-                write!(f, "embedding_bag: weights have shape {got:?}; indices have {expected:?}")
+            Error::ShapeMismatch { op, argument: Argument::Weights, expected, got } => {
+                write!(f, "{op}: weights have shape {got:?}; indices have {expected:?}")
             }
             Error::WeightsUnavailable { reduction } => {
                 write!(f, "embedding_bag: the reduction {reduction} takes no weights")
@@ -158,7 +158,7 @@ impl fmt::Display for Error {
             Error::ReductionUnavailable { op, reduction, dtype: None } => {
                 write!(f, "{op}: there is no reduction {reduction} of values that are only cloned")
             }
-            Error::OutputShapeMismatch { op, expected, got } => {
+            Error::ShapeMismatch { op, argument: Argument::Output, expected, got } => {
                 write!(f, "{op}: the output has shape {got:?}; the result has {expected:?}")
             }
             Error::PlanMismatch { argument, expected, got } if expected == got => {
@@ -196,13 +196,13 @@ impl fmt::Display for Error {
                      each of data"
                 )
             }
-            Error::QuantizedBlockSize { op, block_size } => {
+            Error::BlockSizeOutOfRange { op, block_size } => {
                 write!(f, "{op}: block_size is {block_size}; allowed is a power of two from 16 on")
             }
             Error::QuantizedAxis { op, axis } => {
                 write!(f, "{op}: axis {axis} is the last one of block-quantised data, which blocks run along")
             }
-            Error::QuantizedShapeMismatch { op, argument, expected, got } => {
+            Error::ShapeMismatch { op, argument, expected, got } => {
                 write!(f, "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}")
             }
             Error::NotRowMajor { op, argument } => {
