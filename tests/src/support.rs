@@ -159,6 +159,20 @@ pub fn mixed(seed: u64, at: usize) -> u64 {
     x ^ (x >> 29)
 }
 
+/// The values of a type: ordinary ones, and those around its edges.
+///
+/// # Panics
+/// When there are no edges.
+#[must_use]
+pub fn numbers<T: Copy>(len: usize, seed: u64, edges: &[T], ordinary: impl Fn(u64) -> T) -> Vec<T> {
+    (0..len)
+        .map(|at| {
+            let bits = mixed(seed, at);
+            if bits.is_multiple_of(16) { edges[(bits >> 8) as usize % edges.len()] } else { ordinary(bits >> 5) }
+        })
+        .collect()
+}
+
 /// Data of such numbers.
 #[must_use]
 pub fn data(shape: &[usize], seed: u64) -> Dense<u32> {

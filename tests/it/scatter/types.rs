@@ -8,7 +8,7 @@ use gather_tests::values::bytes;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::support::{available_levels, mixed};
+use crate::support::{available_levels, mixed, numbers};
 
 /// A type, with the plain loop's steps: from an element to a sum, one update more, and back.
 struct Loop<T, S> {
@@ -17,16 +17,6 @@ struct Loop<T, S> {
     end: fn(S, usize) -> T,
     /// What sums begin with where the element does not count; the first update where there is none.
     zero: Option<S>,
-}
-
-/// The values of a type: ordinary ones, and those around its edges.
-fn numbers<T: Copy>(len: usize, seed: u64, edges: &[T], ordinary: impl Fn(u64) -> T) -> Vec<T> {
-    (0..len)
-        .map(|at| {
-            let bits = mixed(seed, at);
-            if bits.is_multiple_of(16) { edges[(bits >> 8) as usize % edges.len()] } else { ordinary(bits >> 5) }
-        })
-        .collect()
 }
 
 /// The plain loop: rows of `inner` elements.
