@@ -1,17 +1,16 @@
 //! Calls on tensors whose types are known at run time, and their plans.
 
-use crate::call::check_layout;
 use crate::call::erased::{Call, Request};
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::exec::{self, Operands, pool_threads};
+use crate::call::planned::Planned;
+use crate::exec::{self, Operands};
 use crate::kernels::registry::Registry;
-use crate::plan::{Explain, IndexPlan, IndexRequest};
+use crate::plan::{Explain, IndexRequest};
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
-use crate::types::op::Argument;
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator on tensors whose types are known at run time, with the kernels of a registry.
@@ -57,8 +56,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         index: IndexType,
         indices: &Layout,
     ) -> Result<DynPlan, Error> {
-        let (plan, out) = self.dyn_request(registry, dtype, data, index, indices)?.plan()?;
-        Ok(DynPlan { plan, dtype, data: data.clone(), indices: indices.clone(), out })
+        let planned = Planned::new(&self.dyn_request(registry, dtype, data, index, indices)?)?;
+        Ok(DynPlan { planned, dtype })
     }
 
     fn dyn_request<'a>(
@@ -104,16 +103,13 @@ pub(super) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
 /// ```
 #[derive(Clone)]
 pub struct DynPlan {
-    plan: IndexPlan,
+    planned: Planned,
     dtype: DType,
-    data: Layout,
-    indices: Layout,
-    out: Layout,
 }
 
 impl core::fmt::Debug for DynPlan {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.explain(), f)
+        self.planned.fmt(f)
     }
 }
 
@@ -121,13 +117,13 @@ impl DynPlan {
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
-        self.out.shape()
+        self.planned.out.shape()
     }
 
     /// What a call will do: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
-        Explain::index(&self.plan, pool_threads)
+        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.
@@ -139,10 +135,10 @@ impl DynPlan {
         let write = |out: *mut u8| {
             // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; the memory is fresh,
             // row-major, long enough.
-            unsafe { exec::run_index(&self.plan, operands(data, indices, out)) }
+            unsafe { exec::run_index(&self.planned.plan, operands(data, indices, out)) }
         };
         // SAFETY: a run that succeeds has initialised every element of its output (X3) with values of the data type.
-        unsafe { DynTensor::fill(self.dtype, &self.out, write) }
+        unsafe { DynTensor::fill(self.dtype, &self.planned.out, write) }
     }
 
     /// Runs the plan into a given row-major output.
@@ -153,17 +149,17 @@ impl DynPlan {
     pub fn run_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
         self.check_inputs(data, indices)?;
         check_dtype(self.dtype, out.dtype())?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
+        self.planned.check_output(out.layout(), 0)?;
         // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written
         // along its layout.
-        unsafe { exec::run_index(&self.plan, operands(data, indices, out.origin())) }
+        unsafe { exec::run_index(&self.planned.plan, operands(data, indices, out.origin())) }
     }
 
     fn check_inputs(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Result<(), Error> {
         check_dtype(self.dtype, data.dtype())?;
-        check_dtype(self.plan.index().dtype(), indices.dtype())?;
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Indices, &self.indices, indices.layout())
+        check_dtype(self.planned.plan.index().dtype(), indices.dtype())?;
+        self.planned.check_inputs(data.layout(), indices.layout())?;
+        Ok(())
     }
 }
 

@@ -5,8 +5,9 @@ use core::mem::MaybeUninit;
 
 use crate::call::erased::Request;
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::call::{check_layout, will_need};
-use crate::exec::{self, Operands, pool_threads};
+use crate::call::planned::Planned;
+use crate::call::will_need;
+use crate::exec::{self, Operands};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
@@ -19,7 +20,7 @@ use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::op::{Argument, Op};
+use crate::types::op::Op;
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator, and converts each element on its way by a [`Map`]: the result has the map's output type,
@@ -122,10 +123,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<MapPlan<T, U, P, I>, Error> {
-        let (plan, out) = self.map_request::<T, U, P, I>(map, data, indices).plan()?;
+        let planned = Planned::new(&self.map_request::<T, U, P, I>(map, data, indices))?;
         let (name, params) = (map.erased().name, map.erased().params);
-        let (data, indices) = (data.clone(), indices.clone());
-        Ok(MapPlan { plan, name, params, data, indices, out, types: PhantomData })
+        Ok(MapPlan { planned, name, params, types: PhantomData })
     }
 
     fn map_request<'a, T: Element, U: Element, P: Params, I: Index>(
@@ -227,25 +227,21 @@ fn check_params(
 /// Everything about a call with a [`Map`] that depends on shapes and types: made once by
 /// [`plan_map`](IndexOperator::plan_map), run many times, from any thread.
 pub struct MapPlan<T, U, P, I> {
-    plan: IndexPlan,
+    planned: Planned,
     name: &'static str,
     params: &'static [&'static str],
-    data: Layout,
-    indices: Layout,
-    out: Layout,
     types: PhantomData<fn(T, P, I) -> U>,
 }
 
 impl<T, U, P, I> Clone for MapPlan<T, U, P, I> {
     fn clone(&self) -> Self {
-        let (plan, out) = (self.plan.clone(), self.out.clone());
-        MapPlan { plan, data: self.data.clone(), indices: self.indices.clone(), out, ..*self }
+        MapPlan { planned: self.planned.clone(), ..*self }
     }
 }
 
 impl<T, U, P, I> core::fmt::Debug for MapPlan<T, U, P, I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&Explain::index(&self.plan, pool_threads), f)
+        self.planned.fmt(f)
     }
 }
 
@@ -253,23 +249,23 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
-        self.out.shape()
+        self.planned.out.shape()
     }
 
     /// What a call will do: method, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
-        Explain::index(&self.plan, pool_threads)
+        self.planned.explain()
     }
 
     /// Asks the system for the pages of data that a run on these indices will touch, as
     /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.data.matches(data.layout()) || !self.indices.matches(indices.layout()) {
+        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
             return WillNeed::default();
         }
         // SAFETY: the layouts are those of the plan, as just checked, and the types too.
-        unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
+        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
     }
 
     /// Runs the plan into a fresh tensor.
@@ -282,14 +278,15 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// When the map does.
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
         self.check(data, indices, &params)?;
+        let (shape, len) = self.planned.fresh(0)?;
         let run = |out: *mut MaybeUninit<U>| {
             // SAFETY: the layouts and parameters have just been checked; the memory is fresh, row-major and long
             // enough.
-            unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.cast()) }
+            unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.cast()) }
         };
         // SAFETY: a run that succeeds has initialised every element of its output (X3).
-        let values = unsafe { memory::fill(self.out.len(), run) }?;
-        Ok(Tensor::from_parts(values, self.plan.output().clone()))
+        let values = unsafe { memory::fill(len, run) }?;
+        Ok(Tensor::from_parts(values, shape))
     }
 
     /// Runs the plan into a given row-major output. Allocates nothing.
@@ -308,9 +305,9 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         out: &mut ViewMut<'_, U>,
     ) -> Result<(), Error> {
         self.check(data, indices, &params)?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
+        self.planned.check_output(out.layout(), 0)?;
         // SAFETY: the layouts and parameters have just been checked; a mutable view may be written along its layout.
-        unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.origin()) }
+        unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.origin()) }
     }
 
     /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates nothing.
@@ -328,14 +325,14 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         out: &mut ViewMut<'_, MaybeUninit<U>>,
     ) -> Result<(), Error> {
         self.check(data, indices, &params)?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
+        self.planned.check_output(out.layout(), 0)?;
         // SAFETY: as in `run_into`.
-        unsafe { execute::<T, U, P, I>(&self.plan, data, indices, &params, out.origin().cast()) }
+        unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.origin().cast()) }
     }
 
     fn check(&self, data: &View<'_, T>, indices: &View<'_, I>, params: &P::Given<'_>) -> Result<(), Error> {
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Indices, &self.indices, indices.layout())?;
-        check_params(self.plan.op(), (self.name, self.params), self.plan.axes(), &self.data, P::counts(params))
+        self.planned.check_inputs(data.layout(), indices.layout())?;
+        let plan = &self.planned.plan;
+        check_params(plan.op(), (self.name, self.params), plan.axes(), &self.planned.data, P::counts(params))
     }
 }

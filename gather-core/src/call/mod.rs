@@ -7,6 +7,7 @@ mod erased;
 pub(crate) mod maps;
 pub(crate) mod operator;
 pub(crate) mod plan;
+mod planned;
 pub(crate) mod quantized;
 pub(crate) mod rows;
 pub(crate) mod scatter;

@@ -6,6 +6,7 @@ use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::erased::{Call, Request};
 use crate::call::plan::Plan;
+use crate::call::planned::Planned;
 use crate::plan::IndexLowered;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::owned::Tensor;
@@ -201,7 +202,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// # Errors
     /// As for [`Self::run`], without those of memory and index values.
     pub fn plan<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<Plan<T, I>, Error> {
-        Plan::new(&Request::typed::<T, I, A>(self, data, indices))
+        Ok(Plan::new(Planned::new(&Request::typed::<T, I, A>(self, data, indices))?))
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -214,7 +215,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         out: &Layout,
     ) -> Result<Plan<T, I>, Error> {
-        Plan::new_into(&Request::typed::<T, I, A>(self, data, indices), out)
+        Ok(Plan::new(Planned::new_into(&Request::typed::<T, I, A>(self, data, indices), out)?))
     }
 
     /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, of which every call has
@@ -241,7 +242,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, or is
     /// not the first of the result.
     pub fn plan_any_count<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<Plan<T, I>, Error> {
-        Plan::new_any_count(&Request::typed::<T, I, A>(self, data, indices))
+        Ok(Plan::new(Planned::new_any_count(&Request::typed::<T, I, A>(self, data, indices))?))
     }
 
     /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index

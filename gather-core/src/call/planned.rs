@@ -1,0 +1,184 @@
+//! A plan of a gather with the layouts that it was made for, whatever the types: what typed, mapped and dynamic plans
+//! share. Nothing here depends on a type, so it is compiled once and not for each pair of types.
+
+use alloc::boxed::Box;
+
+use crate::call::erased::Request;
+use crate::call::{check_fresh, check_layout, mismatch};
+use crate::exec::{self, CountedPlan, Operands, pool_threads};
+use crate::plan::{Explain, IndexLowered, IndexPlan};
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::error::Error;
+use crate::types::op::Argument;
+
+#[derive(Clone)]
+pub(super) struct Planned {
+    pub(super) plan: IndexPlan,
+    pub(super) data: Layout,
+    pub(super) indices: Layout,
+    pub(super) out: Layout,
+    /// Whether all three layouts are row-major, as slices are.
+    contiguous: bool,
+    /// Whether every call is one call of the kernel: the plan's only size of indices, for one thread.
+    one_call: bool,
+    /// What runs calls with another size of the first dimension of indices.
+    counted: Option<Box<CountedPlan>>,
+}
+
+impl core::fmt::Debug for Planned {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(&self.explain(), f)
+    }
+}
+
+impl Planned {
+    /// A plan into a row-major output.
+    pub(super) fn new(request: &Request<'_>) -> Result<Self, Error> {
+        let (plan, out) = request.plan()?;
+        Ok(Self::from_parts(request, plan, out, None))
+    }
+
+    /// A plan into an output of a layout.
+    pub(super) fn new_into(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
+        let plan = request.plan_into(out)?;
+        Ok(Self::from_parts(request, plan, out.clone(), None))
+    }
+
+    /// A plan whose calls choose the size of the first dimension of indices.
+    pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+        let plan_for = |count: usize| {
+            let mut shape = request.indices.shape().to_vec();
+            *shape.first_mut().ok_or(Error::FixedCount { op: request.planned.op })? = count;
+            let indices = Layout::strided(&shape, request.indices.strides())?;
+            let (plan, _) = Request { indices: &indices, ..*request }.plan()?;
+            Ok(plan)
+        };
+        let (plan, out) = request.plan()?;
+        let mut lowered = IndexLowered::new(request.planned.op);
+        request.lower(&mut lowered)?;
+        // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
+        // no indices to count in tuples without components.
+        let along_first = lowered.axes.first().is_some_and(|axis| axis.axis == 0);
+        let free = lowered.dims.first().filter(|_| along_first);
+        let free = free.filter(|dim| dim.index != 0 && Some(&dim.n) == request.indices.shape().first());
+        let expected = free.ok_or(Error::FixedCount { op: lowered.op })?.n;
+        let counted = CountedPlan::new(plan_for, expected, request.indices, &out)?;
+        Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
+    }
+
+    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
+        let (data, indices) = (request.data.clone(), request.indices.clone());
+        // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
+        let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
+        let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
+        let one_call = counted.is_none() && plan.is_whole();
+        Planned { plan, data, indices, out, contiguous, one_call, counted }
+    }
+
+    pub(super) fn explain(&self) -> Explain<'_> {
+        Explain::index(&self.plan, pool_threads)
+    }
+
+    /// Whether the inputs have the plan's layouts, with the plan's size of indices.
+    #[inline(always)]
+    pub(super) fn matches_inputs(&self, data: &Layout, indices: &Layout) -> bool {
+        self.data.matches(data) && self.indices.matches(indices)
+    }
+
+    /// Whether a call on tensors of these layouts is one call of the kernel.
+    #[inline(always)]
+    pub(super) fn is_one_call(&self, data: &Layout, indices: &Layout, out: &Layout) -> bool {
+        self.one_call && self.matches_inputs(data, indices) && self.out.matches(out)
+    }
+
+    /// Checks the layouts of the inputs; returns the size of the first dimension of indices, where that is free.
+    #[inline]
+    pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
+        check_layout(Argument::Data, &self.data, data)?;
+        if self.counted.is_some() {
+            return check_counted(Argument::Indices, &self.indices, indices);
+        }
+        check_layout(Argument::Indices, &self.indices, indices)?;
+        Ok(0)
+    }
+
+    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    #[inline]
+    pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
+        if self.counted.is_some() {
+            let expected = check_counted(Argument::Output, &self.out, out)?;
+            let agree = expected == count;
+            return if agree { Ok(()) } else { Err(mismatch(Argument::Output, self.out.shape(), out.shape())) };
+        }
+        check_layout(Argument::Output, &self.out, out)
+    }
+
+    /// Checks the lengths of slices, in the order data, indices, output; returns what [`Planned::check_inputs`] does.
+    #[inline]
+    pub(super) fn check_lens(&self, data: usize, indices: usize, out: usize) -> Result<usize, Error> {
+        if !self.contiguous || data != self.data.len() {
+            return Err(mismatch(Argument::Data, self.data.shape(), &[data]));
+        }
+        let count = match &self.counted {
+            None => (indices == self.indices.len()).then_some(0),
+            Some(counted) => counted.count(indices),
+        };
+        let Some(count) = count else {
+            return Err(mismatch(Argument::Indices, self.indices.shape(), &[indices]));
+        };
+        if out != self.counted.as_ref().map_or(self.out.len(), |counted| counted.out_len(count)) {
+            return Err(mismatch(Argument::Output, self.out.shape(), &[out]));
+        }
+        Ok(count)
+    }
+
+    /// Shape and elements of a fresh output for `count` indices, as [`Planned::check_inputs`] returned them.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major.
+    pub(super) fn fresh(&self, count: usize) -> Result<(Shape, usize), Error> {
+        check_fresh(&self.out)?;
+        Ok(match &self.counted {
+            None => (self.plan.output().clone(), self.out.len()),
+            Some(counted) => {
+                let inner = self.out.shape().iter().skip(1).copied();
+                (core::iter::once(count).chain(inner).collect(), counted.out_len(count))
+            }
+        })
+    }
+
+    /// Calls the kernel, and nothing else, but on an error.
+    ///
+    /// # Safety
+    /// X1 for tensors of the planned layouts and types; every call of the plan is one call of the kernel.
+    #[inline(always)]
+    pub(super) unsafe fn call(&self, data: *const u8, index: *const u8, out: *mut u8) -> Result<(), Error> {
+        debug_assert!(self.one_call);
+        let operands = Operands { out, data, index, indices: &self.indices, params: core::ptr::null() };
+        // SAFETY: the caller's promise.
+        unsafe { exec::call_index(&self.plan, operands) }
+    }
+
+    /// Runs the plan.
+    ///
+    /// # Safety
+    /// X1 for tensors of the planned layouts and types, but for `count` indices along the first dimension where that is
+    /// free; the layout among the operands is that of indices, or the plan's.
+    #[inline(always)]
+    pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+        match &self.counted {
+            // SAFETY: the caller's promise.
+            None => unsafe { exec::run_index(&self.plan, operands) },
+            // SAFETY: as above, for `count` indices.
+            Some(counted) => unsafe { counted.run(operands, count) },
+        }
+    }
+}
+
+/// Checks a layout whose first dimension is free; returns its size.
+fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
+    match (expected.shape(), got.shape()) {
+        ([_, inner @ ..], [count, rest @ ..]) if inner == rest && expected.strides() == got.strides() => Ok(*count),
+        _ => Err(mismatch(argument, expected.shape(), got.shape())),
+    }
+}
