@@ -1,5 +1,6 @@
-//! Gather-type tensor operators, exactly as their specifications say: [`Gather`], [`GatherElements`], [`GatherNd`],
-//! [`BatchToSpace`] and [`DepthToSpace`], and the inverses [`SpaceToBatch`] and [`SpaceToDepth`].
+//! Gather-type tensor operators and their inverses, exactly as their specifications say: gathers ([`Gather`],
+//! [`GatherElements`], [`GatherNd`]), scatters ([`ScatterElements`], [`ScatterNd`]), [`EmbeddingBag`], and operators
+//! that rearrange space ([`BatchToSpace`], [`SpaceToBatch`], [`DepthToSpace`], [`SpaceToDepth`]).
 //!
 //! Rows of a table by their ids:
 //!
@@ -37,6 +38,7 @@
 //! - A [`Plan`] does once what depends on shapes. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`].
+//! - [`Gather::block_quantized`] reads codes of 2, 4 or 8 bits with a scale for each block.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - [`EmbeddingBag`] sums up, averages or compares the rows of [`Bags`], without gathering them first.

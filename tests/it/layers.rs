@@ -1,4 +1,4 @@
-//! The floors of gather-core: what a module names with `crate::` lies on its own floor or below it.
+//! The layers of gather-core: what a module names with `crate::` lies on its own layer or below it.
 //!
 //! The sources are parsed, so that nothing is missed: `use` trees, paths in code and types, and the tokens of macros.
 //! Documentation and `#[cfg(test)]` items do not count.
@@ -10,8 +10,8 @@ use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, UseTree};
 
-/// The floors, top to bottom, each with the top-level modules that stand on it.
-const FLOORS: [(&str, &[&str]); 9] = [
+/// The layers, top to bottom, each with the top-level modules that stand on it.
+const LAYERS: [(&str, &[&str]); 9] = [
     ("lib", &["", "guide", "maps", "private"]),
     ("specialize", &["specialize"]),
     ("ops", &["ops"]),
@@ -201,13 +201,13 @@ fn sources() -> Vec<(Module, PathBuf)> {
     found
 }
 
-/// The floor of a module, counted from the top.
-fn floor(module: &[String]) -> usize {
+/// The layer of a module, counted from the top.
+fn layer(module: &[String]) -> usize {
     let top = module.first().map_or("", |name| name.as_str());
-    FLOORS
+    LAYERS
         .iter()
         .position(|(_, modules)| modules.contains(&top))
-        .unwrap_or_else(|| panic!("`{top}` stands on no floor: add it to FLOORS or move it"))
+        .unwrap_or_else(|| panic!("`{top}` stands on no layer: add it to LAYERS or move it"))
 }
 
 /// The module that a path leads to: its longest beginning that is one.
@@ -239,7 +239,7 @@ fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<BTreeSet<Mod
 }
 
 #[test]
-fn arrows_between_floors_point_down() {
+fn arrows_between_layers_point_down() {
     let sources = sources();
     let modules: BTreeSet<Module> = sources.iter().map(|(module, _)| module.clone()).collect();
     let mut arrows: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
@@ -249,7 +249,7 @@ fn arrows_between_floors_point_down() {
         for mention in Mentions::of(module, &text) {
             let (from, path) = (name(module), mention.path.join("::"));
             let to = target(&mention.path, &modules);
-            if floor(&to) < floor(module) {
+            if layer(&to) < layer(module) {
                 upward.push(format!("{from}, line {}: names {path} of {}", mention.line, name(&to)));
             }
             if to != *module {
@@ -259,12 +259,12 @@ fn arrows_between_floors_point_down() {
     }
     let mut between: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (from, to) in arrows.iter().flat_map(|(from, tos)| tos.iter().map(move |to| (from, to))) {
-        *between.entry((floor(from), floor(to))).or_default() += 1;
+        *between.entry((layer(from), layer(to))).or_default() += 1;
     }
     for ((from, to), count) in between.iter().filter(|((from, to), _)| from != to) {
-        println!("{:>8} -> {:<8} {count:>4}", FLOORS[*from].0, FLOORS[*to].0);
+        println!("{:>8} -> {:<8} {count:>4}", LAYERS[*from].0, LAYERS[*to].0);
     }
-    let across = |circle: &&BTreeSet<Module>| circle.iter().any(|m| floor(m) != floor(circle.first().expect("two")));
+    let across = |circle: &&BTreeSet<Module>| circle.iter().any(|m| layer(m) != layer(circle.first().expect("two")));
     let circles = circles(&arrows);
     let circles: Vec<String> = circles
         .iter()
@@ -275,7 +275,7 @@ fn arrows_between_floors_point_down() {
     println!("{total} arrows among {} modules, {} up", modules.len(), upward.len());
     assert!(total > modules.len(), "too few arrows: were the sources read?");
     assert!(upward.is_empty(), "{} arrows point up:\n{}", upward.len(), upward.join("\n"));
-    assert!(circles.is_empty(), "circles among floors:\n{}", circles.join("\n"));
+    assert!(circles.is_empty(), "circles among layers:\n{}", circles.join("\n"));
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Level {
         }
     }
 
-    /// Whether it has instructions that gather, for [`Method::Gathered`](crate::Method::Gathered).
+    /// Whether it has [`Method::Gathered`](crate::Method::Gathered).
     pub(crate) const fn gathers(self) -> bool {
         match self {
             Level::Scalar | Level::Neon | Level::Simd128 => false,

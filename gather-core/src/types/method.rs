@@ -18,10 +18,11 @@ pub enum Method {
     /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
     /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
-    /// side by side in the output, and indices of one component side by side, at levels with instructions for it (AVX2).
+    /// side by side in the output, and indices of one component side by side, at the levels
+    /// `Avx2` and `Avx512`.
     Gathered,
-    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes,
-    /// in a scatter any.
+    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes, in
+    /// a scatter any.
     /// Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
@@ -41,15 +42,15 @@ pub enum Method {
     /// As `Blocks`, with whole cache lines of the output written past the caches. Takes rows of a line or more, on
     /// x86-64.
     Streamed,
-    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
-    /// [`DepthToSpace`](crate::DepthToSpace).
     /// The updates of a scatter are sorted by the element that they go to, in their order, so that each element is
     /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means
-    /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a time.
+    /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a
+    /// time.
     Grouped,
     /// Rows are reduced in registers, many columns at a time. The one method of [`EmbeddingBag`](crate::EmbeddingBag).
     Accumulated,
-    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace).
+    /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
+    /// [`DepthToSpace`](crate::DepthToSpace).
     Interleaved,
     /// Data is taken apart into streams. The one method of [`SpaceToBatch`](crate::SpaceToBatch) and
     /// [`SpaceToDepth`](crate::SpaceToDepth).
