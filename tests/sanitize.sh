@@ -34,8 +34,8 @@ address() {
 
 thread() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(threads:: fuzz:: properties:: plans:: concurrency:: every_number_of_threads panels_of)
-    # The standard library must be built with the sanitizer too.
-    TSAN_OPTIONS="halt_on_error=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
+    # Some tests ask for more memory than any machine has. The standard library must be built with the sanitizer too.
+    TSAN_OPTIONS="halt_on_error=1:allocator_may_return_null=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
 }
 
 memcheck() {

@@ -9,6 +9,7 @@ for an output that differs, 'error' for an exception, and 'crash' for a process 
 
     pip install -r benches/native/requirements.txt ./benches/python
     python benches/native/measure.py --threads 1 --json one.json
+    python benches/native/measure.py --table inverses --filter scatter  # or the way back
 """
 
 import argparse

@@ -161,7 +161,7 @@ WORKLOADS = (
     _gather("small_32x16_8", 0, (32, 16), (8,)),
 )
 
-# Measured on demand: `measure.py --table inverses`.
+# The way back: scatters, adjoints, the operators that undo BatchToSpace and each other, and bags.
 INVERSES = (
     _scatter("scatter_elements", "none_axis0_4096x4096", (4096, 4096), (4096, 4096), spread="permutation"),
     _scatter("scatter_elements", "add_axis0_8192x64", (8192, 64), (8192, 64), reduction="add"),
