@@ -1,10 +1,10 @@
 //! Scatters on tensors whose types are known at run time, and their plans.
 
-use crate::call::{check_fresh, check_layout};
 use crate::call::dynamic::{check_dtype, index_type};
 use crate::call::scatter::erased::{Request, Settings, Tensors};
 use crate::call::scatter::plan::Planned;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::call::{check_fresh, check_layout};
 use crate::exec::{Check, pool_threads};
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
