@@ -34,8 +34,8 @@ address() {
 
 thread() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(threads:: fuzz:: properties:: plans:: concurrency:: every_number_of_threads panels_of)
-    # The standard library must be built with the sanitizer too.
-    TSAN_OPTIONS="halt_on_error=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
+    # Some tests ask for more memory than any machine has. The standard library must be built with the sanitizer too.
+    TSAN_OPTIONS="halt_on_error=1:allocator_may_return_null=1:${TSAN_OPTIONS:-}" sanitized thread -Zbuild-std
 }
 
 memcheck() {
@@ -50,7 +50,8 @@ memcheck() {
 
 miri() {
     [ ${#chosen[@]} -gt 0 ] || chosen=(fuzz:: views::strided views::two cloned:: ::h4_ ::h5_)
-    # Random cases read their time from the environment. They are slow under Miri.
+    # Random cases read their time from the environment. They are slow under Miri. Tests that start threads need
+    # MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-ignore-leaks", for crossbeam's sake.
     GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-60}" GATHER_LEVEL=scalar \
         MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance ${MIRIFLAGS:-}" \
         cargo "$nightly" miri test --locked -p gather-tests --test it --target-dir "$folder/miri" -- "${chosen[@]}"

@@ -10,7 +10,7 @@ class Unsupported(Exception):
 
 
 class Engine:
-    """An engine. Each operator is a method that takes a workload, data and indices, and returns the call to time."""
+    """An engine. Each operator is a method that takes a workload and its inputs, and returns the call to time."""
 
     label = ""
     fresh = True  # Every call makes a new output.
@@ -28,9 +28,9 @@ class Engine:
         """A warm output for an engine that binds one."""
         return place(np.zeros(workload.output_shape, workload.dtype), self.offset)
 
-    def prepare(self, workload, data, indices):
-        """The call to be timed, which returns the output. Data and indices must outlive it."""
-        return getattr(self, workload.operator)(workload, data, indices)
+    def prepare(self, workload, *inputs):
+        """The call to be timed, which returns the output. The inputs must outlive it."""
+        return getattr(self, workload.operator)(workload, *inputs)
 
     def to_numpy(self, output):
         """The output of a call as an array."""
@@ -45,5 +45,30 @@ class Engine:
     def gather_nd(self, workload, data, indices):
         raise Unsupported(f"{self.label} has no GatherND")
 
+    def scatter_elements(self, workload, data, indices, updates):
+        raise Unsupported(f"{self.label} has no ScatterElements")
+
+    def scatter_nd(self, workload, data, indices, updates):
+        raise Unsupported(f"{self.label} has no ScatterND")
+
+    def index_add(self, workload, data, indices, updates):
+        raise Unsupported(f"{self.label} has no index_add")
+
+    def embedding_bag(self, workload, data, indices):
+        raise Unsupported(f"{self.label} has no EmbeddingBag")
+
+    def rearrange(self, workload, data, indices):
+        """An operator that rearranges space, where the engine has no function of its own for it."""
+        raise Unsupported(f"{self.label} has no {workload.operator}")
+
     def batch_to_space(self, workload, data, indices):
-        raise Unsupported(f"{self.label} has no BatchToSpace")
+        return self.rearrange(workload, data, indices)
+
+    def space_to_batch(self, workload, data, indices):
+        return self.rearrange(workload, data, indices)
+
+    def depth_to_space(self, workload, data, indices):
+        return self.rearrange(workload, data, indices)
+
+    def space_to_depth(self, workload, data, indices):
+        return self.rearrange(workload, data, indices)

@@ -9,6 +9,7 @@ for an output that differs, 'error' for an exception, and 'crash' for a process 
 
     pip install -r benches/native/requirements.txt ./benches/python
     python benches/native/measure.py --threads 1 --json one.json
+    python benches/native/measure.py --table inverses --filter scatter  # or the way back
 """
 
 import argparse
@@ -28,7 +29,7 @@ import numpy as np
 from buffers import OFFSETS, place
 from engine import Unsupported
 from engines import ENGINES, OURS, NumPy
-from workloads import WORKLOADS
+from workloads import TABLES
 
 ROUNDS = 3
 MIN_SAMPLES = 7
@@ -232,6 +233,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of every engine (default: 1)")
     parser.add_argument("--offset", type=int, default=0, choices=OFFSETS, help="bytes after a cache line (default: 0)")
+    parser.add_argument("--table", default="gathers", choices=TABLES, help="which workloads (default: gathers)")
     parser.add_argument("--filter", default="", metavar="SUBSTR", help="only workloads whose name contains this")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="per workload and engine (default: 1)")
     parser.add_argument("--json", metavar="FILE", help="where everything that was measured goes")
@@ -239,7 +241,7 @@ def arguments():
     available = len(os.sched_getaffinity(0))
     if not 1 <= options.threads <= available:
         parser.error(f"--threads must be 1 to {available} on this machine")
-    options.workloads = [workload for workload in WORKLOADS if options.filter in workload.name]
+    options.workloads = [workload for workload in TABLES[options.table] if options.filter in workload.name]
     if not options.workloads:
         parser.error(f"no workload's name contains {options.filter!r}")
     return options

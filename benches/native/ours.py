@@ -19,12 +19,26 @@ class Gather(Engine):
         # With more, as many as are worth it: the process is pinned to as many CPUs, and so is rayon's pool.
         self.threads = 1 if threads == 1 else None
 
-    def prepare(self, workload, data, indices):
-        attributes = {"axis": workload.axis, "batch_dims": workload.batch_dims, "block_shape": workload.block}
-        attributes |= {"crops_begin": workload.crops_begin, "crops_end": workload.crops_end, "threads": self.threads}
-        run = self.module.plan(workload.operator, data, indices, **attributes).run
+    def prepare(self, workload, *inputs):
         output = self.output(workload)
-        return lambda: run(data, indices, out=output)
+        if workload.operator == "embedding_bag":  # which has no plans for types known at run time
+            call = self.embedding_bag(workload, *inputs)
+            return lambda: call(out=output)
+        names = ("axis", "batch_dims", "reduction", "block_size", "mode", "crops_begin", "crops_end")
+        attributes = {name: getattr(workload, name) for name in names}
+        attributes |= {"block_shape": workload.block, "pads_begin": self._nothing(workload)}
+        attributes |= {"pads_end": self._nothing(workload), "threads": self.threads}
+        arrays = [array for array in inputs if array is not None]
+        run = self.module.plan(workload.operator, *arrays, **attributes).run
+        return lambda: run(*arrays, out=output)
+
+    def _nothing(self, workload):
+        """The padding of SpaceToBatch."""
+        return [0] * len(workload.block)
+
+    def embedding_bag(self, workload, data, indices):
+        call, reduction = self.module.embedding_bag, workload.reduction
+        return lambda **out: call(data, indices, reduction=reduction, threads=self.threads, **out)
 
 
 class GatherFresh(Gather):
@@ -33,8 +47,8 @@ class GatherFresh(Gather):
     label = "gather (fresh)"
     fresh = True
 
-    def prepare(self, workload, data, indices):
-        return Engine.prepare(self, workload, data, indices)
+    def prepare(self, workload, *inputs):
+        return Engine.prepare(self, workload, *inputs)
 
     def gather(self, workload, data, indices):
         call, axis, batch_dims = self.module.gather, workload.axis, workload.batch_dims
@@ -48,6 +62,30 @@ class GatherFresh(Gather):
         call, batch_dims = self.module.gather_nd, workload.batch_dims
         return lambda: call(data, indices, batch_dims, threads=self.threads)
 
+    def scatter_elements(self, workload, data, indices, updates):
+        call, axis, reduction = self.module.scatter_elements, workload.axis, workload.reduction
+        return lambda: call(data, indices, updates, axis, reduction=reduction, threads=self.threads)
+
+    def scatter_nd(self, workload, data, indices, updates):
+        call, reduction = self.module.scatter_nd, workload.reduction
+        return lambda: call(data, indices, updates, reduction=reduction, threads=self.threads)
+
+    def index_add(self, workload, data, indices, updates):
+        call = self.module.index_add
+        return lambda: call(data, indices, updates, threads=self.threads)
+
     def batch_to_space(self, workload, data, indices):
         call, attributes = self.module.batch_to_space, (workload.block, workload.crops_begin, workload.crops_end)
         return lambda: call(data, *attributes, threads=self.threads)
+
+    def space_to_batch(self, workload, data, indices):
+        call, nothing = self.module.space_to_batch, self._nothing(workload)
+        return lambda: call(data, workload.block, nothing, nothing, threads=self.threads)
+
+    def depth_to_space(self, workload, data, indices):
+        call, size, mode = self.module.depth_to_space, workload.block_size, workload.mode
+        return lambda: call(data, size, mode, threads=self.threads)
+
+    def space_to_depth(self, workload, data, indices):
+        call, size, mode = self.module.space_to_depth, workload.block_size, workload.mode
+        return lambda: call(data, size, mode, threads=self.threads)

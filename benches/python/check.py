@@ -126,6 +126,116 @@ def spaces():
         names = dict(zip(("block_shape", "crops_begin", "crops_end"), arguments))
         plan = gather.plan("batch_to_space", data, **names)
         same(plan.run(data), expected, "plan of batch_to_space")
+        padded = np.zeros((2, 4, 9, 5), dtype)
+        padded[:, 1:, :5, 2:] = expected
+        split = padded.reshape(2, 2, 2, 3, 3, 5).transpose(2, 4, 0, 1, 3, 5).reshape(12, 2, 3, 5)
+        for source in strided(expected):
+            same(gather.space_to_batch(source, *arguments), split, "space_to_batch")
+        names = dict(zip(("block_shape", "pads_begin", "pads_end"), arguments))
+        same(gather.plan("space_to_batch", expected, **names).run(expected), split, "plan of space_to_batch")
+        depth_and_space(data_of(dtype, (2, 12, 3, 5)))
+
+
+def depth_and_space(data):
+    """DepthToSpace against its steps, and SpaceToDepth as its inverse."""
+    dcr, crd = ((2, 2, 2, 3, 3, 5), (0, 3, 4, 1, 5, 2)), ((2, 3, 2, 2, 3, 5), (0, 1, 4, 2, 5, 3))
+    for mode, (shape, order) in (("dcr", dcr), ("crd", crd)):
+        wide = data.reshape(shape).transpose(order).reshape(2, 3, 6, 10)
+        same(gather.depth_to_space(data, 2, mode), wide, mode)
+        same(gather.space_to_depth(wide, 2, mode), data, mode)
+        plan = gather.plan("space_to_depth", wide, block_size=2, mode=mode)
+        same(plan.run(wide), data, mode)
+
+
+REDUCTIONS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def changed(data, where, updates, reduction):
+    """A copy of data, changed by updates one after the other."""
+    out = data.copy()
+    if reduction == "none":
+        out[where] = updates
+    else:
+        REDUCTIONS[reduction].at(out, where, updates)
+    return out
+
+
+def every_scatter(data, indices, reduction):
+    """Each scatter with its reference: name, indices, updates, keywords, expected."""
+    elements = np.resize(indices % data.shape[1], (5, 4, 6))
+    where = list(np.ogrid[tuple(map(slice, elements.shape))])
+    where[1] = elements
+    updates = data_of(data.dtype.char, elements.shape)
+    expected = changed(data, tuple(where), updates, reduction)
+    yield "scatter_elements", elements, updates, {"axis": 1, "reduction": reduction}, expected
+    pairs = np.stack([indices % data.shape[0], indices % data.shape[1]], -1)
+    updates = data_of(data.dtype.char, (*indices.shape, data.shape[2]))
+    expected = changed(data, (pairs[..., 0], pairs[..., 1]), updates, reduction)
+    yield "scatter_nd", pairs, updates, {"reduction": reduction}, expected
+    if reduction == "add":
+        rows = indices % data.shape[1]
+        updates = data_of(data.dtype.char, (data.shape[0], *rows.shape, data.shape[2]))
+        yield "index_add", rows, updates, {"axis": 1}, changed(data, (slice(None), rows), updates, reduction)
+
+
+def reductions_of(dtype):
+    """The reductions of a type whose results fit in it, or wrap."""
+    others = {"?": (), "e": ("add", "sub", "min", "max"), "F": ("add", "sub", "mul"), "D": ("add", "sub", "mul")}
+    return ("none", *others.get(dtype, REDUCTIONS))
+
+
+def scatters():
+    """Types of data and indices, reductions; strides; outputs; threads; plans; policies."""
+    for dtype in DTYPES:
+        data = data_of(dtype, (5, 7, 6))
+        for index in INDEX_DTYPES:
+            indices = RANDOM.integers(0, 97, (2, 3)).astype(index)
+            for reduction in reductions_of(dtype):
+                for name, places, updates, keywords, expected in every_scatter(data, indices, reduction):
+                    what = (name, dtype, index, reduction)
+                    same(getattr(gather, name)(data, places, updates, **keywords), expected, what)
+                    plan = gather.plan(name, data, places, updates, **keywords)
+                    same(plan.run(data, places, updates), expected, what)
+    data, indices = data_of("f", (5, 7, 6)), RANDOM.integers(0, 97, (2, 3))
+    for name, places, updates, keywords, expected in every_scatter(data, indices, "add"):
+        call = getattr(gather, name)
+        for threads in (None, 1, 2):
+            for source, index, new in zip(strided(data), strided(places), strided(updates)):
+                same(call(source, index, new, **keywords, threads=threads), expected, (name, threads))
+        for out in filter(is_whole, strided(np.zeros_like(expected))):
+            assert call(data, places, updates, **keywords, out=out) is out
+            same(np.ascontiguousarray(out), expected, (name, out.strides))
+    line, far, new = np.zeros(5), np.array([-1, 7, -9, 2]), np.array([1.0, 2, 4, 8])
+    for policy, expected in (("drop", [0, 0, 8, 0, 1]), ("clamp", [4, 0, 8, 0, 3]), ("wrap", [0, 4, 10, 0, 1])):
+        got = gather.scatter_elements(line, far, new, reduction="add", out_of_bounds=policy)
+        same(got, np.array(expected, float), policy)
+    got = gather.scatter_elements(line + 2, far % 5, new, reduction="mean", include_self=False)
+    same(got, np.array([2, 4, 5, 2, 1.0]), "mean")
+    fails(IndexError, "index 7", gather.scatter_elements, line, far, new)
+    fails(ValueError, "updates", gather.scatter_nd, line, far[:, None], new[:3])
+    fails(ValueError, "updates are missing", gather.plan("index_add", line, far, new).run, line, far)
+    fails(ValueError, "bool are not reduced", gather.index_add, line > 0, far, new > 0)
+    fails(ValueError, "reduction 'xor'", gather.scatter_elements, line, far, new, reduction="xor")
+    fails(ValueError, "may share memory", gather.scatter_elements, line, np.arange(4), new, out=line)
+
+
+def bags():
+    """Sums, means and maxima of packed bags and of bags with offsets; weights."""
+    for dtype in "bhiqBHIQfd":
+        data, indices = data_of(dtype, (50, 6)), RANDOM.integers(0, 50, (8, 4))
+        for reduction, reduce in (("add", np.add), ("max", np.maximum)):
+            expected = reduce.reduce(data[indices], axis=1, dtype=dtype)
+            same(gather.embedding_bag(data, indices, reduction=reduction), expected, ("packed", dtype, reduction))
+            offsets, ids = np.arange(0, 32, 4, dtype=np.int32), indices.ravel().astype(np.int32)
+            same(gather.embedding_bag(data, ids, offsets, reduction=reduction), expected, ("offsets", dtype, reduction))
+    weights = RANDOM.integers(0, 9, (8, 4)).astype("d")
+    expected = (data[indices] * weights[..., None]).sum(1)
+    out = np.zeros_like(expected)
+    assert gather.embedding_bag(data, indices, weights=weights, out=out, threads=1) is out
+    same(out, expected, "weights")
+    same(gather.embedding_bag(data, indices, reduction="mean"), data[indices].mean(1), "mean")
+    fails(IndexError, "", gather.embedding_bag, data, indices + 50)
+    fails(ValueError, "", gather.embedding_bag, data, indices.ravel(), np.array([3, 1]))
 
 
 def plans():
@@ -197,8 +307,21 @@ def the_interpreter_is_let_go():
     assert any(call[0] + quarter < tick < call[1] - quarter for tick in ticks), "the interpreter was held"
 
 
+CHECKS = (
+    operators,
+    attributes,
+    spaces,
+    scatters,
+    bags,
+    plans,
+    refusals,
+    bytes_are_moved,
+    the_interpreter_is_let_go,
+)
+
+
 def main():
-    for check in (operators, attributes, spaces, plans, refusals, bytes_are_moved, the_interpreter_is_let_go):
+    for check in CHECKS:
         check()
     print(f"{checks} passed")
 

@@ -24,13 +24,15 @@ impl<'py> Input<'py> {
         Self::new("data", array)
     }
 
+    /// Updates, or weights. They are copied where data would be.
+    pub(crate) fn updates(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        Self::new("updates", array)
+    }
+
     /// Indices: integers, and no bool, which is a mask to NumPy.
     pub(crate) fn indices(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         let indices = Self::new("indices", array)?;
-        match array.dtype().kind() {
-            b'b' => Err(python(Error::NotAnIndexType { dtype: bool::DTYPE })),
-            _ => Ok(indices),
-        }
+        if is_bool(array) { Err(python(Error::NotAnIndexType { dtype: bool::DTYPE })) } else { Ok(indices) }
     }
 
     fn new(name: &str, array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
@@ -85,13 +87,18 @@ pub(crate) struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// An array of the type of data that can be written, has each element once, and overlaps no input.
-    pub(crate) fn new(
+    /// An array of the type of data, the first input, that can be written, has each element once, and overlaps no
+    /// input.
+    pub(crate) fn new<'a>(
         array: &Bound<'py, PyUntypedArray>,
-        data: &Input<'py>,
-        indices: Option<&Input<'py>>,
-    ) -> PyResult<Self> {
+        inputs: impl Iterator<Item = &'a Input<'py>>,
+    ) -> PyResult<Self>
+    where
+        'py: 'a,
+    {
         let refused = |why: String| Err(PyValueError::new_err(format!("out: {why}")));
+        let mut inputs = inputs.peekable();
+        let data = *inputs.peek().expect("every call has data");
         let (own, theirs) = (array.dtype(), data.array.dtype());
         if !own.is_equiv_to(&theirs) {
             return refused(format!("elements of {own}, where data has {theirs}"));
@@ -107,7 +114,7 @@ impl<'py> Output<'py> {
             return refused(format!("with strides {:?} two coordinates can share an element", array.strides()));
         }
         let bytes = extent(array);
-        if std::iter::once(data).chain(indices).any(|input| overlap(&bytes, &extent(&input.array))) {
+        if inputs.any(|input| overlap(&bytes, &extent(&input.array))) {
             return refused("the array may share memory with an input".into());
         }
         Ok(Output { array: array.clone(), dtype, layout })
@@ -120,6 +127,11 @@ impl<'py> Output<'py> {
         // and that no input shares memory with it, and nobody else uses it meanwhile, see `Input`.
         unsafe { DynViewMut::from_raw_parts(self.dtype, dangling(origin), self.layout.clone()) }
     }
+}
+
+/// Whether the elements are NumPy's bool.
+pub(crate) fn is_bool(array: &Bound<'_, PyUntypedArray>) -> bool {
+    array.dtype().kind() == b'b'
 }
 
 /// What NumPy keeps of an array.

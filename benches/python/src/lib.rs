@@ -5,15 +5,24 @@
 //! range, `ValueError` for what does not fit.
 
 mod array;
+mod bag;
 mod error;
+mod gathers;
 mod operator;
+mod policy;
+mod scatters;
+mod space;
 
-use gather_core::{DynView, DynViewMut};
+use gather_core::{
+    BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, ScatterElements, ScatterNd, SpaceToBatch,
+    SpaceToDepth,
+};
 use numpy::PyUntypedArray;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use array::{Input, Output};
-use operator::{AnyPlan, Operator, Policy, unknown};
+use operator::{IndexAdd, Inputs, Operator, Planned};
 
 type Array<'py> = Bound<'py, PyUntypedArray>;
 
@@ -21,132 +30,91 @@ type Array<'py> = Bound<'py, PyUntypedArray>;
 #[pymodule]
 mod gather {
     #[pymodule_export]
-    use super::{Plan, batch_to_space, gather_elements, gather_fn, gather_nd, plan};
-}
-
-/// out[p.., i.., q..] = data[p.., indices[batch of p, i..], q..]
-#[pyfunction]
-#[pyo3(name = "gather", signature = (
-    data, indices, axis=0, batch_dims=0, *,
-    negative_index="from_end", out_of_bounds="error", out=None, threads=None
-))]
-#[expect(clippy::too_many_arguments, reason = "Python's keywords")]
-fn gather_fn<'py>(
-    data: &Array<'py>,
-    indices: &Array<'py>,
-    axis: i64,
-    batch_dims: i64,
-    negative_index: &str,
-    out_of_bounds: &str,
-    out: Option<Array<'py>>,
-    threads: Option<usize>,
-) -> PyResult<Array<'py>> {
-    let policy = Policy::new(negative_index, out_of_bounds)?;
-    run(&Operator::gather(axis, batch_dims, policy, threads)?, data, Some(indices), out)
-}
-
-/// out[c] = data[c with c[axis] := indices[c]]
-#[pyfunction]
-#[pyo3(signature = (
-    data, indices, axis=0, *, negative_index="from_end", out_of_bounds="error", out=None, threads=None
-))]
-fn gather_elements<'py>(
-    data: &Array<'py>,
-    indices: &Array<'py>,
-    axis: i64,
-    negative_index: &str,
-    out_of_bounds: &str,
-    out: Option<Array<'py>>,
-    threads: Option<usize>,
-) -> PyResult<Array<'py>> {
-    let policy = Policy::new(negative_index, out_of_bounds)?;
-    run(&Operator::elements(axis, policy, threads)?, data, Some(indices), out)
-}
-
-/// out[b.., j.., s..] = data[b.., indices[b.., j.., :].., s..]
-#[pyfunction]
-#[pyo3(signature = (
-    data, indices, batch_dims=0, *, negative_index="from_end", out_of_bounds="error", out=None, threads=None
-))]
-fn gather_nd<'py>(
-    data: &Array<'py>,
-    indices: &Array<'py>,
-    batch_dims: i64,
-    negative_index: &str,
-    out_of_bounds: &str,
-    out: Option<Array<'py>>,
-    threads: Option<usize>,
-) -> PyResult<Array<'py>> {
-    let policy = Policy::new(negative_index, out_of_bounds)?;
-    run(&Operator::nd(batch_dims, policy, threads)?, data, Some(indices), out)
-}
-
-/// Blocks of the batch into space. `block_shape`, `crops_begin` and `crops_end` have an entry for each dimension.
-#[pyfunction]
-#[pyo3(signature = (data, block_shape, crops_begin, crops_end, *, out=None, threads=None))]
-fn batch_to_space<'py>(
-    data: &Array<'py>,
-    block_shape: Vec<i64>,
-    crops_begin: Vec<i64>,
-    crops_end: Vec<i64>,
-    out: Option<Array<'py>>,
-    threads: Option<usize>,
-) -> PyResult<Array<'py>> {
-    run(&Operator::space(&block_shape, &crops_begin, &crops_end, threads)?, data, None, out)
+    use super::bag::embedding_bag;
+    #[pymodule_export]
+    use super::gathers::{gather_elements, gather_fn, gather_nd};
+    #[pymodule_export]
+    use super::scatters::{index_add, scatter_elements, scatter_nd};
+    #[pymodule_export]
+    use super::space::{batch_to_space, depth_to_space, space_to_batch, space_to_depth};
+    #[pymodule_export]
+    use super::{Plan, plan};
 }
 
 /// Plans an operator, by its name, for arrays like these: of their types, shapes and strides. Attributes that the
 /// operator does not have are ignored.
 #[pyfunction]
 #[pyo3(signature = (
-    operator, data, indices=None, *, axis=0, batch_dims=0, block_shape=vec![], crops_begin=vec![], crops_end=vec![],
-    negative_index="from_end", out_of_bounds="error", threads=None
+    operator, data, indices=None, updates=None, *, axis=0, batch_dims=0, reduction="none", include_self=true,
+    block_shape=vec![], crops_begin=vec![], crops_end=vec![], pads_begin=vec![], pads_end=vec![], block_size=1,
+    mode="dcr", negative_index="from_end", out_of_bounds="error", threads=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
 fn plan<'py>(
     operator: &str,
     data: &Array<'py>,
     indices: Option<Array<'py>>,
+    updates: Option<Array<'py>>,
     axis: i64,
     batch_dims: i64,
+    reduction: &str,
+    include_self: bool,
     block_shape: Vec<i64>,
     crops_begin: Vec<i64>,
     crops_end: Vec<i64>,
+    pads_begin: Vec<i64>,
+    pads_end: Vec<i64>,
+    block_size: i64,
+    mode: &str,
     negative_index: &str,
     out_of_bounds: &str,
     threads: Option<usize>,
 ) -> PyResult<Plan> {
-    let policy = Policy::new(negative_index, out_of_bounds)?;
-    let op = match operator {
-        "gather" => Operator::gather(axis, batch_dims, policy, threads),
-        "gather_elements" => Operator::elements(axis, policy, threads),
-        "gather_nd" => Operator::nd(batch_dims, policy, threads),
-        "batch_to_space" => Operator::space(&block_shape, &crops_begin, &crops_end, threads),
-        other => Err(unknown("operator", other, "'gather', 'gather_elements', 'gather_nd' or 'batch_to_space'")),
-    }?;
-    let (data, indices) = inputs(data, indices.as_ref())?;
-    Ok(Plan { plan: op.plan(&data, indices.as_ref())? })
+    let gathers = || gathers::Settings::new(negative_index, out_of_bounds, threads);
+    let scatters = || scatters::Settings::new(reduction, include_self, negative_index, out_of_bounds, threads);
+    let (par, mode) = (policy::par(threads)?, || policy::mode(mode));
+    let op: Box<dyn Operator> = match operator {
+        "gather" => Box::new(gathers()?.on(Gather::new(axis).batch_dims(batch_dims))),
+        "gather_elements" => Box::new(gathers()?.on(GatherElements::new(axis))),
+        "gather_nd" => Box::new(gathers()?.on(GatherNd::new().batch_dims(batch_dims))),
+        "scatter_elements" => Box::new(scatters()?.on(ScatterElements::new(axis))),
+        "scatter_nd" => Box::new(scatters()?.on(ScatterNd::new().batch_dims(batch_dims))),
+        "index_add" => Box::new(IndexAdd(gathers()?.on(Gather::new(axis)))),
+        "batch_to_space" => Box::new(BatchToSpace::new(&block_shape, &crops_begin, &crops_end).par(par)),
+        "space_to_batch" => Box::new(SpaceToBatch::new(&block_shape, &pads_begin, &pads_end).par(par)),
+        "depth_to_space" => Box::new(DepthToSpace::new(block_size, mode()?).par(par)),
+        "space_to_depth" => Box::new(SpaceToDepth::new(block_size, mode()?).par(par)),
+        other => return Err(policy::unknown("operator", other, "the name of a function of this module")),
+    };
+    let inputs = inputs(&*op, data, indices.as_ref(), updates.as_ref())?;
+    Ok(Plan { calculates: op.calculates(), plan: op.plan(&inputs)? })
 }
 
 /// A call whose types, shapes and strides are known ahead.
 #[pyclass(frozen)]
 struct Plan {
-    plan: AnyPlan,
+    calculates: bool,
+    plan: Box<dyn Planned>,
 }
 
 #[pymethods]
 impl Plan {
     /// Runs the plan on arrays like those that it was made for, into `out`, which is row-major, or a fresh array.
-    #[pyo3(signature = (data, indices=None, *, out=None))]
+    #[pyo3(signature = (data, indices=None, updates=None, *, out=None))]
     fn run<'py>(
         &self,
         data: &Array<'py>,
         indices: Option<Array<'py>>,
+        updates: Option<Array<'py>>,
         out: Option<Array<'py>>,
     ) -> PyResult<Array<'py>> {
-        let (data, indices) = inputs(data, indices.as_ref())?;
-        let out = out.map_or_else(|| data.fresh(self.plan.output_shape()), Ok)?;
-        write(&data, indices.as_ref(), out, |data, indices, out| self.plan.run_into(data, indices, out))
+        let inputs = read(self.calculates, data, indices.as_ref(), updates.as_ref())?;
+        let out = out.map_or_else(|| inputs.data.fresh(self.plan.output_shape()), Ok)?;
+        let mut output = Output::new(&out, inputs.all())?;
+        let (views, mut target) = (inputs.views(), output.view());
+        out.py().detach(|| self.plan.run_into(&views, &mut target))?;
+        drop(target);
+        Ok(out)
     }
 
     /// What a call will do: method, kernel, loops, bytes, tasks.
@@ -161,32 +129,44 @@ impl Plan {
     }
 }
 
-fn inputs<'py>(data: &Array<'py>, indices: Option<&Array<'py>>) -> PyResult<(Input<'py>, Option<Input<'py>>)> {
-    Ok((Input::data(data)?, indices.map(Input::indices).transpose()?))
-}
-
-fn run<'py>(
-    op: &Operator,
+/// The arrays of an operator.
+fn inputs<'py>(
+    op: &dyn Operator,
     data: &Array<'py>,
     indices: Option<&Array<'py>>,
-    out: Option<Array<'py>>,
-) -> PyResult<Array<'py>> {
-    let (data, indices) = inputs(data, indices)?;
-    let fresh = || data.fresh(&op.output_shape(&data, indices.as_ref())?);
-    let out = out.map_or_else(fresh, Ok)?;
-    write(&data, indices.as_ref(), out, |data, indices, out| op.run_into(data, indices, out))
+    updates: Option<&Array<'py>>,
+) -> PyResult<Inputs<'py>> {
+    read(op.calculates(), data, indices, updates)
 }
 
-/// Calls `call` on views of the arrays, without the interpreter.
-fn write<'py>(
-    data: &Input<'py>,
-    indices: Option<&Input<'py>>,
-    out: Array<'py>,
-    call: impl FnOnce(&DynView<'_>, Option<&DynView<'_>>, &mut DynViewMut<'_>) -> PyResult<()> + Send,
+/// The arrays of a call. NumPy's bool is moved, but not calculated with: its bytes may hold anything.
+fn read<'py>(
+    calculates: bool,
+    data: &Array<'py>,
+    indices: Option<&Array<'py>>,
+    updates: Option<&Array<'py>>,
+) -> PyResult<Inputs<'py>> {
+    if calculates && array::is_bool(data) {
+        return Err(PyValueError::new_err("data: elements of bool are not reduced"));
+    }
+    let (indices, updates) = (indices.map(Input::indices).transpose()?, updates.map(Input::updates).transpose()?);
+    Ok(Inputs { data: Input::data(data)?, indices, updates })
+}
+
+/// Runs an operator on arrays, into `out` or a fresh one, without the interpreter.
+fn run<'py>(
+    op: &dyn Operator,
+    data: &Array<'py>,
+    indices: Option<&Array<'py>>,
+    updates: Option<&Array<'py>>,
+    out: Option<Array<'py>>,
 ) -> PyResult<Array<'py>> {
-    let mut output = Output::new(&out, data, indices)?;
-    let (data, indices) = (data.view(), indices.map(Input::view));
-    let mut target = output.view();
-    out.py().detach(|| call(&data, indices.as_ref(), &mut target))?;
+    let inputs = inputs(op, data, indices, updates)?;
+    let fresh = || inputs.data.fresh(&op.output_shape(&inputs)?);
+    let out = out.map_or_else(fresh, Ok)?;
+    let mut output = Output::new(&out, inputs.all())?;
+    let (views, mut target) = (inputs.views(), output.view());
+    out.py().detach(|| op.run_into(&views, &mut target))?;
+    drop(target);
     Ok(out)
 }

@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 
 use gather_core::{
-    BatchToSpace, DynPlan, DynRearrangePlan, DynView, DynViewMut, Error, Explain, Gather, GatherElements, GatherNd,
-    IndexAttributes, IndexOperator, IndexType, NegativeIndex, OutOfBounds, Par, Registry, Shape,
+    DType, DynPlan, DynRearrangePlan, DynScatterPlan, DynView, DynViewMut, Error, Explain, Gather, IndexAttributes,
+    IndexOperator, IndexType, Layout, Reduction, Registry, ScatterAttributes, ScatterOperator, Shape, SpaceAttributes,
+    SpaceOperator,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,169 +15,205 @@ use crate::error::python;
 
 static KERNELS: LazyLock<Registry> = LazyLock::new(Registry::builtin);
 
-/// What all operators on indices take.
-#[derive(Clone, Copy)]
-pub(crate) struct Policy {
-    negative: NegativeIndex,
-    out_of_bounds: OutOfBounds,
+/// The arrays that a call reads.
+pub(crate) struct Inputs<'py> {
+    pub(crate) data: Input<'py>,
+    pub(crate) indices: Option<Input<'py>>,
+    pub(crate) updates: Option<Input<'py>>,
 }
 
-impl Policy {
-    /// The policy of these names.
-    pub(crate) fn new(negative_index: &str, out_of_bounds: &str) -> PyResult<Self> {
-        let negative = match negative_index {
-            "from_end" => NegativeIndex::FromEnd,
-            "reject" => NegativeIndex::Reject,
-            other => return Err(unknown("negative_index", other, "'from_end' or 'reject'")),
-        };
-        let out_of_bounds = match out_of_bounds {
-            "error" => OutOfBounds::Error,
-            "zero" => OutOfBounds::Zero,
-            "clamp" => OutOfBounds::Clamp,
-            "wrap" => OutOfBounds::Wrap,
-            other => return Err(unknown("out_of_bounds", other, "'error', 'zero', 'clamp' or 'wrap'")),
-        };
-        Ok(Policy { negative, out_of_bounds })
+impl<'py> Inputs<'py> {
+    pub(crate) fn indices(&self) -> PyResult<&Input<'py>> {
+        needed("indices", self.indices.as_ref())
+    }
+
+    pub(crate) fn updates(&self) -> PyResult<&Input<'py>> {
+        needed("updates", self.updates.as_ref())
+    }
+
+    /// Everything that is read.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Input<'py>> {
+        std::iter::once(&self.data).chain(&self.indices).chain(&self.updates)
+    }
+
+    /// The elements.
+    pub(crate) fn views(&self) -> Views<'_> {
+        let (indices, updates) = (self.indices.as_ref().map(Input::view), self.updates.as_ref().map(Input::view));
+        Views { data: self.data.view(), indices, updates }
     }
 }
 
-/// An argument with a value that it cannot have.
-pub(crate) fn unknown(argument: &str, value: &str, allowed: &str) -> PyErr {
-    PyValueError::new_err(format!("{argument} '{value}'; allowed is {allowed}"))
+/// The elements of [`Inputs`].
+pub(crate) struct Views<'a> {
+    data: DynView<'a>,
+    indices: Option<DynView<'a>>,
+    updates: Option<DynView<'a>>,
 }
 
-/// `None`: as many threads as are worth it, up to rayon's global pool. Else at most so many, however small the call is.
-pub(crate) fn par(threads: Option<usize>) -> PyResult<Par> {
-    match threads {
-        None => Ok(Par::Auto),
-        Some(0) => Err(PyValueError::new_err("threads 0; allowed is 1 or more")),
-        Some(1) => Ok(Par::Seq),
-        Some(more) => Ok(Par::Threads(more)),
+impl<'a> Views<'a> {
+    fn indices(&self) -> PyResult<&DynView<'a>> {
+        needed("indices", self.indices.as_ref())
     }
+
+    fn updates(&self) -> PyResult<&DynView<'a>> {
+        needed("updates", self.updates.as_ref())
+    }
+}
+
+/// An argument that not every operator has.
+fn needed<T>(name: &str, argument: Option<T>) -> PyResult<T> {
+    argument.ok_or_else(|| PyValueError::new_err(format!("{name} are missing")))
+}
+
+/// The type of indices.
+fn index_type(dtype: DType) -> Result<IndexType, Error> {
+    IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
 }
 
 /// An operator with its attributes.
-pub(crate) enum Operator {
-    Gather(Gather),
-    Elements(GatherElements),
-    Nd(GatherNd),
-    Space(BatchToSpace),
-}
-
-impl Operator {
-    pub(crate) fn gather(axis: i64, batch_dims: i64, policy: Policy, threads: Option<usize>) -> PyResult<Self> {
-        Ok(Operator::Gather(with(Gather::new(axis).batch_dims(batch_dims), policy, threads)?))
-    }
-
-    pub(crate) fn elements(axis: i64, policy: Policy, threads: Option<usize>) -> PyResult<Self> {
-        Ok(Operator::Elements(with(GatherElements::new(axis), policy, threads)?))
-    }
-
-    pub(crate) fn nd(batch_dims: i64, policy: Policy, threads: Option<usize>) -> PyResult<Self> {
-        Ok(Operator::Nd(with(GatherNd::new().batch_dims(batch_dims), policy, threads)?))
-    }
-
-    pub(crate) fn space(block: &[i64], begin: &[i64], end: &[i64], threads: Option<usize>) -> PyResult<Self> {
-        Ok(Operator::Space(BatchToSpace::new(block, begin, end).par(par(threads)?)))
-    }
-
+pub(crate) trait Operator: Sync {
     /// The shape of the result.
-    pub(crate) fn output_shape(&self, data: &Input<'_>, indices: Option<&Input<'_>>) -> PyResult<Shape> {
-        let data = data.layout().shape();
-        let indices = || Ok::<_, PyErr>(needed(indices)?.layout().shape());
-        match self {
-            Operator::Gather(op) => op.output_shape(data, indices()?),
-            Operator::Elements(op) => op.output_shape(data, indices()?),
-            Operator::Nd(op) => op.output_shape(data, indices()?),
-            Operator::Space(op) => op.output_shape(data),
-        }
-        .map_err(python)
-    }
+    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape>;
 
     /// Runs the operator.
-    pub(crate) fn run_into(
-        &self,
-        data: &DynView<'_>,
-        indices: Option<&DynView<'_>>,
-        out: &mut DynViewMut<'_>,
-    ) -> PyResult<()> {
-        match self {
-            Operator::Gather(op) => op.run_dyn_into(&KERNELS, data, needed(indices)?, out),
-            Operator::Elements(op) => op.run_dyn_into(&KERNELS, data, needed(indices)?, out),
-            Operator::Nd(op) => op.run_dyn_into(&KERNELS, data, needed(indices)?, out),
-            Operator::Space(op) => op.run_dyn_into(&KERNELS, data, out),
-        }
-        .map_err(python)
-    }
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()>;
 
     /// Plans the operator for arrays of these layouts and types.
-    pub(crate) fn plan(&self, data: &Input<'_>, indices: Option<&Input<'_>>) -> PyResult<AnyPlan> {
-        match self {
-            Operator::Gather(op) => index_plan(op, data, needed(indices)?),
-            Operator::Elements(op) => index_plan(op, data, needed(indices)?),
-            Operator::Nd(op) => index_plan(op, data, needed(indices)?),
-            Operator::Space(op) => {
-                let plan = op.plan_dyn(&KERNELS, data.dtype(), data.layout());
-                plan.map(|plan| AnyPlan::Space(Box::new(plan))).map_err(python)
-            }
-        }
+    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>>;
+
+    /// Whether elements are calculated with, so that their bytes must be values.
+    fn calculates(&self) -> bool {
+        false
     }
-}
-
-fn with<A: IndexAttributes>(
-    op: IndexOperator<A>,
-    policy: Policy,
-    threads: Option<usize>,
-) -> PyResult<IndexOperator<A>> {
-    Ok(op.negative_index(policy.negative).out_of_bounds(policy.out_of_bounds).par(par(threads)?))
-}
-
-fn index_plan<A: IndexAttributes>(op: &IndexOperator<A>, data: &Input<'_>, indices: &Input<'_>) -> PyResult<AnyPlan> {
-    let dtype = indices.dtype();
-    let index = IndexType::from_dtype(dtype).ok_or_else(|| python(Error::NotAnIndexType { dtype }))?;
-    let plan = op.plan_dyn(&KERNELS, data.dtype(), data.layout(), index, indices.layout());
-    plan.map(|plan| AnyPlan::Index(Box::new(plan))).map_err(python)
-}
-
-/// The indices of an operator that has some.
-fn needed<T>(indices: Option<T>) -> PyResult<T> {
-    indices.ok_or_else(|| PyValueError::new_err("indices are missing"))
 }
 
 /// A plan of any operator.
-pub(crate) enum AnyPlan {
-    Index(Box<DynPlan>),
-    Space(Box<DynRearrangePlan>),
-}
-
-impl AnyPlan {
+pub(crate) trait Planned: Send + Sync {
     /// The shape of the result.
-    pub(crate) fn output_shape(&self) -> &[usize] {
-        match self {
-            AnyPlan::Index(plan) => plan.output_shape(),
-            AnyPlan::Space(plan) => plan.output_shape(),
-        }
-    }
+    fn output_shape(&self) -> &[usize];
 
     /// What a call will do.
-    pub(crate) fn explain(&self) -> Explain<'_> {
-        match self {
-            AnyPlan::Index(plan) => plan.explain(),
-            AnyPlan::Space(plan) => plan.explain(),
-        }
-    }
+    fn explain(&self) -> Explain<'_>;
 
     /// Runs the plan.
-    pub(crate) fn run_into(
-        &self,
-        data: &DynView<'_>,
-        indices: Option<&DynView<'_>>,
-        out: &mut DynViewMut<'_>,
-    ) -> PyResult<()> {
-        match self {
-            AnyPlan::Index(plan) => plan.run_into(data, needed(indices)?, out),
-            AnyPlan::Space(plan) => plan.run_into(data, out),
-        }
-        .map_err(python)
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()>;
+}
+
+impl<A: IndexAttributes + Sync> Operator for IndexOperator<A> {
+    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
+        self.output_shape(inputs.data.layout().shape(), inputs.indices()?.layout().shape()).map_err(python)
     }
+
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
+        self.run_dyn_into(&KERNELS, &views.data, views.indices()?, out).map_err(python)
+    }
+
+    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
+        let (data, indices) = (&inputs.data, inputs.indices()?);
+        let index = index_type(indices.dtype()).map_err(python)?;
+        boxed(self.plan_dyn(&KERNELS, data.dtype(), data.layout(), index, indices.layout()))
+    }
+}
+
+impl<A: SpaceAttributes + Sync> Operator for SpaceOperator<A> {
+    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
+        self.output_shape(inputs.data.layout().shape()).map_err(python)
+    }
+
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
+        self.run_dyn_into(&KERNELS, &views.data, out).map_err(python)
+    }
+
+    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
+        boxed(self.plan_dyn(&KERNELS, inputs.data.dtype(), inputs.data.layout()))
+    }
+}
+
+impl<A: ScatterAttributes + Sync> Operator for ScatterOperator<A> {
+    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
+        let (indices, updates) = (inputs.indices()?.layout(), inputs.updates()?.layout());
+        self.output_shape(inputs.data.layout().shape(), indices.shape(), updates.shape()).map_err(python)
+    }
+
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
+        self.run_dyn_into(&views.data, views.indices()?, views.updates()?, out).map_err(python)
+    }
+
+    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
+        let (data, indices, updates) = (&inputs.data, inputs.indices()?, inputs.updates()?);
+        let index = index_type(indices.dtype()).map_err(python)?;
+        boxed(self.plan_dyn(data.dtype(), data.layout().shape(), index, indices.layout(), updates.layout()))
+    }
+
+    fn calculates(&self) -> bool {
+        self.get_reduction() != Reduction::None
+    }
+}
+
+/// A copy of data to which the adjoint of a Gather is added.
+pub(crate) struct IndexAdd(pub(crate) Gather);
+
+impl IndexAdd {
+    fn plan_for(
+        &self,
+        data: (DType, &Layout),
+        indices: (DType, &Layout),
+        updates: &Layout,
+    ) -> PyResult<DynScatterPlan> {
+        let index = index_type(indices.0).map_err(python)?;
+        self.0.plan_adjoint_dyn(data.0, data.1, index, indices.1, updates).map_err(python)
+    }
+}
+
+impl Operator for IndexAdd {
+    fn output_shape(&self, inputs: &Inputs<'_>) -> PyResult<Shape> {
+        Ok(Shape::from(inputs.data.layout().shape()))
+    }
+
+    fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
+        let (indices, updates) = (views.indices()?, views.updates()?);
+        let out_like = (views.data.dtype(), out.layout());
+        let plan = self.plan_for(out_like, (indices.dtype(), indices.layout()), updates.layout())?;
+        plan.run_into(&views.data, indices, updates, out).map_err(python)
+    }
+
+    fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
+        let (indices, updates) = (inputs.indices()?, inputs.updates()?);
+        let out = Layout::contiguous(inputs.data.layout().shape()).map_err(python)?;
+        let indices = (indices.dtype(), indices.layout());
+        Ok(Box::new(self.plan_for((inputs.data.dtype(), &out), indices, updates.layout())?))
+    }
+
+    fn calculates(&self) -> bool {
+        true
+    }
+}
+
+fn boxed<P: Planned + 'static>(plan: Result<P, Error>) -> PyResult<Box<dyn Planned>> {
+    plan.map(|plan| Box::new(plan) as Box<dyn Planned>).map_err(python)
+}
+
+/// A plan's run, with what it takes.
+macro_rules! planned {
+    ($($plan:ty: |$views:ident| ($($argument:expr),*);)*) => {$(
+        impl Planned for $plan {
+            fn output_shape(&self) -> &[usize] {
+                self.output_shape()
+            }
+
+            fn explain(&self) -> Explain<'_> {
+                self.explain()
+            }
+
+            fn run_into(&self, $views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
+                self.run_into($($argument,)* out).map_err(python)
+            }
+        }
+    )*};
+}
+
+planned! {
+    DynPlan: |views| (&views.data, views.indices()?);
+    DynRearrangePlan: |views| (&views.data);
+    DynScatterPlan: |views| (&views.data, views.indices()?, views.updates()?);
 }

@@ -127,6 +127,13 @@ impl DepthToSpace {
         Self::from_attributes(DepthToSpaceAttributes(Depth { block_size, mode, ranks: IMAGES }))
     }
 
+    /// ONNX DepthToSpace-28: the same as [`DepthToSpace::onnx13`]. What is new there is a definition in terms of other
+    /// operators.
+    #[must_use]
+    pub fn onnx28(block_size: i64, mode: Mode) -> Self {
+        Self::onnx13(block_size, mode)
+    }
+
     /// OpenVINO DepthToSpace-1: the same as [`DepthToSpace::new`]. `blocks_first` is [`Mode::Dcr`], and `depth_first`
     /// is [`Mode::Crd`].
     #[must_use]

@@ -222,6 +222,7 @@ fn depth_presets() {
         assert_eq!((op.get_block_size(), op.get_mode()), (2, mode));
         assert_eq!(depth_to_space(&data, 2, mode).unwrap(), wide);
         assert_eq!(DepthToSpace::onnx13(2, mode).run(&data).unwrap(), wide);
+        assert_eq!(DepthToSpace::onnx28(2, mode).run(&data).unwrap(), wide);
         assert_eq!(DepthToSpace::openvino1(2, mode).run(&data).unwrap(), wide);
         let op = SpaceToDepth::onnx28(2, mode);
         assert_eq!((op.get_block_size(), op.get_mode()), (2, mode));

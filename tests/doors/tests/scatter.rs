@@ -219,5 +219,8 @@ fn adjoints() {
     let layout = Layout::contiguous(&[4]).unwrap();
     let plan = Gather::new(0).plan_adjoint::<i32, i64>(&layout, ids.layout(), gradient.layout()).unwrap();
     plan.run_on(&mut view, &ids, &gradient).unwrap();
-    assert_eq!(out, [16, 20, 30, 55]);
+    let plan =
+        Gather::new(0).plan_adjoint_dyn(i32::DTYPE, &layout, IndexType::I64, ids.layout(), gradient.layout()).unwrap();
+    plan.run_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient)).unwrap();
+    assert_eq!(out, [18, 20, 30, 60]);
 }

@@ -1,8 +1,8 @@
 //! Adjoints: the transpose of each gather. `<Gx, y> = <x, G'y>` in integers that wrap, where sums have no order.
 
 use gather_core::{
-    DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, OutOfBounds, Par,
-    Reduction, ScatterElements, Tensor, View, ViewMut,
+    Argument, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator,
+    IndexType, Layout, OutOfBounds, Par, Reduction, ScatterElements, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::Dense;
 use gather_tests::policies::RULES;
@@ -51,11 +51,15 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
     op.adjoint_dyn_on(&mut DynViewMut::from(&mut view_mut), &DynView::from(&i), &DynView::from(&g)).unwrap();
     assert_eq!(out, sums);
 
-    let mut out = start.values;
+    let mut out = start.values.clone();
     let layout = ViewMut::new(&mut out, &x.shape).unwrap().layout().clone();
     let plan = op.plan_adjoint::<i64, i64>(&layout, i.layout(), g.layout()).unwrap();
     plan.run_on(&mut ViewMut::new(&mut out, &x.shape).unwrap(), &i, &g).unwrap();
     assert_eq!(out, sums);
+
+    let plan = op.plan_adjoint_dyn(i64::DTYPE, &layout, IndexType::I64, i.layout(), g.layout()).unwrap();
+    let got = plan.run(&DynView::from(&view(&start)), &DynView::from(&i), &DynView::from(&g)).unwrap();
+    assert_eq!(got.downcast::<i64>().unwrap().as_slice(), sums);
 }
 
 proptest! {
@@ -165,4 +169,22 @@ fn a_gradient_of_another_shape_is_refused() {
     let got = Gather::new(0).adjoint_on(&mut ViewMut::new(&mut table, &[3, 2]).unwrap(), &ids, &gradient);
     assert!(matches!(got, Err(Error::IndexOutOfRange { position: 1, index: 9, .. })), "{got:?}");
     assert_eq!(table, [7.0; 6]);
+}
+
+#[test]
+fn dyn_plans_for_strided_tensors_run_in_place_only() {
+    let (ids, gradient) = ([1u8, 1], [1.0f32, 2.0]);
+    let (ids, gradient) = (View::new(&ids, &[2]).unwrap(), View::new(&gradient, &[2]).unwrap());
+    let every_other = Layout::strided(&[2], &[2]).unwrap();
+    let plan = Gather::new(0)
+        .plan_adjoint_dyn(f32::DTYPE, &every_other, IndexType::U8, ids.layout(), gradient.layout())
+        .unwrap();
+    let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));
+    let mut values = [0.5f32; 3];
+    let mut out = ViewMut::strided(&mut values, &[2], &[2], 0).unwrap();
+    plan.run_on(&mut DynViewMut::from(&mut out), &ids, &gradient).unwrap();
+    assert_eq!(values, [0.5, 0.5, 3.5]);
+    let data = View::new(&values[..2], &[2]).unwrap();
+    let refused = plan.run(&DynView::from(&data), &ids, &gradient).unwrap_err();
+    assert!(matches!(refused, Error::PlanMismatch { argument: Argument::Output, .. }), "{refused:?}");
 }

@@ -1,16 +1,16 @@
 //! Adjoints: the way back of the gathers.
 
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::call::scatter::ScatterPlan;
 use crate::call::scatter::dynamic::run_on;
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
+use crate::call::scatter::{DynScatterPlan, ScatterPlan};
 use crate::tensor::dynamic::{DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
-use crate::types::element::Element;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
 use crate::types::reduction::Reduction;
 
 impl<A: IndexAttributes> IndexOperator<A> {
@@ -99,6 +99,22 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<ScatterPlan<T, I>, Error> {
         let request = Request::typed::<T, I>(self.backwards(), indices, gradient)?;
         ScatterPlan::new(&request, out, indices, gradient)
+    }
+
+    /// As [`Self::plan_adjoint`], for types that are known at run time.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_adjoint`].
+    pub fn plan_adjoint_dyn(
+        &self,
+        dtype: DType,
+        out: &Layout,
+        index: IndexType,
+        indices: &Layout,
+        gradient: &Layout,
+    ) -> Result<DynScatterPlan, Error> {
+        let request = Request::erased(self.backwards(), (dtype, index), indices, gradient)?;
+        DynScatterPlan::new(&request, out, indices, gradient)
     }
 
     /// The operator run the other way.

@@ -1,10 +1,10 @@
 //! Scatters on tensors whose types are known at run time, and their plans.
 
-use crate::call::check_layout;
 use crate::call::dynamic::{check_dtype, index_type};
 use crate::call::scatter::erased::{Request, Settings, Tensors};
 use crate::call::scatter::plan::Planned;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
+use crate::call::{check_fresh, check_layout};
 use crate::exec::{Check, pool_threads};
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
@@ -79,8 +79,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &Layout,
     ) -> Result<DynScatterPlan, Error> {
         let request = Request::erased(self.settings(), (dtype, index), indices, updates)?;
-        let planned = Planned::new(&request, &Layout::contiguous(data)?, indices, updates)?;
-        Ok(DynScatterPlan { planned })
+        DynScatterPlan::new(&request, &Layout::contiguous(data)?, indices, updates)
     }
 }
 
@@ -101,7 +100,8 @@ pub(super) fn run_on(
 }
 
 /// As [`ScatterPlan`](crate::ScatterPlan), for types that are known at run time. Made by
-/// [`plan_dyn`](ScatterOperator::plan_dyn).
+/// [`plan_dyn`](ScatterOperator::plan_dyn), for row-major outputs, and by
+/// [`plan_adjoint_dyn`](crate::IndexOperator::plan_adjoint_dyn).
 #[derive(Clone)]
 pub struct DynScatterPlan {
     planned: Planned,
@@ -114,6 +114,11 @@ impl core::fmt::Debug for DynScatterPlan {
 }
 
 impl DynScatterPlan {
+    /// A plan for a request.
+    pub(super) fn new(request: &Request<'_>, out: &Layout, indices: &Layout, updates: &Layout) -> Result<Self, Error> {
+        Ok(DynScatterPlan { planned: Planned::new(request, out, indices, updates)? })
+    }
+
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
@@ -129,12 +134,14 @@ impl DynScatterPlan {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], also where the plan was made for an output that is not
+    /// row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &DynView<'_>, indices: &DynView<'_>, updates: &DynView<'_>) -> Result<DynTensor, Error> {
         let planned = &self.planned;
         check_dtype(planned.request.dtype, data.dtype())?;
         self.check_inputs(indices, updates)?;
         planned.check_data(data.layout())?;
+        check_fresh(&planned.out)?;
         let write = |out: *mut u8| {
             let data = (data.origin(), data.layout());
             // SAFETY: the tensors are of the plan's layouts and types, as just checked; the memory is fresh, row-major,
@@ -145,7 +152,7 @@ impl DynScatterPlan {
         unsafe { DynTensor::fill(planned.request.dtype, &planned.out, write) }
     }
 
-    /// Runs the plan into a given row-major output.
+    /// Runs the plan into an output of the planned layout.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then
@@ -167,7 +174,7 @@ impl DynScatterPlan {
         unsafe { self.planned.run_into(data, tensors, out.origin(), Check::First) }
     }
 
-    /// Runs the plan in place, on a row-major tensor.
+    /// Runs the plan in place, on a tensor of the planned layout.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then
