@@ -365,12 +365,12 @@ macro_rules! reduce_kernels {
 ///   indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order.
-/// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names and
-///   types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind indices,
-///   of type [`Param`].
-/// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand for
-///   a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels in
-///   the set, since calls with maps know their types and ask no [`Registry`].
+/// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
+///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
+///   indices, of type [`Param`].
+/// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand
+///   for a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
+///   in the set, since calls with maps know their types and ask no [`Registry`].
 ///
 /// # What is emitted
 ///

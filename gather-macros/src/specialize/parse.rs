@@ -194,7 +194,7 @@ fn instances(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Vec<Instance>> {
     }
     let content;
     syn::bracketed!(content in input);
-    let list = Punctuated::<Instance, Token![,]>::parse_terminated(&content);
+    let list = Punctuated::<Instance, Token![,]>::parse_terminated.parse2(content.parse()?);
     Ok(cx.take(list).into_iter().flatten().collect())
 }
 

@@ -28,8 +28,9 @@ pub struct Check {
     pub calls: usize,
     /// Calls so far that were refused for an index.
     pub refused: usize,
-    /// Calls so far of the dispatcher, and those for which it took the declared kernel.
+    /// Calls of the dispatcher so far.
     pub dispatched: usize,
+    /// Those of them for which it took the declared kernel.
     pub picked: usize,
 }
 

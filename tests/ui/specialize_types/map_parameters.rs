@@ -1,5 +1,5 @@
 // Parameters of a map that cannot be arguments.
-use gather_core::maps::{DEQUANTIZE_U8, E4M3_TO_F32};
+// They stand behind data and indices, and before open sizes.
 
 gather_core::specialize! {
     fn twice = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, scale: u8)) (u8[_, 16], u32[_]) -> f32;

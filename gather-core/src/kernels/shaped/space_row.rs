@@ -42,8 +42,8 @@ impl ShapedSpace {
         if level == Level::Scalar { &self.scalar } else { &self.vectors }
     }
 
-    /// Whether loops that have been folded are those of the shape for some open sizes: K10. There is one for each of the
-    /// shape's, which may run once.
+    /// Whether loops that have been folded are those of the shape for some open sizes: K10. There is one for each loop
+    /// of the shape; it may run once.
     pub(crate) fn matches(&self, loops: &[BlockLoop], row: usize) -> bool {
         let (shape, size) = (self.shape, self.size);
         if loops.len() != shape.len {
