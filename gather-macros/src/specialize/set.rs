@@ -60,7 +60,7 @@ fn row(source: &Source<'_>, types: &[Type]) -> TokenStream {
     let private = name::private(source.krate);
     let (declaration, count) = (source.declaration(), number(source.arguments().len()));
     let tensors = source.tensors().map(|(_, tensor)| instance(tensor, generics, types));
-    let (types, shapes): (Vec<_>, Vec<_>) = tensors.map(|(ty, shape)| (ty, shape)).unzip();
+    let (types, shapes): (Vec<_>, Vec<_>) = tensors.unzip();
     let (text, cfgs) = (format!("{name} {}", shapes.join(" ")), source.cfgs());
     let constructor = if source.checked.op.has_indices() { quote!(gather) } else { quote!(batch_to_space) };
     quote!(#(#cfgs)* {
