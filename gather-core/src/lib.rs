@@ -345,7 +345,8 @@ macro_rules! reduce_kernels {
 ///
 /// ```text
 /// call      = (set | function)*
-/// set       = attribute* visibility "static" NAME ";"
+/// set       = attribute* visibility "static" NAME ("=" "[" instance ("," instance)* ","? "]")? ";"
+/// instance  = FUNCTION "::" "<" TYPE ("," TYPE)* ">"
 /// function  = attribute* visibility "fn" NAME generics? "=" operator "(" (key ("," key)* ","?)? ")"
 ///             "(" tensor ("," tensor)? ","? ")" ("->" TYPE)? ";"
 /// operator  = OPERATOR ("::" PRESET)?
@@ -353,7 +354,7 @@ macro_rules! reduce_kernels {
 ///           | "out_of_bounds" "=" ("error" | "zero" | "clamp" | "wrap")
 ///           | "negative_index" "=" ("from_end" | "reject")
 ///           | "block" "=" "[" size* "]" | "crops_begin" "=" "[" size* "]" | "crops_end" "=" "[" size* "]"
-///           | "map" "=" PATH
+///           | "map" "=" PATH ("(" (NAME ":" TYPE),* ")")?
 /// tensor    = TYPE "[" (size | "_")* "]"
 /// size      = NUMBER | CONSTANT
 /// ```
@@ -366,25 +367,31 @@ macro_rules! reduce_kernels {
 ///   indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order.
-/// - `map` is the path of a [`Map`] without parameters. The type of its results stands behind `->`.
+/// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
+///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
+///   indices, of type [`Param`].
+/// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand
+///   for a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
+///   in the set, since calls with maps know their types and ask no [`Registry`].
 ///
 /// # What is emitted
 ///
 /// For each declaration a function on slices,
 ///
 /// ```text
-/// fn NAME(data: &[T], indices: &[I], <open sizes>, out: &mut [T]) -> Result<(), Error>
+/// fn NAME(data: &[T], indices: &[I], <parameters>, <open sizes>, out: &mut [T]) -> Result<(), Error>
 /// ```
 ///
-/// and where every size is known, `NAME_array`, which takes arrays and returns one: in a `Result`, where an index can
-/// be refused. Both have the documentation and the visibility of the declaration. For the set a static: a [`KernelSet`]
-/// for [`Registry::with`]. The emitted code is safe, and needs no standard library.
+/// and where every size is known, `NAME_array`, which takes arrays and returns one: in a `Result`, where an index or a
+/// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
+/// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
 /// # Errors
 ///
 /// All mistakes of a call are reported at once, each where it stands. What constants stand for is checked as they are
 /// evaluated, which `cargo check` does too. The functions return the errors of the operators: of lengths and open
-/// sizes, then [`Error::IndexOutOfRange`] for the first such index in row-major order.
+/// sizes, then of a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
+/// `GATHER_LEVEL` that names no level of this machine is an error of the operators, and none of the functions.
 #[macro_export]
 macro_rules! specialize {
     ($($tokens:tt)*) => {

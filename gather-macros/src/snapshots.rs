@@ -19,7 +19,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 20] = [
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -173,9 +173,22 @@ const CASES: [Case; 19] = [
         expand: specialize,
         call: "
             /// The kernels of a model, for its registry.
-            pub static MODEL;
+            pub static MODEL = [lines::<u8, i64>];
             fn widen = gather(axis = 0, map = F16_TO_F32) (f16[_, 384], u32[_]) -> f32;
             fn rows = gather::openvino8(axis = 0) (f32[_, 16], u32[_]);
+            fn lines<T: Element, I: Index> = gather_elements(axis = 1) ([T; 2][_, 4], I[_, 4]);
+            fn image = batch_to_space(block = [1, 2, 2]) (u8[_, 8, 8]);
+        ",
+    },
+    Case {
+        name: "specialize_map",
+        expand: specialize,
+        call: "
+            /// Rows of a table in bytes, with a scale for each or for all.
+            pub fn rows = gather(axis = 0, map = maps::DEQUANTIZE_U8(scale: f32, zero_point: u8)) (
+                u8[8, 16],
+                u32[4],
+            ) -> f32;
         ",
     },
     Case {

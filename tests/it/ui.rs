@@ -70,7 +70,7 @@ const WORDED_BY_COMPILER: [&str; 13] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 157] = [
+const MESSAGES: [&str; 170] = [
     "a macro may give another type at each place; name its type by `type`, and list the name",
     "expected `unsafe`",
     "a set of kernels cannot be `mut`",
@@ -228,6 +228,19 @@ const MESSAGES: [&str; 157] = [
     "sizes are constants of the source, not of a function; use `_`, or a `const`",
     "elements and indices do not borrow; leave the lifetime out",
     "dimension 1 has 9 elements in indices, more than 8 in data",
+    "`embd` is no function of this call; did you mean `embed`?",
+    "`embed::<f32>` is listed twice",
+    "`embed` has 1 type parameter, not 2",
+    "`rows` has no type parameters; it is in the set by itself",
+    "`widen` has a map, and calls with maps take no kernels from a set",
+    "expected functions with their types in square brackets, such as `[embed::<f32>]`",
+    "expected a generic function with its types, such as `embed::<f32>`",
+    "expected a type, such as `f32`",
+    "expected `;` after the list of functions",
+    "`scale` is given twice",
+    "`indices` is the name of another argument; take another one here",
+    "a map has at most 4 parameters, not 5",
+    "expected a parameter of the map with its type, such as `scale: f32`",
 ];
 
 #[test]

@@ -262,6 +262,7 @@ fn declaration(random: &mut Random, op: &str, number: usize, list: &mut String) 
         "mod d{number} {{
     use super::*;
     gather_core::specialize! {{
+        static SET;
         pub(super) fn f = {text};
     }}
     pub(super) fn check(check: &mut Check) {{
@@ -270,6 +271,7 @@ fn declaration(random: &mut Random, op: &str, number: usize, list: &mut String) 
             out_of_bounds: OutOfBounds::{variant},
 {fields}            on_slices: |data, indices, sizes, out| {{ let _ = (indices, sizes); f({inputs}{given}out) }},
             on_arrays: {arrays},
+            set: &SET,
         }});
     }}
 }}\n\n"

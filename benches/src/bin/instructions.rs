@@ -4,12 +4,13 @@
 
 use std::process::ExitCode;
 
-use gather_benches::instructions::{self, callgrind::CALLS, kernels, short};
+use gather_benches::instructions::{self, callgrind::CALLS, kernels, short, specialized};
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(CALLS) {
         kernels::run();
         short::run();
+        specialized::run();
         return ExitCode::SUCCESS;
     }
     match instructions::gate(std::env::var_os("GATHER_BLESS").is_some_and(|value| value == "1")) {

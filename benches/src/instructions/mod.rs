@@ -21,6 +21,7 @@ pub mod callgrind;
 pub mod kernels;
 pub mod limits;
 pub mod short;
+pub mod specialized;
 
 use std::path::{Path, PathBuf};
 

@@ -8,12 +8,12 @@ use crate::naive;
 use crate::random::Random;
 
 /// Why no call can fail.
-const LEGAL: &str = "a legal call";
+pub(super) const LEGAL: &str = "a legal call";
 
 /// A table of rows of 64 bytes.
-const TABLE: [usize; 2] = [256, 16];
+pub(super) const TABLE: [usize; 2] = [256, 16];
 /// Data and indices of GatherElements.
-const SQUARE: [usize; 2] = [8, 8];
+pub(super) const SQUARE: [usize; 2] = [8, 8];
 /// Data of BatchToSpace, in blocks of 2 by 2.
 const IMAGES: [usize; 4] = [4, 8, 8, 1];
 const BLOCK: [i64; 4] = [1, 2, 2, 1];
@@ -41,21 +41,21 @@ pub fn run() {
 }
 
 /// Calls once, so that whatever is found out once is known, and then counts.
-fn counted(name: &str, mut call: impl FnMut()) {
+pub(super) fn counted(name: &str, mut call: impl FnMut()) {
     println!("short/{name}");
     call();
     gather_counted_call(&mut call);
 }
 
-fn layout(shape: &[usize]) -> Layout {
+pub(super) fn layout(shape: &[usize]) -> Layout {
     Layout::contiguous(shape).expect(LEGAL)
 }
 
-fn numbers(shape: &[usize]) -> Vec<f32> {
+pub(super) fn numbers(shape: &[usize]) -> Vec<f32> {
     (0..shape.iter().product()).map(|at: usize| at as f32).collect()
 }
 
-fn ids<I: Position>(count: usize, below: usize) -> Vec<I> {
+pub(super) fn ids<I: Position>(count: usize, below: usize) -> Vec<I> {
     let mut random = Random::new(1);
     (0..count).map(|_| I::new(random.below(below))).collect()
 }

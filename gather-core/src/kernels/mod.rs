@@ -95,7 +95,7 @@
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
-//!   sizes, all at least 1: `ShapedRow::matches`. It is never given a part of them.
+//!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
 //!
 //! `Panels` is no method of a kernel: `exec` packs each panel, and runs it by `Gathered` or `Blocks`. `Interleaved` and
 //! `Deinterleaved` are those of kernels that rearrange space and have no indices: of the contract, K1, K4, K5, K6 and

@@ -107,8 +107,7 @@ impl Registry {
     /// The kernels for calls of an index operator; `None` where no set knows the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         let takes = |set: &&&KernelSet| set.takes(op, index);
-        let has_shape = |set: &&&KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
-        let shaped = self.sets.iter().rev().find(has_shape).map(|set| set.shaped_rows());
+        let shaped = self.shaped(op, dtype, Some(index));
         let kernels = match self.known(dtype) {
             Some(mut known) => {
                 known.find(takes).map_or_else(|| Kernels::builtin(index), |set| Kernels::with(set, index))
@@ -121,8 +120,19 @@ impl Registry {
 
     /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
     pub(crate) fn space_kernels(&self, op: Op, dtype: DType) -> Option<Kernels> {
-        let set = self.known(dtype)?.find(|set| set.lists(op));
-        Some(set.map_or_else(Kernels::space, |set| Kernels::space_with(set)))
+        let lists = |set: &&&KernelSet| set.lists(op);
+        let shaped = self.shaped(op, dtype, None);
+        let kernels = match self.known(dtype) {
+            Some(mut known) => known.find(lists).map_or_else(Kernels::space, |set| Kernels::space_with(set)),
+            None => shaped.map(|_| Kernels::space())?,
+        };
+        Some(kernels.with_shaped(shaped.unwrap_or_default()))
+    }
+
+    /// The kernels for declared shapes of the last set that has any for an operator and types.
+    fn shaped(&self, op: Op, dtype: DType, index: Option<IndexType>) -> Option<&'static [ShapedRow]> {
+        let has_any = |set: &&&KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
+        self.sets.iter().rev().find(has_any).map(|set| set.shaped_rows())
     }
 
     /// The sets that know a data type, the one added last first; `None` where there is none.

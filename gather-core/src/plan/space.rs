@@ -5,6 +5,8 @@
 use smallvec::SmallVec;
 
 use crate::kernels::select::Kernels;
+use crate::kernels::shaped::LARGE;
+use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::{BlockLoop, FILL, SpaceEntry, Step};
 use crate::plan::fold::fold_blocks;
 use crate::plan::lowered::SpaceLowered;
@@ -25,7 +27,8 @@ use crate::types::policy::{Options, Par};
 /// - **P1** `origin` and `loops` of the parts reach the elements of the output, each once: those of a part that moves
 ///   and the elements of data that the operator reads for them, or, where a part fills, those that are padded.
 /// - **P2** `entry` of a part is the kernel of `level`, of rows of `row` bytes and of the loop nest's rank, or the one
-///   that fills. The length of `fill` divides `row` there. There are no parts where there is nothing to write.
+///   that fills, or, for a plan that is one call, that of its shape (K10). The length of `fill` divides `row` where a
+///   part fills. There are no parts where there is nothing to write.
 #[derive(Clone, Debug)]
 pub(crate) struct SpacePlan {
     op: Op,
@@ -59,6 +62,10 @@ impl SpacePart {
     /// Bytes that it writes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn work(&self) -> Work {
+        Work { bytes: self.bytes, rows: 0 }
     }
 
     /// Whether the part is padding.
@@ -98,7 +105,38 @@ impl SpacePlan {
             }
         }
         let SpaceLowered { op, output, .. } = lowered;
-        Ok(SpacePlan { op, method, output, parts, fill, level, par: options.par, bytes })
+        let mut plan = SpacePlan { op, method, output, parts, fill, level, par: options.par, bytes };
+        if !kernels.shaped().is_empty() && options.method.is_none() {
+            plan.specialize(kernels, dtype);
+        }
+        Ok(plan)
+    }
+
+    /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
+    ///
+    /// P2 holds for it (K10): the loops are those that the kernel's shape has for its open sizes. A plan that is cut
+    /// keeps its kernel, since its pieces have other shapes.
+    #[inline(never)]
+    fn specialize(&mut self, kernels: Kernels, dtype: DType) {
+        let [part] = self.parts.as_mut_slice() else { return };
+        if part.bytes >= LARGE || !part.work().is_for_one(self.par) {
+            return;
+        }
+        let folded: SmallVec<[BlockLoop; 6]> = part.loops.iter().copied().filter(|along| along.n > 1).collect();
+        let rows = kernels.shaped().iter().filter(|row| row.takes(self.op, dtype, None));
+        for shaped in rows.filter_map(ShapedRow::space) {
+            // Outer loops of open sizes that are 1 have been folded away.
+            let once = shaped.rank().saturating_sub(folded.len());
+            let mut loops: SmallVec<[BlockLoop; 6]> = SmallVec::from_elem(BlockLoop::ONCE, once);
+            loops.extend_from_slice(&folded);
+            if shaped.matches(&loops, part.row) {
+                if loops.is_empty() {
+                    loops.push(BlockLoop::ONCE);
+                }
+                (part.loops, part.entry) = (loops, shaped.entry(self.level));
+                return;
+            }
+        }
     }
 
     pub(crate) fn op(&self) -> Op {
@@ -132,7 +170,7 @@ impl SpacePlan {
     /// Tasks that a part is cut into here and now, where the pool has `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, part: &SpacePart, threads: impl FnOnce() -> usize) -> usize {
-        Work { bytes: part.bytes, rows: 0 }.tasks(self.par, threads)
+        part.work().tasks(self.par, threads)
     }
 }
 

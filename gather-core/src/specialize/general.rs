@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::kernels::convert::map::Map;
+use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
 use crate::tensor::layout::Shape;
 use crate::tensor::view::{View, ViewMut};
@@ -97,16 +97,15 @@ pub(super) fn index<T: Element, I: Index>(
     with_operator!(declared, |op| op.run_into(&data, &indices, &mut out))
 }
 
-/// As [`index`], with a map.
+/// As [`index`], with a map and what is given for its parameters.
 ///
 /// # Errors
 /// As there, of `run_map_into`.
 #[inline(never)]
-pub(super) fn index_map<T: Element, U: Element, I: Index>(
+pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
     declared: &Declared,
-    map: &Map<T, U>,
-    data: &[T],
-    indices: &[I],
+    map: &Map<T, U, P>,
+    (data, indices, params): (&[T], &[I], P::Given<'_>),
     args: &[usize],
     out: &mut [U],
 ) -> Result<(), Error> {
@@ -114,7 +113,7 @@ pub(super) fn index_map<T: Element, U: Element, I: Index>(
     let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
     let indices = View::new(indices, &shape(declared.indices, indices.len(), &mut args))?;
     let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
-    with_operator!(declared, |op| op.run_map_into(map, &data, &indices, (), &mut out))
+    with_operator!(declared, |op| op.run_map_into(map, &data, &indices, params, &mut out))
 }
 
 /// Runs BatchToSpace.

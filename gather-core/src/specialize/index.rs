@@ -1,13 +1,14 @@
 //! The operators on indices.
 
 use crate::exec::first_bad_index::{self, IndexCheck};
-use crate::kernels::convert::map::Map;
+use crate::kernels::convert::map::{Map, Params};
 use crate::kernels::shaped::fold::IndexShape;
+use crate::kernels::shaped::is_large;
 use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_all};
 use crate::kernels::shaped::size::Sizes;
 use crate::plan::Axis;
 use crate::specialize::fits::index_sizes;
-use crate::specialize::{FAR, LARGE, LARGE_FAR, LARGE_ROWS, SHORT_ROW, general};
+use crate::specialize::general;
 use crate::tensor::layout::Layout;
 use crate::types::declared::{Declaration, Declared, MAX_DIMS};
 use crate::types::element::{Element, IsElement};
@@ -52,10 +53,9 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         }
         return general::index(declared, data, indices, &args, out);
     };
-    if is_large::<D, T, ARGS>(
-        size_of_val(data),
-        if is_known { const { Claims::<D, T, ARGS>::OUT_BYTES } } else { size_of_val(out) },
-    ) {
+    let row = const { Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>() };
+    let out_bytes = if is_known { const { Claims::<D, T, ARGS>::OUT_BYTES } } else { size_of_val(out) };
+    if is_large(row, size_of_val(data), out_bytes) {
         return general::index(declared, data, indices, &args, out);
     }
     let tensors = Tensors { data: data.as_ptr(), indices: indices.as_ptr(), out: out.as_mut_ptr() };
@@ -64,13 +64,6 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         return Ok(());
     }
     Err(bad_index::<D, I, ARGS>(indices, &sizes))
-}
-
-/// Whether a plan pays for so many bytes.
-#[inline(always)]
-fn is_large<D: Declaration, T: Element, const ARGS: usize>(data: usize, out: usize) -> bool {
-    let row = Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>();
-    out >= if row < SHORT_ROW { LARGE } else { LARGE_ROWS } || data > FAR && out >= LARGE_FAR
 }
 
 /// The error of the first index that is out of range.
@@ -121,21 +114,22 @@ fn wrong_length(declared: &Declared, shape: &IndexShape, [data, indices, out]: [
     }
 }
 
-/// As [`gather`], with a map that converts each element on its way.
+/// As [`gather`], with a map that converts each element on its way, and what is given for its parameters.
 ///
 /// # Errors
-/// As there.
+/// As there, and those of parameters before those of indices.
 ///
 /// # Panics
 /// When the map does.
 #[inline]
-pub fn gather_map<D: Declaration, T: Element, U: Element, I: Index, const ARGS: usize>(
-    map: &Map<T, U>,
+pub fn gather_map<D: Declaration, T: Element, U: Element, P: Params, I: Index, const ARGS: usize>(
+    map: &Map<T, U, P>,
     data: &[T],
     indices: &[I],
+    params: P::Given<'_>,
     args: [usize; ARGS],
     out: &mut [U],
 ) -> Result<(), Error> {
     const { assert!(Claims::<D, U, ARGS>::OUT_BYTES > 0) };
-    general::index_map(const { &D::DECLARED }, map, data, indices, &args, out)
+    general::index_map(const { &D::DECLARED }, map, (data, indices, params), &args, out)
 }

@@ -19,17 +19,6 @@ pub use space::batch_to_space;
 
 use crate::types::error::Error;
 
-/// Bytes of an output from which on a plan costs less than it gains (bench `specialize`).
-const LARGE: usize = 16 << 10;
-/// The same for rows that are not short, which plain loops move as quickly.
-const LARGE_ROWS: usize = 128 << 10;
-/// Bytes of a row up to which it is short.
-const SHORT_ROW: usize = 32;
-/// The same for data beyond the caches, whose rows plans ask for ahead.
-const LARGE_FAR: usize = 8 << 10;
-/// Bytes of data beyond the caches.
-const FAR: usize = 4 << 20;
-
 /// What a function on arrays does with the error of one on slices, where nothing can fail.
 ///
 /// # Panics

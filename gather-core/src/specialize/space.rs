@@ -1,8 +1,9 @@
 //! BatchToSpace.
 
+use crate::kernels::shaped::LARGE;
 use crate::kernels::shaped::blocks::{SpaceShapeOf, move_blocks};
 use crate::specialize::fits::space_sizes;
-use crate::specialize::{LARGE, general};
+use crate::specialize::general;
 use crate::types::declared::Declaration;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
@@ -26,7 +27,8 @@ pub fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(
     let Some(sizes) = sizes.filter(|_| size_of_val(out) < LARGE) else {
         return general::space(const { &D::DECLARED }, data, &args, out);
     };
-    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (D4).
-    unsafe { move_blocks::<D, T, ARGS>(data, out.as_mut_ptr(), &sizes) };
+    // SAFETY: the sizes fit the lengths, no size is 0, and an open batch stands as the images of a block each (D4). A
+    // slice that is borrowed overlaps none that may be written.
+    unsafe { move_blocks::<D, T, ARGS>(data.as_ptr(), out.as_mut_ptr(), &sizes) };
     Ok(())
 }

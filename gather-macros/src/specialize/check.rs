@@ -5,9 +5,9 @@ use proc_macro2::Span;
 use syn::{Error, Expr, ExprArray, GenericParam, Generics, Ident, Path, Type};
 
 use crate::ctxt::Ctxt;
-use crate::name::{self, MAX_RANK, nearest, readable, suggestion};
+use crate::name::{self, MAX_PARAMS, MAX_RANK, nearest, readable, suggestion};
 use crate::specialize::known::{self, NEGATIVE_INDEX, Op, OutOfBounds, Preset};
-use crate::specialize::parse::{Function, Number, Tensor};
+use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes;
 
 /// A declaration that has been checked.
@@ -28,6 +28,8 @@ pub(crate) struct Attributes {
     pub(crate) out_of_bounds: OutOfBounds,
     pub(crate) rejects: bool,
     pub(crate) map: Option<Path>,
+    /// Of the map.
+    pub(crate) params: Vec<Param>,
     /// With an entry for each dimension.
     pub(crate) block: Vec<Number>,
     pub(crate) begin: Vec<Number>,
@@ -43,6 +45,7 @@ pub(crate) struct Given {
     pub(crate) out_of_bounds: Option<OutOfBounds>,
     pub(crate) rejects: Option<bool>,
     pub(crate) map: Option<Path>,
+    pub(crate) params: Vec<Param>,
     pub(crate) block: Option<(Vec<Number>, Span)>,
     pub(crate) begin: Option<(Vec<Number>, Span)>,
     pub(crate) end: Option<(Vec<Number>, Span)>,
@@ -212,7 +215,11 @@ fn keys(cx: &mut Ctxt, op: Op, function: &Function) -> Given {
                 given.out_of_bounds = word(cx, &name, &key.value, &values);
             }
             "negative_index" => given.rejects = word(cx, &name, &key.value, &NEGATIVE_INDEX),
-            "map" => given.map = path(cx, &key.value),
+            "map" => {
+                given.map = path(cx, &key.value);
+                params(cx, &key.params);
+                given.params.clone_from(&key.params);
+            }
             "block" => given.block = list(cx, op, &name, &key.value).map(|list| (list, span)),
             "crops_begin" => given.begin = list(cx, op, &name, &key.value).map(|list| (list, span)),
             _ => given.end = list(cx, op, &name, &key.value).map(|list| (list, span)),
@@ -260,6 +267,20 @@ fn path(cx: &mut Ctxt, value: &Expr) -> Option<Path> {
     }
     cx.error_on(value, "`map` takes the name of a map, such as `map = F16_TO_F32`");
     None
+}
+
+/// Reports parameters of a map that cannot be arguments.
+fn params(cx: &mut Ctxt, params: &[Param]) {
+    for (at, Param { name, .. }) in params.iter().enumerate() {
+        let text = name.to_string();
+        if at == MAX_PARAMS {
+            cx.error_on(name, format!("a map has at most {MAX_PARAMS} parameters, not {}", params.len()));
+        } else if params[..at].iter().any(|other| other.name == *name) {
+            cx.error_on(name, format!("`{text}` is given twice"));
+        } else if ["data", "indices", "out"].contains(&text.as_str()) || text.contains("_dim_") {
+            cx.error_on(name, format!("`{text}` is the name of another argument; take another one here"));
+        }
+    }
 }
 
 fn list(cx: &mut Ctxt, op: Op, key: &str, value: &Expr) -> Option<Vec<Number>> {

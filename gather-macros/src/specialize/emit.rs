@@ -12,7 +12,7 @@ use crate::emit::at;
 use crate::name::{self, readable};
 use crate::specialize::check::Checked;
 use crate::specialize::known::{Op, OutOfBounds};
-use crate::specialize::parse::{Function, Number, Set, Tensor};
+use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes::{self, OutputSize};
 
 /// A declaration with everything that its functions are made of.
@@ -29,37 +29,9 @@ pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
     quote!(#slices #arrays)
 }
 
-/// The static with the kernels of a call: a row for each function whose types are known.
-pub(crate) fn set(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> TokenStream {
-    let Set { attrs, vis, name } = set;
-    let (private, text) = (name::private(krate), name.to_string());
-    let rows = sources.iter().filter(|source| source.has_row()).map(|source| {
-        let (declaration, count) = (source.declaration(), number(source.arguments().len()));
-        let shapes: Vec<String> = source.tensors().map(|(_, tensor)| shape_text(tensor)).collect();
-        let name = format!("{} {}", source.function.name, shapes.join(" "));
-        let types: Vec<&Type> = source.tensors().map(|(_, tensor)| &tensor.ty).collect();
-        let cfgs = source.cfgs();
-        quote!(#(#cfgs)* {
-            #declaration
-            #private::ShapedRow::gather::<__Declaration, #(#types,)* #count>(#name)
-        })
-    });
-    quote! {
-        #(#attrs)*
-        #vis static #name: #krate::KernelSet = #private::KernelSet::shaped(#text, &[#(#rows),*]);
-    }
-}
-
 impl Source<'_> {
-    /// Whether the dispatcher can know the kernel: types are known, and indices say which elements are moved, as they
-    /// are.
-    fn has_row(&self) -> bool {
-        let moves = self.checked.op.has_indices() && self.checked.attributes.map.is_none();
-        moves && self.function.generics.params.is_empty()
-    }
-
     /// The conditions of the declaration, which hold for everything that names its function.
-    fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
+    pub(super) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
         self.function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
     }
 
@@ -69,17 +41,22 @@ impl Source<'_> {
     }
 
     /// Whether indices can be refused.
-    fn can_fail(&self) -> bool {
+    fn refuses_indices(&self) -> bool {
         self.checked.op.has_indices() && self.checked.attributes.out_of_bounds == OutOfBounds::Error
     }
 
-    fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor)> {
+    /// The parameters of the map.
+    fn params(&self) -> &[Param] {
+        &self.checked.attributes.params
+    }
+
+    pub(super) fn tensors(&self) -> impl Iterator<Item = (&'static str, &Tensor)> {
         let Checked { data, indices, .. } = self.checked;
         [("data", data)].into_iter().chain(indices.as_ref().map(|indices| ("indices", indices)))
     }
 
     /// The arguments for open sizes: all but the first of each tensor.
-    fn arguments(&self) -> Vec<Ident> {
+    pub(super) fn arguments(&self) -> Vec<Ident> {
         let mut arguments = Vec::new();
         for (name, tensor) in self.tensors() {
             let open = tensor.sizes.iter().enumerate().filter(|(_, size)| matches!(size, Number::Any(_)));
@@ -89,7 +66,7 @@ impl Source<'_> {
     }
 
     /// The type `__Declaration`, which says what is declared.
-    fn declaration(&self) -> TokenStream {
+    pub(super) fn declaration(&self) -> TokenStream {
         let private = name::private(self.krate);
         let Checked { op, data, indices, attributes, .. } = self.checked;
         let constructor = format_ident!("{}", op.name());
@@ -152,14 +129,18 @@ impl Source<'_> {
                     )
                 },
             ),
-            (_, Some(index_ty), Some(map)) => (
-                quote!(indices: &[#index_ty],),
-                quote! {
-                    #private::gather_map::<__Declaration, #data_ty, #out_ty, #index_ty, #count>(
-                        &#map, data, indices, [#(#arguments),*], out,
-                    )
-                },
-            ),
+            (_, Some(index_ty), Some(map)) => {
+                let (names, types): (Vec<_>, Vec<_>) =
+                    self.params().iter().map(|Param { name, ty }| (name, ty)).unzip();
+                (
+                    quote!(indices: &[#index_ty], #(#names: #krate::Param<'_, #types>,)*),
+                    quote! {
+                        #private::gather_map::<__Declaration, #data_ty, #out_ty, (#(#types,)*), #index_ty, #count>(
+                            &#map, data, indices, (#(#names,)*), [#(#arguments),*], out,
+                        )
+                    },
+                )
+            }
         };
         let doc = self.doc(attrs, output, &arguments);
         quote! {
@@ -188,8 +169,8 @@ impl Source<'_> {
         }
         let (krate, private) = (self.krate, name::private(self.krate));
         let Function { vis, name, generics, .. } = self.function;
-        let (params, bounds) = (&generics.params, &generics.where_clause);
-        let params = (!params.is_empty()).then(|| quote!(<#params>));
+        let (type_params, bounds) = (&generics.params, &generics.where_clause);
+        let type_params = (!type_params.is_empty()).then(|| quote!(<#type_params>));
         let out_ty = self.output_type();
         let out_sizes = || output.iter().map(|size| size.tokens.clone());
         let zeros = nested(quote!(<#out_ty as #krate::Element>::ZERO), out_sizes());
@@ -201,35 +182,55 @@ impl Source<'_> {
         });
         let slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
         let out = flat(&private, "out", output.len(), true);
-        let (result_ty, run) = if self.can_fail() {
-            let run = quote!(#name(#(#slices,)* #out)?; #private::core::result::Result::Ok(out));
+        let names = self.params().iter().map(|param| &param.name);
+        let call = quote!(#name(#(#slices,)* #(#names,)* #out));
+        let errors = self.array_errors();
+        let (result_ty, run) = if errors.is_some() {
+            let run = quote!(#call?; #private::core::result::Result::Ok(out));
             (quote!(#private::core::result::Result<#result_ty, #krate::Error>), run)
         } else {
-            let call = quote!(#name(#(#slices,)* #out));
             (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
         };
         let arrays = format_ident!("{name}_array");
         let cfgs = self.cfgs();
-        let doc = format!(" As [`{name}`], on arrays. Nothing but the indices is left to be checked.");
-        let doc = if self.checked.op.has_indices() { doc } else { format!(" As [`{name}`], on arrays.") };
-        let errors = self.can_fail().then(|| {
+        let left = match (self.checked.op.has_indices(), self.params().is_empty()) {
+            (false, _) => "",
+            (true, true) => " Nothing but the indices is left to be checked.",
+            (true, false) => " Nothing but parameters and indices is left to be checked.",
+        };
+        let doc = format!(" As [`{name}`], on arrays.{left}");
+        let errors = errors.map(|errors| {
             quote! {
                 ///
                 /// # Errors
-                /// For the first index in row-major order that is out of range.
+                #[doc = #errors]
             }
         });
+        let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Param<'_, #ty>));
+        let inputs = inputs.chain(params);
         Some(quote! {
             #(#cfgs)*
             #[doc = #doc]
             #errors
             #[allow(dead_code)]
             #[inline]
-            #vis fn #arrays #params (#(#inputs),*) -> #result_ty #bounds {
+            #vis fn #arrays #type_params (#(#inputs),*) -> #result_ty #bounds {
                 let mut out = #zeros;
                 #run
             }
         })
+    }
+
+    /// What the function on arrays returns errors for, where it does.
+    fn array_errors(&self) -> Option<&'static str> {
+        match (self.params().is_empty(), self.refuses_indices()) {
+            (true, false) => None,
+            (true, true) => Some(" For the first index in row-major order that is out of range."),
+            (false, false) => Some(" For parameters of other lengths."),
+            (false, true) => Some(
+                " For parameters of other lengths, then for the first index in row-major order that is out of range.",
+            ),
+        }
     }
 
     /// What the function does, below what its author says.
@@ -249,10 +250,16 @@ impl Source<'_> {
             let names = names.join(", ");
             text.push(format!(" The first open size of a tensor follows from its length; others are given: {names}."));
         }
+        if let Some(map) = &self.checked.attributes.map {
+            let names: Vec<String> = self.params().iter().map(|param| format!("`{}`", param.name)).collect();
+            let by = if names.is_empty() { String::new() } else { format!(" with {}", names.join(", ")) };
+            text.push(format!(" Each element is converted by `{}`{by}.", readable(map)));
+        }
         text.push(String::new());
         text.push(" # Errors".into());
-        let indices = if self.can_fail() { ", then for the first index that is out of range" } else { "" };
-        text.push(format!(" For slices of other lengths{indices}."));
+        let params = if self.params().is_empty() { "" } else { ", then for parameters of other lengths" };
+        let indices = if self.refuses_indices() { ", then for the first index that is out of range" } else { "" };
+        text.push(format!(" For slices of other lengths{params}{indices}."));
         quote!(#(#[doc = #text])*)
     }
 }
@@ -270,7 +277,7 @@ impl Source<'_> {
 }
 
 /// A tensor as its author wrote it, more or less.
-fn shape_text(tensor: &Tensor) -> String {
+pub(super) fn shape_text(tensor: &Tensor) -> String {
     typed(&tensor.ty, tensor.sizes.iter().map(|size| OutputSize::of(size).text))
 }
 
@@ -304,7 +311,7 @@ fn literal(value: i128) -> TokenStream {
     proc_macro2::Literal::i128_unsuffixed(value).into_token_stream()
 }
 
-fn number(value: usize) -> TokenStream {
+pub(super) fn number(value: usize) -> TokenStream {
     proc_macro2::Literal::usize_unsuffixed(value).into_token_stream()
 }
 

@@ -1,6 +1,6 @@
 //! What `specialize!` knows by name: operators, presets, attributes and policies.
 
-use crate::name::suggestion;
+use crate::name::{INDEX_OPS, SPACE_OPS, primitive_bytes, suggestion};
 
 /// An operator that can be specialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,14 @@ pub(crate) enum Op {
 impl Op {
     const ALL: [Op; 4] = [Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace];
 
+    /// The names in the lists of all operators, in the order of the variants.
+    const NAMES: [(&str, &str); 4] = {
+        let ([gather, gather_elements, gather_nd], [batch_to_space, ..]) = (INDEX_OPS, SPACE_OPS);
+        [gather, gather_elements, gather_nd, batch_to_space]
+    };
+
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Op::Gather => "gather",
-            Op::GatherElements => "gather_elements",
-            Op::GatherNd => "gather_nd",
-            Op::BatchToSpace => "batch_to_space",
-        }
+        Self::NAMES[self as usize].0
     }
 
     /// # Errors
@@ -157,12 +158,20 @@ pub(crate) const NOT_ELEMENTS: [&str; 7] = ["char", "str", "String", "i128", "u1
 /// Elements that cannot index.
 pub(crate) const NOT_INDICES: [&str; 9] = ["bool", "f16", "bf16", "f32", "f64", "char", "i128", "u128", "String"];
 
-/// Bytes of the elements that are known by a name.
+/// Bytes of the elements that are known by a name; at least 1 of others.
 pub(crate) fn bytes(name: &str) -> u128 {
-    match name {
-        "i16" | "u16" | "f16" | "bf16" => 2,
-        "i32" | "u32" | "f32" => 4,
-        "i64" | "u64" | "f64" => 8,
-        _ => 1,
+    let halves = if matches!(name, "f16" | "bf16") { 2 } else { 1 };
+    primitive_bytes(name).unwrap_or(halves) as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_have_the_names_of_their_variants() {
+        for (op, (_, variant)) in Op::ALL.into_iter().zip(Op::NAMES) {
+            assert_eq!((format!("{op:?}"), Op::parse(op.name())), (variant.into(), Ok(op)));
+        }
     }
 }

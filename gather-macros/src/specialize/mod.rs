@@ -8,6 +8,7 @@ mod check;
 mod emit;
 mod known;
 mod parse;
+mod set;
 mod shapes;
 
 use std::collections::HashSet;
@@ -26,6 +27,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let Some(call) = parse::call(&mut cx, input) else {
         return cx.into_errors();
     };
+    if let Some(set) = &call.set {
+        set::check(&mut cx, set, &call.functions);
+    }
     let mut names = HashSet::new();
     let mut checked: Vec<(Function, Checked)> = Vec::new();
     for mut function in call.functions {
@@ -41,7 +45,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let sources: Vec<Source<'_>> =
         checked.iter().map(|(function, checked)| Source { krate, function, checked }).collect();
     let functions = sources.iter().map(emit::functions);
-    let set = call.set.as_ref().map(|set| emit::set(krate, set, &sources));
+    let set = call.set.as_ref().map(|set| set::emit(krate, set, &sources));
     let tokens = quote!(#(#functions)* #set);
     let errors = cx.into_errors();
     quote!(#errors #tokens)

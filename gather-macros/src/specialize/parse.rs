@@ -8,7 +8,10 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, Generics, Ident, Lit, Result, Token, Type, UnOp, Visibility, token};
+use syn::{
+    AngleBracketedGenericArguments, Attribute, Error, Expr, GenericArgument, Generics, Ident, Lit, Path, Result, Token,
+    Type, UnOp, Visibility, parse_quote, token,
+};
 
 use crate::ctxt::Ctxt;
 use crate::parse::skip_until;
@@ -29,6 +32,13 @@ pub(crate) struct Set {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
+    pub(crate) instances: Vec<Instance>,
+}
+
+/// `NAME::<TYPE, ..>`: a generic function for types.
+pub(crate) struct Instance {
+    pub(crate) name: Ident,
+    pub(crate) types: Vec<Type>,
 }
 
 /// `#[attributes] pub fn NAME<..> = OP::PRESET(key = value, ..) (TENSOR, TENSOR) -> TYPE;`
@@ -44,13 +54,22 @@ pub(crate) struct Function {
     pub(crate) output: Option<Type>,
 }
 
-/// `key = value`
+/// `key = value`, or `map = PATH(parameter, ..)`
 pub(crate) struct Key {
     pub(crate) name: Ident,
     pub(crate) value: Expr,
+    pub(crate) params: Vec<Param>,
+}
+
+/// `NAME: TYPE`: a parameter of a map.
+#[derive(Clone)]
+pub(crate) struct Param {
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
 }
 
 /// `TYPE[size, ..]`
+#[derive(Clone)]
 pub(crate) struct Tensor {
     pub(crate) ty: Type,
     pub(crate) sizes: Vec<Number>,
@@ -144,11 +163,15 @@ fn item(cx: &mut Ctxt, input: ParseStream<'_>, call: &mut Call) -> Result<()> {
     let vis: Visibility = input.parse()?;
     if input.parse::<Option<Token![static]>>()?.is_some() {
         let name: Ident = input.parse()?;
-        semicolon(input, "the name of the set", name.span())?;
+        let (instances, what) = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => (instances(cx, input)?, "the list of functions"),
+            None => (Vec::new(), "the name of the set"),
+        };
+        semicolon(input, what, name.span())?;
         if call.set.is_some() {
             cx.error_on(&name, "a call has one set of kernels");
         }
-        call.set.get_or_insert(Set { attrs, vis, name });
+        call.set.get_or_insert(Set { attrs, vis, name, instances });
         return Ok(());
     }
     if !input.peek(Token![fn]) {
@@ -161,6 +184,36 @@ fn item(cx: &mut Ctxt, input: ParseStream<'_>, call: &mut Call) -> Result<()> {
     input.parse::<Token![fn]>()?;
     call.functions.extend(function(cx, input, attrs, vis)?);
     Ok(())
+}
+
+/// The generic functions of a set, in brackets.
+fn instances(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Vec<Instance>> {
+    let what = "functions with their types in square brackets, such as `[embed::<f32>]`";
+    if !input.peek(token::Bracket) {
+        return Err(input.error(format!("expected {what}")));
+    }
+    let content;
+    syn::bracketed!(content in input);
+    let list = Punctuated::<Instance, Token![,]>::parse_terminated.parse2(content.parse()?);
+    Ok(cx.take(list).into_iter().flatten().collect())
+}
+
+impl Parse for Instance {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let what = "expected a generic function with its types, such as `embed::<f32>`";
+        let name: Ident = input.parse().map_err(|error| Error::new(error.span(), what))?;
+        if !input.peek(Token![::]) {
+            return Err(if input.is_empty() { Error::new_spanned(&name, what) } else { input.error(what) });
+        }
+        let mut types = Vec::new();
+        for arg in AngleBracketedGenericArguments::parse_turbofish(input)?.args {
+            match arg {
+                GenericArgument::Type(ty) => types.push(ty),
+                other => return Err(Error::new_spanned(other, "expected a type, such as `f32`")),
+            }
+        }
+        Ok(Instance { name, types })
+    }
 }
 
 fn semicolon(input: ParseStream<'_>, what: &str, end: Span) -> Result<()> {
@@ -212,7 +265,32 @@ impl Parse for Key {
             return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
         }
         input.parse::<Token![=]>()?;
-        Ok(Key { name, value: input.parse()? })
+        if name == "map" && has_params(input) {
+            let path = input.call(Path::parse_mod_style)?;
+            let content;
+            syn::parenthesized!(content in input);
+            let params = Punctuated::<Param, Token![,]>::parse_terminated(&content)?;
+            return Ok(Key { name, value: parse_quote!(#path), params: params.into_iter().collect() });
+        }
+        Ok(Key { name, value: input.parse()?, params: Vec::new() })
+    }
+}
+
+/// Whether parentheses follow a path.
+fn has_params(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.call(Path::parse_mod_style).is_ok() && ahead.peek(token::Paren)
+}
+
+impl Parse for Param {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let what = "expected a parameter of the map with its type, such as `scale: f32`";
+        let name: Ident = input.parse().map_err(|error| Error::new(error.span(), what))?;
+        if !input.peek(Token![:]) {
+            return Err(if input.is_empty() { Error::new_spanned(&name, what) } else { input.error(what) });
+        }
+        input.parse::<Token![:]>()?;
+        Ok(Param { name, ty: ty(input)? })
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn attributes(
         out_of_bounds: given.out_of_bounds.unwrap_or(if preset.zeros { OutOfBounds::Zero } else { OutOfBounds::Error }),
         rejects: given.rejects.unwrap_or(preset.rejects),
         map: given.map.clone(),
+        params: given.params.clone(),
         block: Vec::new(),
         begin: Vec::new(),
         end: Vec::new(),

@@ -1,11 +1,15 @@
 //! Functions for declared shapes, of elements of every kind and with hostile sizes, and their set.
 
-use gather_core::{DynView, Element, Error, Gather, GatherElements, Index, OutOfBounds, Par, Registry, View};
+use gather_core::maps::DEQUANTIZE_U8;
+use gather_core::{
+    BatchToSpace, DynView, Element, Error, Gather, GatherElements, Index, Layout, Method, OutOfBounds, Par, Param,
+    Registry, View,
+};
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
 
 gather_core::specialize! {
-    static SET;
+    static SET = [rows::<Packed, i32>, rows::<Line, u8>, tiles::<Point>, cells::<[u64; 2]>];
     fn rows<T: Element, I: Index> = gather(axis = 0) (T[_, 3], I[_]);
     fn cells<T: Element> = gather_nd(out_of_bounds = wrap) (T[_, _, 2], i64[_, _, 2]);
     fn picked<T: Element> = gather_elements(axis = -1, out_of_bounds = zero) (T[2, 4], i8[2, 3]);
@@ -15,6 +19,11 @@ gather_core::specialize! {
     fn near = gather_elements(axis = 1) (f32[8, 8], u32[8, 8]);
     fn wide = gather(axis = 0) (f32[_, 48], u32[_]);
     fn open = gather_elements(axis = 1) (f64[_, 8], u32[_, 8]);
+    fn image = batch_to_space(block = [1, 2, 2, 1], crops_begin = [0, 1, 0, 0], crops_end = [0, 0, 3, 0]) (
+        u16[_, 3, 5, 2],
+    );
+    fn lines_of_images = batch_to_space(block = [1, 3, 1]) (u64[3, 1, 6]);
+    fn scaled = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, zero_point: u8)) (u8[_, _], i16[_]) -> f32;
 }
 
 fn check<T: Sample>() {
@@ -143,4 +152,100 @@ fn folded_shapes_match_and_others_do_not() {
     assert_ne!(kernel(&[2, 5, 48], &list(2), &Gather::new(1).par(Par::Seq)), name);
     let backwards = View::strided(&ids, &[3], &[-1], 2).expect("a view");
     assert_ne!(kernel(&[10, 48], &backwards, &op), name);
+}
+
+/// Images out of their tiles by the dispatcher, with and without the set: the kernel that runs, after the results have
+/// been compared.
+fn of_tiles<T: Sample>(op: &BatchToSpace, shape: &[usize]) -> &'static str {
+    let registry = Registry::builtin().with(&SET);
+    let values: Vec<T> = (0..shape.iter().product()).map(T::sample).collect();
+    let data = View::new(&values, shape).expect("a view");
+    let expected = op.run(&data).expect("a run");
+    let data = DynView::from(&data);
+    let plan = op.plan_dyn(&registry, T::DTYPE, data.layout()).expect("a plan");
+    for found in [plan.run(&data), op.run_dyn(&registry, &data), op.run_dyn(&Registry::builtin().with(&SET), &data)] {
+        let found = found.expect("a run").downcast::<T>().expect("elements");
+        assert_eq!((found.shape(), found.as_slice()), (expected.shape(), expected.as_slice()));
+    }
+    plan.explain().kernel()
+}
+
+#[test]
+fn tiles_by_the_dispatcher() {
+    let op = |block: &[i64], begin: &[i64], end: &[i64]| BatchToSpace::new(block, begin, end).par(Par::Seq);
+    let image = op(&[1, 2, 2, 1], &[0, 1, 0, 0], &[0, 0, 3, 0]);
+    let name = "image u16[_, 3, 5, 2]";
+    assert_eq!(of_tiles::<u16>(&image, &[8, 3, 5, 2]), name);
+    // A single image has no loop over images.
+    assert_eq!(of_tiles::<u16>(&image, &[4, 3, 5, 2]), name);
+    // Pixels of any rank.
+    let folded = op(&[1, 2, 2, 1, 1], &[0, 1, 0, 0, 0], &[0, 0, 3, 0, 0]);
+    assert_eq!(of_tiles::<u16>(&folded, &[8, 3, 5, 1, 2]), name);
+    // Other sizes, crops, blocks, types, and calls for which something is forced.
+    for shape in [[8, 4, 5, 2], [8, 3, 6, 2], [8, 3, 5, 3]] {
+        assert_ne!(of_tiles::<u16>(&image, &shape), name, "{shape:?}");
+    }
+    assert_ne!(of_tiles::<u16>(&op(&[1, 2, 2, 1], &[0; 4], &[0, 1, 3, 0]), &[8, 3, 5, 2]), name);
+    assert_ne!(of_tiles::<u16>(&op(&[1, 2, 2, 1], &[0, 1, 0, 0], &[0, 0, 2, 0]), &[8, 3, 5, 2]), name);
+    assert_ne!(of_tiles::<u16>(&op(&[1, 4, 1, 1], &[0, 1, 0, 0], &[0; 4]), &[8, 3, 5, 2]), name);
+    assert_ne!(of_tiles::<u32>(&image, &[8, 3, 5, 2]), name);
+    assert_ne!(of_tiles::<u16>(&image.clone().method(Method::Interleaved), &[8, 3, 5, 2]), name);
+    assert_ne!(of_tiles::<u16>(&image.clone().par(Par::Threads(2)), &[8, 3, 5, 2]), name);
+    // Many images are the operator's.
+    assert_ne!(of_tiles::<u16>(&image, &[1000, 3, 5, 2]), name);
+    // Whole blocks that stay in one place are plain loops.
+    assert_eq!(of_tiles::<u64>(&op(&[1, 3, 1], &[0; 3], &[0; 3]), &[3, 1, 6]), "lines_of_images u64[3, 1, 6]");
+    let strided = Layout::strided(&[8, 3, 5, 2], &[30, 10, 2, 15]).expect("a layout");
+    let plan = image.plan_dyn(&Registry::builtin().with(&SET), u16::DTYPE, &strided).expect("a plan");
+    assert_ne!(plan.explain().kernel(), name);
+}
+
+#[test]
+fn instances_of_generic_functions() {
+    let registry = Registry::builtin().with(&SET);
+    for name in ["rows Packed[_, 3] i32[_]", "rows Line[_, 3] u8[_]", "cells [u64; 2][_, _, 2] i64[_, _, 2]"] {
+        assert!(registry.kernels().any(|kernel| kernel.name == name), "{name}");
+    }
+    // Elements of the program's own, which no other set knows.
+    let op = BatchToSpace::new(&[1, 2, 1], &[0, 1, 0], &[0; 3]);
+    let name = "tiles Point[_, _, _]";
+    assert_eq!(of_tiles::<Point>(&op, &[6, 4, 5]), name);
+    assert_eq!(of_tiles::<Point>(&op, &[2, 4, 5]), name);
+    let table: Vec<Packed> = (0..12).map(Packed::sample).collect();
+    let data = View::new(&table, &[4, 3]).expect("a view");
+    let ids = View::new(&[3i32, -4], &[2]).expect("a view");
+    let expected = Gather::new(0).run(&data, &ids).expect("a run");
+    let (data, ids) = (DynView::from(&data), DynView::from(&ids));
+    let index = gather_core::IndexType::I32;
+    let plan = Gather::new(0).plan_dyn(&registry, Packed::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    assert_eq!(plan.explain().kernel(), "rows Packed[_, 3] i32[_]");
+    let found = plan.run(&data, &ids).expect("a run").downcast::<Packed>().expect("elements");
+    assert_eq!(found.as_slice(), expected.as_slice());
+}
+
+#[test]
+fn maps_with_parameters() {
+    let table = [128u8, 130, 126, 255, 0, 128];
+    let (scales, ids) = ([0.5f32, 0.25, 2.0], [2i16, -3, 1]);
+    let data = View::new(&table, &[3, 2]).expect("a view");
+    let ids_view = View::new(&ids, &[3]).expect("a view");
+    let mut out = [0.0; 6];
+    for scale in [Param::Value(0.5), Param::PerRow(&scales), Param::PerElement(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])] {
+        let params = (scale, Param::Value(3));
+        let expected = Gather::new(0).run_map(&DEQUANTIZE_U8, &data, &ids_view, params).expect("a run");
+        scaled(&table, &ids, scale, Param::Value(3), 2, &mut out).expect("a call");
+        assert_eq!(out, expected.as_slice());
+    }
+    out = [7.0; 6];
+    let wrong = scaled(&table, &ids, Param::PerRow(&scales[..2]), Param::Value(3), 2, &mut out);
+    assert!(matches!(wrong, Err(Error::MapParameterLengthMismatch { parameter: "scale", len: 2, dim: 3, .. })));
+    let wrong = scaled(&table, &ids, Param::Value(1.0), Param::PerElement(&[1; 7]), 2, &mut out);
+    assert!(matches!(wrong, Err(Error::MapParameterPerElement { parameter: "zero_point", len: 7, .. })));
+    assert!(matches!(
+        scaled(&table, &ids, Param::Value(1.0), Param::Value(3), 4, &mut out),
+        Err(Error::LengthMismatch { .. })
+    ));
+    assert_eq!(out, [7.0; 6]);
+    let wrong = scaled(&table, &[3, 0, 0], Param::Value(1.0), Param::Value(3), 2, &mut out);
+    assert!(matches!(wrong, Err(Error::IndexOutOfRange { position: 0, index: 3, .. })));
 }

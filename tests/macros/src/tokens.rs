@@ -15,8 +15,9 @@ const CALLS: [&[&str]; 5] = [
     ],
     &[
         "/// Rows.\npub fn embed = gather ( axis = 0 ) ( f16 [ _ , DIM ] , u32 [ _ ] ) ; pub static MODEL ;",
-        "fn points < T : Element > = gather_nd :: openvino5 ( batch_dims = 2 , out_of_bounds = clamp ) ( T [ _ , 2 , 8 ] , i64 [ _ , _ , 1 ] ) ;",
-        "fn near = gather_elements ( axis = -1 , negative_index = reject , map = WIDEN ) ( [ u8 ; 4 ] [ 8 , 8 ] , u8 [ 8 , 4 ] ) -> f32 ;",
+        "fn points < T : Element > = gather_nd :: openvino5 ( batch_dims = 2 , out_of_bounds = clamp ) ( T [ _ , 2 , 8 ] , i64 [ _ , _ , 1 ] ) ; \
+         static SET = [ points :: < f32 > , points :: < [ u8 ; 3 ] > ] ;",
+        "fn near = gather_elements ( axis = -1 , negative_index = reject , map = maps :: WIDEN ( scale : f32 , zero : u8 ) ) ( [ u8 ; 4 ] [ 8 , 8 ] , u8 [ 8 , 4 ] ) -> f32 ;",
         "pub ( crate ) fn tiles = batch_to_space ( block = [ 1 , 2 , B , 1 ] , crops_begin = [ 0 , 1 , 0 , 0 ] ) ( u8 [ 8 , _ , 64 , 3 ] ) ;",
     ],
     &[

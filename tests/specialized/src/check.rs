@@ -1,17 +1,22 @@
 //! What is checked of a declaration.
 
+use std::cell::Cell;
+
 use gather_core::{
-    BatchToSpace, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, NegativeIndex, Op,
-    OutOfBounds, View,
+    BatchToSpace, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
+    NegativeIndex, Op, OutOfBounds, Registry, View, ViewMut,
 };
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, BadIndex, Dense, Rule, Rules};
 
+use crate::Declaration;
 use crate::sample::{Id, Random, Sample};
-use crate::{Declaration, Function};
 
 /// Calls of each declaration, with open sizes and indices of their own.
 const CALLS: usize = 8;
+
+/// Bytes of an output from which on the dispatcher may keep its own kernels.
+const LARGE: usize = 16 << 10;
 
 /// Checks declarations and counts them.
 pub struct Check {
@@ -23,12 +28,24 @@ pub struct Check {
     pub calls: usize,
     /// Calls so far that were refused for an index.
     pub refused: usize,
+    /// Calls of the dispatcher so far.
+    pub dispatched: usize,
+    /// Those of them for which it took the declared kernel.
+    pub picked: usize,
 }
 
 impl Default for Check {
     fn default() -> Self {
         let memory = [(); 3].map(|()| Guarded::new(1 << 16));
-        Check { random: Random(0x2545_f491_4f6c_dd1d), memory, declarations: 0, calls: 0, refused: 0 }
+        Check {
+            random: Random(0x2545_f491_4f6c_dd1d),
+            memory,
+            declarations: 0,
+            calls: 0,
+            refused: 0,
+            dispatched: 0,
+            picked: 0,
+        }
     }
 }
 
@@ -57,6 +74,17 @@ impl Check {
                 if let Some(on_arrays) = declared.on_arrays {
                     self.call(declared, on_arrays, side, (&data, &indices), &expected);
                 }
+                let picked = Cell::new(false);
+                let shapes = [&data.shape[..], &indices.shape];
+                let dispatched = |data: &[T], indices: &[I], _: &[usize], out: &mut [T]| {
+                    by_dispatcher(declared, shapes, (data, indices), out, &picked)
+                };
+                self.call(declared, dispatched, side, (&data, &indices), &expected);
+                self.dispatched += 1;
+                self.picked += usize::from(picked.get());
+                let is_known = !declared.data.contains(&0) && !declared.indices.contains(&0);
+                let bytes = expected.as_ref().map_or(usize::MAX, |dense| size_of_val(&dense.values[..]));
+                assert!(picked.get() || !is_known || bytes >= LARGE, "{}", declared.text);
             }
             self.lengths(declared, &data, &indices, &expected);
         }
@@ -121,7 +149,7 @@ impl Check {
     fn call<T: Sample, I: Id>(
         &mut self,
         declared: &Declaration<T, I>,
-        function: Function<T, I>,
+        function: impl Fn(&[T], &[I], &[usize], &mut [T]) -> Result<(), Error>,
         side: Side,
         (data, indices): (&Dense<T>, &Dense<I>),
         expected: &Expected<T>,
@@ -231,6 +259,49 @@ fn by_operator<T: Sample, I: Index>(
         Op::GatherNd => run(with_policy(GatherNd::new().batch_dims(batch_dims), declared).run(&data, &indices)),
         _ => run(with_policy(Gather::new(axis).batch_dims(batch_dims), declared).run(&data, &indices)),
     }
+}
+
+/// What the run-time dispatcher says that has the declaration's set, and whether it takes the declared kernel.
+fn by_dispatcher<T: Sample, I: Index>(
+    declared: &Declaration<T, I>,
+    [data_shape, index_shape]: [&[usize]; 2],
+    (data, indices): (&[T], &[I]),
+    out: &mut [T],
+    picked: &Cell<bool>,
+) -> Result<(), Error> {
+    let registry = Registry::builtin().with(declared.set);
+    let (axis, batch_dims) = (declared.axis as i64, declared.batch_dims as i64);
+    let data = View::new(data, data_shape)?;
+    let dyn_data = DynView::from(&data);
+    if declared.op == Op::BatchToSpace {
+        let list = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Vec<_>>();
+        let op = BatchToSpace::new(&list(declared.block), &list(declared.begin), &list(declared.end));
+        let plan = op.plan_dyn(&registry, T::DTYPE, data.layout())?;
+        picked.set(is_declared(plan.explain().kernel()));
+        let mut out = ViewMut::new(out, plan.output_shape())?;
+        return op.run_dyn_into(&registry, &dyn_data, &mut DynViewMut::from(&mut out));
+    }
+    let indices = View::new(indices, index_shape)?;
+    let dyn_indices = DynView::from(&indices);
+    macro_rules! run {
+        ($op:expr) => {{
+            let op = with_policy($op, declared);
+            let plan = op.plan_dyn(&registry, T::DTYPE, data.layout(), I::TYPE, indices.layout())?;
+            picked.set(is_declared(plan.explain().kernel()));
+            let mut out = ViewMut::new(out, plan.output_shape())?;
+            op.run_dyn_into(&registry, &dyn_data, &dyn_indices, &mut DynViewMut::from(&mut out))
+        }};
+    }
+    match declared.op {
+        Op::GatherElements => run!(GatherElements::new(axis)),
+        Op::GatherNd => run!(GatherNd::new().batch_dims(batch_dims)),
+        _ => run!(Gather::new(axis).batch_dims(batch_dims)),
+    }
+}
+
+/// Whether a kernel is that of a declaration, all of which declare `f`.
+fn is_declared(kernel: &str) -> bool {
+    kernel.starts_with("f ")
 }
 
 fn with_policy<A: IndexAttributes, T, I>(op: IndexOperator<A>, declared: &Declaration<T, I>) -> IndexOperator<A> {

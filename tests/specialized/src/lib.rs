@@ -11,7 +11,7 @@ mod sample;
 pub use check::Check;
 pub use sample::Sample;
 
-use gather_core::{Error, Op, OutOfBounds};
+use gather_core::{Error, KernelSet, Op, OutOfBounds};
 
 /// A function on slices, or one on arrays in the same clothes: data, indices, open sizes, output.
 pub type Function<T, I> = fn(&[T], &[I], &[usize], &mut [T]) -> Result<(), Error>;
@@ -45,6 +45,8 @@ pub struct Declaration<T, I> {
     pub on_slices: Function<T, I>,
     /// The function on arrays, where every size is known.
     pub on_arrays: Option<Function<T, I>>,
+    /// The set with its kernels.
+    pub set: &'static KernelSet,
 }
 
 /// What `build.rs` has drawn.

@@ -16,9 +16,11 @@ fn declarations_do_what_the_oracle_and_the_operators_do() {
     declarations::gather_elements(&mut check);
     declarations::gather_nd(&mut check);
     declarations::batch_to_space(&mut check);
-    let Check { declarations, calls, refused, .. } = check;
+    let Check { declarations, calls, refused, dispatched, picked, .. } = check;
     println!("specialize: {declarations} declarations, {calls} calls, of which {refused} were refused for an index");
+    println!("specialize: {dispatched} calls of the dispatcher, which took the declared kernel for {picked}");
     assert!(declarations >= 400 && calls > 8 * declarations && refused > declarations, "{calls} calls, {refused}");
+    assert!(picked > dispatched / 2, "{picked} of {dispatched}");
 }
 
 /// The level is chosen once per process.

@@ -3,8 +3,8 @@
 #![deny(warnings, missing_docs)]
 //! A crate.
 
-use gather_core::maps::BF16_TO_F32;
-use gather_core::{Element, Error, Index, NegativeIndex, Op, Registry};
+use gather_core::maps::{BF16_TO_F32, DEQUANTIZE_U8};
+use gather_core::{Element, Error, Index, NegativeIndex, Op, Param, Registry};
 use half::bf16;
 
 /// A width.
@@ -20,7 +20,7 @@ pub struct Point {
 
 gather_core::specialize! {
     /// The kernels.
-    pub static SET;
+    pub static SET = [any::<f32, i64>, any::<[u8; 2], u8>, with_where::<Point>];
     /// Rows of a constant width.
     pub fn rows = gather(axis = 0) (f32[_, DIM], u32[_]);
     /// Points by tuples.
@@ -33,6 +33,7 @@ gather_core::specialize! {
     pub(crate) fn neighbours = gather_elements::torch(axis = -1) (u8[2, 2], u8[2, 1]);
     fn one = gather::tensorflow(axis = 0) (u16[4], i32[]);
     fn widen = gather(axis = 0, map = BF16_TO_F32) (bf16[_, 2], u32[_]) -> f32;
+    fn scaled = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, zero_point: u8)) (u8[3, 2], u32[2]) -> f32;
     fn tiles = batch_to_space::openvino2(block = [1, 2, 2], crops_end = [0, 1, 0]) (u8[4, 1, 1]);
     #[cfg(any())]
     fn none = gather(axis = 0) (Missing[4], u8[2]);
@@ -71,11 +72,30 @@ fn main() -> Result<(), Error> {
     let mut wide = [0.0; 2];
     widen(&[bf16::ONE, bf16::ZERO], &[0], &mut wide)?;
     assert_eq!(wide, [1.0, 0.0]);
+    let table = [128u8, 130, 126, 255, 0, 128];
+    let scales = [0.5f32, 0.25, 2.0];
+    let mut numbers = [0.0; 4];
+    scaled(&table, &[2, 0], Param::PerRow(&scales), Param::Value(128), &mut numbers)?;
+    assert_eq!(numbers, [-256.0, 0.0, 0.0, 1.0]);
+    let lines = [[128, 130], [126, 255], [0, 128]];
+    assert_eq!(scaled_array(&lines, &[2, 0], Param::Value(1.0), Param::Value(128))?, [[-128.0, 0.0], [0.0, 2.0]]);
+    let refused = scaled_array(&lines, &[2, 0], Param::PerRow(&scales[1..]), Param::Value(128));
+    assert!(matches!(refused, Err(Error::MapParameterLengthMismatch { parameter: "scale", len: 2, dim: 3, .. })));
     assert_eq!(tiles_array(&[[[1]], [[2]], [[3]], [[4]]]), [[[1, 2]]]);
     let cells = [[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]];
     assert_eq!(batches_array(&cells, &[[[0], [1]], [[2], [0]]])?, [1, 5, 9, 10]);
 
     let registry = Registry::builtin().with(&SET);
-    assert!(registry.kernels().any(|kernel| kernel.name == "rows f32[_, DIM] u32[_]"));
+    let names = [
+        "rows f32[_, DIM] u32[_]",
+        "any f32[_, 2] i64[_]",
+        "any [u8; 2][_, 2] u8[_]",
+        "with_where Point[_, _, 2] u8[2]",
+        "tiles u8[4, 1, 1]",
+    ];
+    for name in names {
+        assert!(registry.kernels().any(|kernel| kernel.name == name), "{name}");
+    }
+    assert!(registry.kernels().all(|kernel| !kernel.name.starts_with("widen ") && !kernel.name.starts_with("scaled ")));
     Ok(())
 }

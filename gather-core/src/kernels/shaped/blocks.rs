@@ -2,25 +2,27 @@
 //!
 //! ```text
 //! for each coordinate of the output but its row:
-//!     copy the row from    Σ (x + begin) / block · period + (x + begin) % block · step
+//!     copy the row from    Σ (x + phase) / block · period + (x + phase) % block · step
 //! ```
 //!
 //! The blocks are constants. So in short loops nothing is left of the divisions, and in others little.
+//!
+//! Dimensions are folded as plans fold theirs, so that the loops of a call can be compared with those of a declaration.
 
-use crate::kernels::shaped::size::{Size, Sizes, Slots};
+use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS, times};
 use crate::types::element::Element;
 
 /// A loop along a dimension of the output, with its steps through data in elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockedLoop {
-    /// Iterations before the crops.
+    /// Iterations before the crops, and those that the crops take.
     pub(crate) whole: Size,
-    /// Iterations that the crops take, and those of them at the begin.
     pub(crate) cropped: usize,
-    pub(crate) begin: usize,
     pub(crate) block: usize,
-    /// Data from one phase of a block to the next, and from a block to the next.
+    /// The place in its block that the first iteration has: below `block`.
+    pub(crate) phase: usize,
+    /// Data from one place in a block to the next, and from a block to the next.
     pub(crate) step: Size,
     pub(crate) period: Size,
 }
@@ -30,7 +32,7 @@ pub(crate) struct BlockedLoop {
 /// Made by [`SpaceShape::of`] alone. So, for slices of `data_len` elements and of as many as the loops reach, where an
 /// open batch stands as the images of a block each (D4), and no dimension of the output is 0:
 ///
-/// - **D5** The loops reach the rows of the output, front to back, and a row of data for each.
+/// - **D5** The loops reach the rows of the output, front to back, and from `begin` on a row of data for each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpaceShape {
     /// D5. The last `len` count, outermost first; those before them run once.
@@ -39,10 +41,13 @@ pub(crate) struct SpaceShape {
     /// D5. Elements of a row.
     pub(crate) row: Size,
     pub(crate) data_len: Size,
+    /// D5. What the crops skip, times the elements of each; the first `begins` count.
+    begin: [(usize, Size); 2 * MAX_DIMS],
+    begins: usize,
 }
 
 const ONCE: BlockedLoop =
-    BlockedLoop { whole: Size::ONE, cropped: 0, begin: 0, block: 1, step: Size::ZERO, period: Size::ZERO };
+    BlockedLoop { whole: Size::ONE, cropped: 0, block: 1, phase: 0, step: Size::ZERO, period: Size::ZERO };
 
 impl BlockedLoop {
     /// The iterations; `None` where the crops take more than there are.
@@ -53,12 +58,12 @@ impl BlockedLoop {
 
     /// Data before iteration `x`.
     #[inline(always)]
-    fn data<const ARGS: usize>(&self, x: usize, sizes: &Sizes<ARGS>) -> usize {
-        let x = x.wrapping_add(self.begin);
+    pub(crate) fn data<const ARGS: usize>(&self, x: usize, sizes: &Sizes<ARGS>) -> usize {
         let (period, step) = (self.period.at(sizes), self.step.at(sizes));
         if self.block == 1 {
             return x.wrapping_mul(period);
         }
+        let x = x.wrapping_add(self.phase);
         (x / self.block).wrapping_mul(period).wrapping_add((x % self.block).wrapping_mul(step))
     }
 }
@@ -82,22 +87,28 @@ impl SpaceShape {
         };
         sizes[0] = images.times(Size::of(product));
         let image = Self::stride(&sizes, 0, rank);
-        let shape = SpaceShape { loops: [ONCE; MAX_DIMS], len: 0, row: Size::ONE, data_len: sizes[0].times(image) };
-        let mut shape = shape.push(BlockedLoop { whole: images, period: image, ..ONCE });
+        let empty = SpaceShape {
+            loops: [ONCE; MAX_DIMS],
+            len: 0,
+            row: Size::ONE,
+            data_len: sizes[0].times(image),
+            begin: [(0, Size::ZERO); 2 * MAX_DIMS],
+            begins: 0,
+        };
+        let mut shape = empty.push(BlockedLoop { whole: images, period: image, ..ONCE });
         let mut later = product;
         let mut dim = 1;
         while dim < rank {
-            let block = blocks.block[dim];
+            let (block, begin, period) = (blocks.block[dim], blocks.begin[dim], Self::stride(&sizes, dim, rank));
             later /= block;
-            let whole = sizes[dim].times(Size::of(block));
-            shape = shape.push(BlockedLoop {
-                whole,
-                cropped: times(blocks.begin[dim], 1) + times(blocks.end[dim], 1),
-                begin: blocks.begin[dim],
+            shape = shape.skip(begin / block, period).push(BlockedLoop {
+                whole: sizes[dim].times(Size::of(block)),
+                cropped: times(begin, 1) + times(blocks.end[dim], 1),
                 block,
+                phase: begin % block,
                 // From one phase to the next, data steps over the blocks of all later dimensions.
                 step: if block == 1 { Size::ZERO } else { image.times(images).times(Size::of(later)) },
-                period: Self::stride(&sizes, dim, rank),
+                period,
             });
             dim += 1;
         }
@@ -113,22 +124,48 @@ impl SpaceShape {
         stride
     }
 
-    /// Adds a loop inside the others, or makes it one with the last where neither has blocks or crops.
-    const fn push(mut self, inner: BlockedLoop) -> Self {
-        if inner.whole.is(Size::ONE) && inner.block == 1 && inner.cropped == 0 {
-            return self;
+    /// Begins `count` times `elements` of data later.
+    const fn skip(mut self, count: usize, elements: Size) -> Self {
+        if count > 0 {
+            self.begin[self.begins] = (count, elements);
+            self.begins += 1;
         }
-        if self.len > 0 && inner.block == 1 && inner.cropped == 0 {
-            let outer = self.loops[self.len - 1];
+        self
+    }
+
+    /// Adds a loop inside the others, or makes it one with the last where neither has blocks or crops.
+    const fn push(self, inner: BlockedLoop) -> Self {
+        let (mut this, inner) = self.plain(inner);
+        if inner.whole.is(Size::ONE) && inner.block == 1 && inner.cropped == 0 {
+            return this;
+        }
+        if this.len > 0 && inner.block == 1 && inner.cropped == 0 {
+            let outer = this.loops[this.len - 1];
             let apart = outer.whole.slots & inner.whole.slots == 0 && inner.period.slots & inner.whole.slots == 0;
-            if outer.block == 1 && outer.cropped == 0 && apart && outer.period.is(inner.period.times(inner.whole)) {
-                self.loops[self.len - 1] = BlockedLoop { whole: outer.whole.times(inner.whole), ..inner };
-                return self;
+            let crops = outer.cropped == 0 || inner.whole.slots == 0;
+            if outer.block == 1 && crops && apart && outer.period.is(inner.period.times(inner.whole)) {
+                let cropped = outer.cropped * inner.whole.known;
+                this.loops[this.len - 1] = BlockedLoop { whole: outer.whole.times(inner.whole), cropped, ..inner };
+                return this;
             }
         }
-        self.loops[self.len] = inner;
-        self.len += 1;
-        self
+        this.loops[this.len] = inner;
+        this.len += 1;
+        this
+    }
+
+    /// A loop whose iterations are known: without those that are cropped, and without a block where it stays in one.
+    const fn plain(self, along: BlockedLoop) -> (Self, BlockedLoop) {
+        if along.whole.slots != 0 {
+            return (self, along);
+        }
+        let n = along.whole.known - along.cropped;
+        let along = BlockedLoop { whole: Size::of(n), cropped: 0, ..along };
+        if along.block == 1 || along.phase + n > along.block {
+            return (self, along);
+        }
+        let plain = BlockedLoop { whole: along.whole, period: along.step, ..ONCE };
+        (self.skip(along.phase, along.step), plain)
     }
 
     /// Makes the innermost loop a row where data lies side by side, and puts the loops at the end.
@@ -147,6 +184,38 @@ impl SpaceShape {
         }
         SpaceShape { loops, ..self }
     }
+
+    /// The loops that count.
+    pub(crate) fn own(&self) -> &[BlockedLoop] {
+        &self.loops[MAX_DIMS - self.len..]
+    }
+
+    /// Data before the first row: what the crops skip.
+    #[inline(always)]
+    fn begin<const ARGS: usize>(&self, sizes: &Sizes<ARGS>) -> usize {
+        let begins = self.begin[..self.begins].iter();
+        begins.fold(0, |begin, (count, elements)| begin.wrapping_add(count.wrapping_mul(elements.at(sizes))))
+    }
+
+    /// Where an open size can be read off folded loops, with what it is multiplied by there; `None` where it stands
+    /// beside others only.
+    #[inline(always)]
+    pub(crate) const fn source(&self, slot: usize) -> Option<(Source, usize)> {
+        let (mut used, mut at) = (false, 0);
+        while at < self.len {
+            let along = &self.loops[MAX_DIMS - self.len + at];
+            if along.whole.slots == 1 << slot {
+                return Some((Source::Loop(at), along.whole.known));
+            }
+            used |= (along.whole.slots | along.step.slots | along.period.slots) >> slot & 1 == 1;
+            at += 1;
+        }
+        if self.row.slots == 1 << slot {
+            return Some((Source::Row, self.row.known));
+        }
+        used |= self.row.slots >> slot & 1 == 1;
+        if used { None } else { Some((Source::Unused, 1)) }
+    }
 }
 
 /// What follows from a declaration of BatchToSpace.
@@ -163,14 +232,30 @@ impl<D: Declaration> SpaceShapeOf<D> {
     const INNER: BlockedLoop = Self::SHAPE.loops[OUTER + 1];
 }
 
-/// Moves every row.
+/// Moves every row, of data that begins with what is cropped.
 ///
 /// # Safety
-/// `data` has `data_len` elements for the sizes, and `out` may be written for as many as the loops reach. D4 holds for
-/// the sizes, and every loop has iterations.
+/// `data` may be read for `data_len` elements for the sizes, at any alignment, and `out` written for as many as the
+/// loops reach, and the two share none. D4 holds for the sizes, and every loop has iterations.
 #[inline(always)]
 pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
-    data: &[T],
+    data: *const T,
+    out: *mut T,
+    sizes: &Sizes<ARGS>,
+) {
+    let data = data.wrapping_add(const { SpaceShapeOf::<D>::SHAPE }.begin(sizes));
+    // SAFETY: the caller's promise: D5.
+    unsafe { move_from::<D, T, ARGS>(data, out, sizes) }
+}
+
+/// Moves every row, where data lies from `data` on as it does behind what is cropped.
+///
+/// # Safety
+/// D5: along the loops data may be read, at any alignment, and `out` written from front to back, and the two share no
+/// element. Every loop has iterations.
+#[inline(always)]
+pub(crate) unsafe fn move_from<D: Declaration, T: Element, const ARGS: usize>(
+    data: *const T,
     mut out: *mut T,
     sizes: &Sizes<ARGS>,
 ) {
@@ -202,24 +287,25 @@ pub(crate) unsafe fn move_blocks<D: Declaration, T: Element, const ARGS: usize>(
 /// Runs the last two loops from a place of data on; returns the place behind them in the output.
 ///
 /// # Safety
-/// As for [`move_blocks`], for the coordinate of the place.
+/// As for [`move_from`], for the coordinate of the place.
 #[inline(always)]
 unsafe fn move_plane<D: Declaration, T: Element, const ARGS: usize>(
-    data: &[T],
+    data: *const T,
     start: usize,
     mut out: *mut T,
     sizes: &Sizes<ARGS>,
 ) -> *mut T {
     let (lines, inner) = (const { SpaceShapeOf::<D>::LINES }, const { SpaceShapeOf::<D>::INNER });
-    let row = const { SpaceShapeOf::<D>::SHAPE }.row.at(sizes);
+    let shape = const { &SpaceShapeOf::<D>::SHAPE };
+    let row = shape.row.at(sizes);
     for line in 0..lines.n(sizes).unwrap_or(0) {
         let start = start.wrapping_add(lines.data(line, sizes));
         for x in 0..inner.n(sizes).unwrap_or(0) {
             let from = start.wrapping_add(inner.data(x, sizes));
-            debug_assert!(from + row <= data.len(), "D5: {from} and {row} elements");
-            // SAFETY: D5: a row lies here in data, and the output holds one; a slice that is borrowed overlaps none
-            // that may be written.
-            unsafe { core::ptr::copy_nonoverlapping(data.as_ptr().wrapping_add(from), out, row) };
+            debug_assert!(shape.begin(sizes) + from + row <= shape.data_len.at(sizes), "D5: {from} and {row} elements");
+            let from = data.wrapping_add(from).cast::<u8>();
+            // SAFETY: D5: a row lies here in data, and the output holds one, and they share no element.
+            unsafe { core::ptr::copy_nonoverlapping(from, out.cast(), row * size_of::<T>()) };
             out = out.wrapping_add(row);
         }
     }

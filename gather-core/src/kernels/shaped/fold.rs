@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::shaped::size::{Size, Sizes, Slots};
+use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
 use crate::types::declared::{ANY, Declared, MAX_DIMS};
 use crate::types::op::Op;
 
@@ -25,19 +25,6 @@ pub(crate) struct ShapedAxis {
     pub(crate) axis: usize,
     pub(crate) dim: Size,
     pub(crate) stride: Size,
-}
-
-/// Where an open size stands alone among folded loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// The iterations of a loop.
-    Loop(usize),
-    /// The size of an axis.
-    Axis(usize),
-    /// The elements of a row.
-    Row,
-    /// Nowhere: it makes no difference.
-    Unused,
 }
 
 /// Loops that are not among the last three, which have loops of their own in the code.
@@ -117,12 +104,7 @@ impl IndexShape {
     /// The open sizes, where each can be read off folded loops by `value`; else `None`.
     #[inline(always)]
     pub(crate) fn sizes<const ARGS: usize>(&self, value: impl Fn(Source) -> usize) -> Option<Sizes<ARGS>> {
-        let mut sizes = Sizes { first: [1; 2], args: [1; ARGS] };
-        for (slot, size) in sizes.first.iter_mut().chain(&mut sizes.args).enumerate() {
-            let (source, known) = self.source(slot)?;
-            *size = if matches!(source, Source::Unused) { 1 } else { value(source) / known };
-        }
-        Some(sizes)
+        Sizes::read(|slot| self.source(slot), value)
     }
 
     /// Where an open size can be read off, with what it is multiplied by there. `None` where it stands beside others

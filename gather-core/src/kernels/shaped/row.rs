@@ -3,12 +3,13 @@
 
 use crate::kernels::args::{IndexArgs, Loop, Outcome};
 use crate::kernels::registry::KernelInfo;
-use crate::kernels::shaped::fold::{IndexShape, Source};
+use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_rows};
-use crate::kernels::shaped::size::Sizes;
+use crate::kernels::shaped::size::{Sizes, Source};
+use crate::kernels::shaped::space_row::ShapedSpace;
 use crate::kernels::table::IndexKernel;
-use crate::types::declared::{Declaration, Declared, MAX_DIMS};
-use crate::types::element::{DType, Element};
+use crate::types::declared::{Declaration, MAX_DIMS};
+use crate::types::element::{DType, Element, IsElement};
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::op::Op;
@@ -20,12 +21,15 @@ use crate::types::policy::IndexPolicy;
 #[derive(Clone, Copy, Debug)]
 pub struct ShapedRow {
     name: &'static str,
-    declared: Declared,
-    shape: &'static IndexShape,
+    op: Op,
     dtype: DType,
-    index: IndexType,
-    scalar: IndexKernel,
-    vectors: IndexKernel,
+    kernels: Kernels,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kernels {
+    Index(ShapedIndex),
+    Space(ShapedSpace),
 }
 
 impl ShapedRow {
@@ -33,15 +37,78 @@ impl ShapedRow {
     pub(crate) const LEVELS: &'static [Level] =
         if cfg!(target_arch = "x86_64") { &[Level::Scalar, Level::Avx2] } else { &[Level::Scalar] };
 
-    /// The row of a declaration under a name, which says its shape too.
+    /// The row of a declared operator on indices under a name, which says its shape too.
     #[must_use]
     pub const fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(name: &'static str) -> Self {
-        assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
-        ShapedRow {
-            name,
-            declared: D::DECLARED,
+        const { assert!(!D::DECLARED.op.rearranges(), "the declaration of an operator on indices") };
+        let kernels = Kernels::Index(ShapedIndex::new::<D, T, I, ARGS>());
+        Self::new::<D, T, ARGS>(name, kernels)
+    }
+
+    /// The row of a declared BatchToSpace.
+    #[must_use]
+    pub const fn batch_to_space<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
+        const { assert!(D::DECLARED.op.rearranges(), "the declaration of an operator without indices") };
+        let kernels = Kernels::Space(ShapedSpace::new::<D, T, ARGS>(name));
+        Self::new::<D, T, ARGS>(name, kernels)
+    }
+
+    const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str, kernels: Kernels) -> Self {
+        const {
+            let () = IsElement::<T>::CHECK;
+            assert!(ARGS == D::DECLARED.arguments(), "an argument for each open size but the first of a tensor");
+        }
+        ShapedRow { name, op: D::DECLARED.op, dtype: T::DTYPE, kernels }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether the kernels are for an operator and types; the index type is `None` for operators without indices.
+    pub(crate) fn takes(&self, op: Op, dtype: DType, index: Option<IndexType>) -> bool {
+        self.op == op && self.dtype == dtype && self.index_type() == index
+    }
+
+    fn index_type(&self) -> Option<IndexType> {
+        self.index().map(|index| index.index)
+    }
+
+    /// Those of an operator on indices.
+    pub(crate) fn index(&self) -> Option<&ShapedIndex> {
+        if let Kernels::Index(index) = &self.kernels { Some(index) } else { None }
+    }
+
+    /// Those of BatchToSpace.
+    pub(crate) fn space(&self) -> Option<&ShapedSpace> {
+        if let Kernels::Space(space) = &self.kernels { Some(space) } else { None }
+    }
+
+    pub(crate) fn info(&self, level: Level) -> KernelInfo {
+        let rank = match &self.kernels {
+            Kernels::Index(index) => index.shape.len,
+            Kernels::Space(space) => space.rank(),
+        };
+        let (op, dtype, index) = (self.op, self.dtype, self.index_type());
+        KernelInfo { op, dtype, index, rank: Some(rank), level, name: self.name }
+    }
+}
+
+/// The kernels of a declared operator on indices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShapedIndex {
+    shape: &'static IndexShape,
+    policy: IndexPolicy,
+    index: IndexType,
+    scalar: IndexKernel,
+    vectors: IndexKernel,
+}
+
+impl ShapedIndex {
+    const fn new<D: Declaration, T: Element, I: Index, const ARGS: usize>() -> Self {
+        ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
-            dtype: T::DTYPE,
+            policy: D::DECLARED.policy,
             index: I::TYPE,
             scalar: shaped_scalar::<D, T, I, ARGS>,
             #[cfg(target_arch = "x86_64")]
@@ -51,22 +118,9 @@ impl ShapedRow {
         }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    pub(crate) fn takes(&self, op: Op, dtype: DType, index: IndexType) -> bool {
-        self.declared.op == op && self.index == index && self.dtype == dtype
-    }
-
     /// The kernel of a level.
     pub(crate) fn kernel(&self, level: Level) -> IndexKernel {
         if level == Level::Scalar { self.scalar } else { self.vectors }
-    }
-
-    pub(crate) fn info(&self, level: Level) -> KernelInfo {
-        let (op, dtype, index) = (self.declared.op, self.dtype, Some(self.index));
-        KernelInfo { op, dtype, index, rank: Some(self.shape.len), level, name: self.name }
     }
 
     /// Whether loops that have been folded, in elements, are those of the shape for some open sizes: K10.
@@ -80,7 +134,7 @@ impl ShapedRow {
         axes: impl ExactSizeIterator<Item = (usize, usize, isize, isize)> + Clone,
     ) -> bool {
         let shape = self.shape;
-        if policy != self.declared.policy || loops.len() != shape.len || axes.len() != shape.axes_len {
+        if policy != self.policy || loops.len() != shape.len || axes.len() != shape.axes_len {
             return false;
         }
         let open = |source: Source| match source {

@@ -98,6 +98,36 @@ impl Size {
     }
 }
 
+/// Where an open size stands alone among folded loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The iterations of a loop.
+    Loop(usize),
+    /// The size of an axis.
+    Axis(usize),
+    /// The elements of a row.
+    Row,
+    /// Nowhere: it makes no difference.
+    Unused,
+}
+
+impl<const ARGS: usize> Sizes<ARGS> {
+    /// The open sizes of folded loops: `source` says where each stands, and what it is multiplied by there, and `value`
+    /// what is found there. `None` where one stands nowhere by itself.
+    #[inline(always)]
+    pub(crate) fn read(
+        source: impl Fn(usize) -> Option<(Source, usize)>,
+        value: impl Fn(Source) -> usize,
+    ) -> Option<Self> {
+        let mut sizes = Sizes { first: [1; 2], args: [1; ARGS] };
+        for (slot, size) in sizes.first.iter_mut().chain(&mut sizes.args).enumerate() {
+            let (source, known) = source(slot)?;
+            *size = if matches!(source, Source::Unused) { 1 } else { value(source) / known };
+        }
+        Some(sizes)
+    }
+}
+
 /// The sizes of both tensors' dimensions, each with its slot.
 ///
 /// The first open size of data has slot 0, the first of indices slot 1. The others follow in the order of arguments.

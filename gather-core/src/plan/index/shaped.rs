@@ -5,6 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::Loop;
+use crate::kernels::shaped::is_large;
 use crate::plan::fold::fold;
 use crate::plan::index::build::out_strides;
 use crate::plan::index::{IndexPlan, IndexRequest};
@@ -15,6 +16,8 @@ use crate::types::method::Method;
 impl IndexPlan {
     /// Replaces the kernel of a plan that is one call of it by one for its shape, if there is one.
     ///
+    /// A call of many rows keeps its kernel, as the functions of a declaration leave such calls to the operator.
+    ///
     /// P2 holds for it (K10): the loops stand in the order of the output, and they are those that the kernel's shape
     /// has for its open sizes. A plan that is cut keeps its kernel, since its parts have other shapes.
     #[inline(never)]
@@ -23,13 +26,25 @@ impl IndexPlan {
         if !self.whole || options.method.is_some() || request.converting.is_some() || !out.is_row_major() {
             return;
         }
+        let steps = lowered.dims.iter().map(|dim| (dim.n, dim.data));
+        let steps = steps.chain(lowered.axes.iter().map(|axis| (axis.dim, axis.data)));
+        let data = steps.fold(1, |len: usize, (n, step)| {
+            len.saturating_add(n.saturating_sub(1).saturating_mul(step.unsigned_abs()))
+        });
+        if is_large(self.spec.row, data.saturating_mul(dtype.size()), self.work.bytes) {
+            return;
+        }
         let mut room = SmallVec::new();
         let outs = out_strides(out, &lowered.dims, lowered.merged, &mut room);
         let dims = lowered.dims.iter().zip(outs);
         let (mut loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
         let axes = lowered.axes.iter().map(|axis| (axis.axis, axis.dim, axis.data, axis.index));
-        let mut rows = request.kernels.shaped().iter().filter(|row| row.takes(op, dtype, index));
-        let Some(found) = rows.find(|shaped| shaped.matches(policy, &loops, row, axes.clone())) else { return };
+        let mut rows = request.kernels.shaped().iter().filter(|row| row.takes(op, dtype, Some(index)));
+        let found = rows.find_map(|shaped| {
+            let kernels = shaped.index().filter(|kernels| kernels.matches(policy, &loops, row, axes.clone()))?;
+            Some((shaped.name(), kernels.kernel(self.spec.level)))
+        });
+        let Some(found) = found else { return };
         if loops.is_empty() {
             loops.push(Loop::ONCE);
         }
@@ -43,6 +58,6 @@ impl IndexPlan {
         self.spec.prefetch_distance = 0;
         self.spec.next_slice_bytes = 0;
         self.spec.table_entries = 0;
-        (self.kernel_name, self.kernel) = (found.name(), found.kernel(self.spec.level));
+        (self.kernel_name, self.kernel) = found;
     }
 }

@@ -1,0 +1,117 @@
+//! Kernels for declared shapes of BatchToSpace, as rows of a set.
+
+use crate::kernels::shaped::blocks::{SpaceShape, SpaceShapeOf, move_from};
+use crate::kernels::shaped::size::{Sizes, Source};
+use crate::kernels::space::args::{BlockLoop, SpaceArgs};
+use crate::kernels::table::SpaceEntry;
+use crate::types::declared::{Declaration, MAX_DIMS};
+use crate::types::element::Element;
+use crate::types::level::Level;
+
+/// The kernels of a declared BatchToSpace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShapedSpace {
+    shape: &'static SpaceShape,
+    /// Bytes of an element.
+    size: usize,
+    scalar: SpaceEntry,
+    vectors: SpaceEntry,
+}
+
+impl ShapedSpace {
+    pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
+        let scalar = SpaceEntry { name, run: shaped_scalar::<D, T, ARGS> };
+        ShapedSpace {
+            shape: &SpaceShapeOf::<D>::SHAPE,
+            size: size_of::<T>(),
+            scalar,
+            #[cfg(target_arch = "x86_64")]
+            vectors: SpaceEntry { name, run: shaped_avx2::<D, T, ARGS> },
+            #[cfg(not(target_arch = "x86_64"))]
+            vectors: scalar,
+        }
+    }
+
+    /// The loops of the shape.
+    pub(crate) fn rank(&self) -> usize {
+        self.shape.len
+    }
+
+    /// The kernel of a level.
+    pub(crate) fn entry(&self, level: Level) -> &SpaceEntry {
+        if level == Level::Scalar { &self.scalar } else { &self.vectors }
+    }
+
+    /// Whether loops that have been folded are those of the shape for some open sizes: K10. There is one for each loop
+    /// of the shape; it may run once.
+    pub(crate) fn matches(&self, loops: &[BlockLoop], row: usize) -> bool {
+        let (shape, size) = (self.shape, self.size);
+        if loops.len() != shape.len {
+            return false;
+        }
+        // As many arguments as any declaration has.
+        let Some(sizes) = open_sizes::<MAX_DIMS>(shape, loops, row / size) else { return false };
+        let same = |own: usize, given: isize| usize::try_from(given) == Ok(own.wrapping_mul(size));
+        let mut written = Some(row);
+        for (own, given) in shape.own().iter().zip(loops).rev() {
+            let Some(out) = written.filter(|_| own.n(&sizes) == Some(given.n)) else { return false };
+            written = out.checked_mul(given.n);
+            if given.n == 1 {
+                continue;
+            }
+            let out =
+                isize::try_from(out) == Ok(given.wrap.out) && (given.block == 1 || given.step.out == given.wrap.out);
+            let steps = own.block == 1 || same(own.step.at(&sizes), given.step.data);
+            let blocks = (own.block, own.phase) == (given.block, given.phase);
+            if !(out && blocks && steps && same(own.period.at(&sizes), given.period().data)) {
+                return false;
+            }
+        }
+        shape.row.at(&sizes).checked_mul(size) == Some(row)
+    }
+}
+
+/// The open sizes of loops, and of rows of so many elements.
+#[inline(always)]
+fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: usize) -> Option<Sizes<ARGS>> {
+    let value = |source: Source| match source {
+        Source::Loop(at) => loops[at].n.saturating_add(shape.own()[at].cropped),
+        Source::Row => row,
+        Source::Axis(_) | Source::Unused => 1,
+    };
+    Sizes::read(|slot| shape.source(slot), value)
+}
+
+/// The kernel of a declaration, for every machine.
+///
+/// # Safety
+/// The kernel contract: K10.
+unsafe fn shaped_scalar<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { shaped::<D, T, ARGS>(args) }
+}
+
+/// The kernel of a declaration, for AVX2.
+///
+/// # Safety
+/// The kernel contract: K7 and K10.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn shaped_avx2<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { shaped::<D, T, ARGS>(args) }
+}
+
+/// # Safety
+/// The kernel contract: K7 and K10.
+#[inline(always)]
+unsafe fn shaped<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
+    let shape = const { &SpaceShapeOf::<D>::SHAPE };
+    let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
+    let sizes = sizes.expect("K10: the open sizes are found");
+    // The loops' own places in their first blocks, which the origin has already.
+    let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
+    let data = args.origin.data.cast::<T>().wrapping_sub(phases);
+    // SAFETY: K1 and K4, and data that may be read along the loops, which are those of the shape for these sizes (K10).
+    unsafe { move_from::<D, T, ARGS>(data, args.origin.out.cast(), &sizes) }
+}
