@@ -62,6 +62,11 @@ fn codes(name: &str) -> Codes {
         "Bits8" => Codes::Bits8,
         "U4" => Codes::U4,
         "I4" => Codes::I4,
+        "E4M3" => Codes::E4M3,
+        "E4M3Fnuz" => Codes::E4M3Fnuz,
+        "E5M2" => Codes::E5M2,
+        "E5M2Fnuz" => Codes::E5M2Fnuz,
+        "E2M1" => Codes::E2M1,
         other => panic!("{other}"),
     }
 }
@@ -108,7 +113,7 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
 #[test]
 fn block_quantized_data_is_read_as_onnx_runtime_reads_it() {
     let cases = lines("quantized.jsonl");
-    assert_eq!(cases.len(), 20);
+    assert_eq!(cases.len(), 32);
     for (number, case) in cases.iter().enumerate() {
         let what = format!("case {number}");
         let indices = Part::new(case, "indices");
@@ -158,6 +163,23 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(wrong, shape(Argument::ZeroPoints, &[2, 2], &[2, 1]));
     let wrong = run(&of(0, Codes::I4, 16), [&[2, 24], &[2, 3], &[2, 2]]);
     assert_eq!(wrong, shape(Argument::ZeroPoints, &[3], &[2, 2]));
+    // Floating-point codes: a block may be a whole row, rows may share scales, and there are no zero points.
+    for block_size in [1, 8, 24, usize::MAX] {
+        let refused = run(&of(0, Codes::E4M3, block_size), [&[2, 8], &[2, 1], &[0]]);
+        assert_eq!(refused, Err(Error::BlockSizeOutOfRange { op, block_size: block_size as i128 }));
+    }
+    for scales in [[2, 1], [1, 1]] {
+        assert_eq!(run(&of(0, Codes::E4M3, 0), [&[2, 24], &scales, &[0]]), Ok(vec![1, 24]));
+        assert_eq!(run(&of(0, Codes::E2M1, 64), [&[2, 24], &scales, &[0]]), Ok(vec![1, 48]));
+    }
+    for scales in [&[3, 1][..], &[0, 1], &[2, 2], &[1, 2], &[1], &[1, 1, 1], &[]] {
+        let wrong = run(&of(0, Codes::E5M2, 0), [&[2, 24], scales, &[0]]);
+        assert_eq!(wrong, shape(Argument::Scales, &[2, 1], scales));
+    }
+    assert_eq!(run(&of(0, Codes::Bits8, 32), [&[2, 24], &[1, 1], &[2, 1]]), shape(Argument::Scales, &[2, 1], &[1, 1]));
+    let wrong = run(&of(0, Codes::E2M1, 16), [&[2, 24], &[2, 3], &[2, 2]]);
+    assert_eq!(wrong, shape(Argument::ZeroPoints, &[0], &[2, 2]));
+    assert_eq!(run(&of(0, Codes::E2M1, 0), [&[2, 0], &[2, 1], &[0]]), Ok(vec![1, 0]));
     // Without elements.
     assert_eq!(run(&of(0, Codes::Bits2, 16), [&[2, 0], &[2, 0], &[2, 0]]), Ok(vec![1, 0]));
     assert_eq!(run(&of(0, Codes::Bits2, 16), [&[0, 4], &[0, 1], &[0, 1]]), Ok(vec![1, 16]));

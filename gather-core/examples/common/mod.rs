@@ -10,7 +10,7 @@ pub(crate) mod table;
 use std::borrow::Cow;
 use std::path::Path;
 
-use gather_core::{DType, DynView};
+use gather_core::{DType, DynView, GatherNd, Registry, View};
 
 /// An array as it lies in a file.
 pub(crate) struct Array<'a> {
@@ -34,26 +34,35 @@ impl Array<'_> {
     }
 }
 
-/// An array of whole numbers as ids.
+/// An array of whole numbers as ids, in the order of its shape, whichever way they lie in the file.
 pub(crate) fn ids(array: &Array<'_>) -> Result<Vec<i64>, String> {
-    let view = array.view()?;
-    let mut ids = Vec::new();
+    let text = |error: gather_core::Error| error.to_string();
+    // A tuple of no coordinates names the whole array, which the operator writes in row-major order.
+    let whole = View::new(&[0i64; 0], &[0]).map_err(text)?;
+    let in_order = GatherNd::new().run_dyn(&Registry::builtin(), &array.view()?, &DynView::from(&whole));
+    let in_order = in_order.map_err(text)?;
     macro_rules! of {
         ($($ty:ty)*) => {
-            $(if view.dtype() == <$ty as gather_core::Element>::DTYPE {
+            $(if in_order.dtype() == <$ty as gather_core::Element>::DTYPE {
+                let ids = in_order.downcast::<$ty>().map_err(text)?.into_vec();
                 let wide = |id: $ty| i64::try_from(id).map_err(|_| format!("the id {id} is out of range"));
-                let size = size_of::<$ty>();
-                for bytes in array.bytes.chunks_exact(size) {
-                    let mut number = [0; size_of::<$ty>()];
-                    number.copy_from_slice(bytes);
-                    ids.push(wide(<$ty>::from_ne_bytes(number))?);
-                }
-                return Ok(ids);
+                return ids.into_iter().map(wide).collect();
             })*
         };
     }
     of!(i8 i16 i32 i64 u8 u16 u32 u64);
-    Err(format!("{} is no type of ids", view.dtype()))
+    Err(format!("{} is no type of ids", in_order.dtype()))
+}
+
+/// Bytes of numbers in the machine's order, out of a file that has them in this order.
+pub(crate) fn in_native_order(dtype: DType, bytes: &[u8], is_big_endian: bool) -> Cow<'_, [u8]> {
+    if is_big_endian == cfg!(target_endian = "big") || dtype.size() == 1 {
+        return Cow::Borrowed(bytes);
+    }
+    let number = if dtype.name().starts_with("complex") { dtype.size() / 2 } else { dtype.size() };
+    let mut swapped = bytes.to_vec();
+    swapped.chunks_exact_mut(number).for_each(<[u8]>::reverse);
+    Cow::Owned(swapped)
 }
 
 /// A file mapped into memory.

@@ -1,6 +1,5 @@
 //! `.npy` files.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
@@ -9,7 +8,7 @@ use half::f16;
 use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
 use num_complex::Complex;
 
-use super::Array;
+use super::{Array, in_native_order};
 
 /// The longest header that is read, as NumPy has it.
 const MAX_HEADER: usize = 10_000;
@@ -41,15 +40,9 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
             return Err(format!("shape {shape:?} of {dtype} exceeds the address space"));
         }
     }
-    let foreign = if cfg!(target_endian = "little") { ">" } else { "<" };
-    let bytes = if descr.starts_with(foreign) && dtype.size() > 1 {
-        let part = if dtype.name().starts_with("complex") { dtype.size() / 2 } else { dtype.size() };
-        let mut swapped = rest.to_vec();
-        swapped.chunks_exact_mut(part).for_each(<[u8]>::reverse);
-        Cow::Owned(swapped)
-    } else {
-        Cow::Borrowed(rest)
-    };
+    // `=` and `|` are the machine's.
+    let is_big_endian = descr.starts_with('>') || !descr.starts_with('<') && cfg!(target_endian = "big");
+    let bytes = in_native_order(dtype, rest, is_big_endian);
     Ok(Array { dtype, shape, fortran: header.order() == Order::Fortran, bytes })
 }
 

@@ -1,20 +1,19 @@
 //! `.safetensors` files.
 
-use std::borrow::Cow;
-
 use gather_core::DType;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-use super::Array;
 use super::table::{Format, Table};
+use super::{Array, in_native_order};
 
 /// Reads one tensor of a file, in place.
 pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Array<'a>, String> {
     let view = find(file, tensor)?;
     let name = view.dtype().to_string();
     let dtype = DType::from_safetensors(&name).ok_or_else(|| format!("the data type {name} is not supported"))?;
-    Ok(Array { dtype, shape: view.shape().to_vec(), fortran: false, bytes: Cow::Borrowed(view.data()) })
+    let bytes = in_native_order(dtype, view.data(), false);
+    Ok(Array { dtype, shape: view.shape().to_vec(), fortran: false, bytes })
 }
 
 /// Finds one tensor of a file whose rows can be read as numbers, in place.

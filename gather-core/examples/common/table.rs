@@ -1,8 +1,7 @@
 //! Tables of numbers in any format, whose rows are read as `f32`.
 
 use gather_core::maps::{self, Block};
-use gather_core::{DynView, Element, Error, Gather, Index, Map, Param, Registry, Tensor, View};
-use half::{bf16, f16};
+use gather_core::{Element, Error, Gather, Index, Map, Param, Tensor, View};
 
 /// How the numbers of a table are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,9 +112,9 @@ impl Table<'_> {
                 return Err(format!("{:?} of shape {:?} has no rows of whole blocks", self.format, self.shape));
             }
             _ if !matches!(scales, Scales::None) => return Err(format!("{:?} takes no scales", self.format)),
-            Format::F32 => self.plain(ids, |value: f32| value),
-            Format::F16 => self.plain(ids, |value: f16| maps::f16_to_f32(value.to_bits())),
-            Format::BF16 => self.plain(ids, |value: bf16| maps::bf16_to_f32(value.to_bits())),
+            Format::F32 => self.plain(ids, f32::from_le_bytes),
+            Format::F16 => self.plain(ids, |bytes| maps::f16_to_f32(u16::from_le_bytes(bytes))),
+            Format::BF16 => self.plain(ids, |bytes| maps::bf16_to_f32(u16::from_le_bytes(bytes))),
             Format::Q8_0 => self.blocks(&maps::Q8_0_TO_F32, ids),
             Format::Q4_0 => self.blocks(&maps::Q4_0_TO_F32, ids),
             Format::Q4_1 => self.blocks(&maps::Q4_1_TO_F32, ids),
@@ -176,10 +175,17 @@ impl Table<'_> {
         Gather::new(0).run_map(map, &data, ids, (scale,))
     }
 
-    fn plain<T: Element, I: Index>(&self, ids: &View<'_, I>, value: impl Fn(T) -> f32) -> Result<Tensor<f32>, Error> {
-        let data = DynView::from_bytes(T::DTYPE, self.bytes, &self.shape)?;
-        let rows = Gather::new(0).run_dyn(&Registry::builtin(), &data, &DynView::from(ids))?.downcast::<T>()?;
+    /// Rows of numbers that are little-endian in the file, whatever the machine is.
+    fn plain<const N: usize, I: Index>(
+        &self,
+        ids: &View<'_, I>,
+        number: impl Fn([u8; N]) -> f32,
+    ) -> Result<Tensor<f32>, Error>
+    where
+        [u8; N]: Element,
+    {
+        let rows = Gather::new(0).run(&View::new(self.bytes.as_chunks::<N>().0, &self.shape)?, ids)?;
         let shape = rows.shape().to_vec();
-        Tensor::new(rows.into_vec().into_iter().map(value).collect(), &shape)
+        Tensor::new(rows.into_vec().into_iter().map(number).collect(), &shape)
     }
 }

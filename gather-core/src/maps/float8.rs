@@ -4,7 +4,7 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
-use crate::maps::numbers::{e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
+use crate::types::numbers::{e4m3_to_f32, e5m2_to_f32, e8m0_to_f32};
 
 crate::map_kernels! {
     /// E8M0 scales to `f32`, exactly. See [`e8m0_to_f32`](crate::maps::e8m0_to_f32).

@@ -4,7 +4,7 @@
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
-use crate::maps::numbers::{e2m1_to_f32, e8m0_to_f32};
+use crate::types::numbers::{e2m1_to_f32, e8m0_to_f32};
 
 /// The values of NF4: those that a normal distribution makes equally likely, with 0 among them.
 ///

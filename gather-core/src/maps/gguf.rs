@@ -7,7 +7,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::maps::block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
-use crate::maps::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
+use crate::types::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
 
 /// Two bytes of a block as an `f16`.
 #[inline(always)]

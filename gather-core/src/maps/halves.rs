@@ -7,8 +7,8 @@
 
 use half::{bf16, f16};
 
-use crate::maps::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::types::codes::{Scale, sealed};
+use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 crate::map_kernels! {
     /// Half precision to single, exactly.

@@ -82,8 +82,10 @@ mod float8;
 mod four_bits;
 mod gguf;
 mod halves;
-mod numbers;
 
+pub use crate::types::numbers::{
+    bf16_to_f32, e2m1_to_f32, e4m3_to_f32, e5m2_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16,
+};
 pub use affine::*;
 pub use block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
 pub use float8::*;
@@ -91,6 +93,3 @@ pub use four_bits::*;
 pub use gguf::*;
 #[cfg(feature = "half")]
 pub use halves::*;
-pub use numbers::{
-    bf16_to_f32, e2m1_to_f32, e4m3_to_f32, e5m2_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16,
-};

@@ -127,7 +127,8 @@ impl Gather {
     /// the result is the numbers that they stand for. Negative indices count from the end, and out-of-range ones yield
     /// zeros. [`run`](BlockQuantized::run) has the shapes and an example.
     ///
-    /// `block_size` values share a scale: a power of two from 16 on. `axis` is any but the last.
+    /// `block_size` values share a scale: a power of two from 16 on, or 0 for whole rows of FP8 and FP4
+    /// ([`Codes::is_float`]). `axis` is any but the last.
     #[must_use]
     pub fn block_quantized(axis: i64, codes: Codes, block_size: usize) -> GatherBlockQuantized {
         let gather = Self::new(axis).out_of_bounds(OutOfBounds::Zero);

@@ -15,6 +15,9 @@ use crate::types::element::Element;
 /// | `Bits8` | `uint8`, `bits = 8` | 0 to 255 | 128 |
 /// | `U4` | `uint4` | 0 to 15 | 0 |
 /// | `I4` | `int4` | -8 to 7 | 0 |
+/// | `E4M3`, `E4M3Fnuz` | `float8e4m3fn`, `float8e4m3fnuz` | FP8 | 0, and none can be given |
+/// | `E5M2`, `E5M2Fnuz` | `float8e5m2`, `float8e5m2fnuz` | FP8 | 0, and none can be given |
+/// | `E2M1` | `float4e2m1` | FP4 | 0, and none can be given |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Codes {
@@ -28,6 +31,16 @@ pub enum Codes {
     U4,
     /// Pairs of the ONNX type INT4.
     I4,
+    /// FP8 with 4 bits of exponent and 3 of mantissa, as [`maps::e4m3_to_f32`](crate::maps::e4m3_to_f32) reads it.
+    E4M3,
+    /// FP8 E4M3 with an exponent bias of 8, without infinities and without -0.0, whose code is NaN.
+    E4M3Fnuz,
+    /// FP8 with 5 bits of exponent and 2 of mantissa, as [`maps::e5m2_to_f32`](crate::maps::e5m2_to_f32) reads it.
+    E5M2,
+    /// FP8 E5M2 with an exponent bias of 16, without infinities and without -0.0, whose code is NaN.
+    E5M2Fnuz,
+    /// Pairs of FP4 E2M1 numbers, as [`maps::e2m1_to_f32`](crate::maps::e2m1_to_f32) reads them.
+    E2M1,
 }
 
 impl Codes {
@@ -36,8 +49,8 @@ impl Codes {
     pub const fn per_byte(self) -> usize {
         match self {
             Codes::Bits2 => 4,
-            Codes::Bits4 | Codes::U4 | Codes::I4 => 2,
-            Codes::Bits8 => 1,
+            Codes::Bits4 | Codes::U4 | Codes::I4 | Codes::E2M1 => 2,
+            Codes::Bits8 | Codes::E4M3 | Codes::E4M3Fnuz | Codes::E5M2 | Codes::E5M2Fnuz => 1,
         }
     }
 
@@ -48,8 +61,15 @@ impl Codes {
             Codes::Bits2 => 2,
             Codes::Bits4 => 8,
             Codes::Bits8 => 128,
-            Codes::U4 | Codes::I4 => 0,
+            _ => 0,
         }
+    }
+
+    /// Whether codes are floating-point numbers: they have no zero points, a block may be a whole row, and rows may
+    /// share scales.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        matches!(self, Codes::E4M3 | Codes::E4M3Fnuz | Codes::E5M2 | Codes::E5M2Fnuz | Codes::E2M1)
     }
 
     /// Whether zero points lie in one list, as the tensors of ONNX's types of four bits do, and not row by row.

@@ -10,6 +10,7 @@ pub(crate) mod error;
 pub(crate) mod index;
 pub(crate) mod level;
 pub(crate) mod method;
+pub(crate) mod numbers;
 pub(crate) mod op;
 #[cfg(feature = "bytemuck")]
 pub(crate) mod plain;

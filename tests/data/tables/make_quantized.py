@@ -23,8 +23,15 @@ CODES = {
     "Bits8": (TensorProto.UINT8, 8),
     "U4": (TensorProto.UINT4, 4),
     "I4": (TensorProto.INT4, 4),
+    "E4M3": (TensorProto.FLOAT8E4M3FN, 8),
+    "E4M3Fnuz": (TensorProto.FLOAT8E4M3FNUZ, 8),
+    "E5M2": (TensorProto.FLOAT8E5M2, 8),
+    "E5M2Fnuz": (TensorProto.FLOAT8E5M2FNUZ, 8),
+    "E2M1": (TensorProto.FLOAT4E2M1, 4),
 }
-# Codes, block size, axis, the shape of values, indices, type of scales, whether there are zero points.
+FLOATS = [kind for kind, _ in CODES.values() if kind not in (TensorProto.UINT8, TensorProto.UINT4, TensorProto.INT4)]
+# Codes, block size (0 for whole rows), axis, the shape of values, indices, type of scales, whether there are zero
+# points, and for floating-point codes, which dimensions share scales.
 CASES = [
     ("Bits4", 32, 0, [7, 64], [3, 0, -1, 7, -8, 6, -7], np.float32, True),
     ("Bits4", 32, 0, [7, 64], [[1, 2], [9, -3]], np.float32, False),
@@ -46,7 +53,21 @@ CASES = [
     ("I4", 16, 1, [3, 4, 18], [3, -4, 7], np.float32, True),
     ("I4", 16, -2, [2, 3, 32], 1, np.float16, True),
     ("I4", 128, 0, [3, 130], [2], np.float32, False),
+    ("E4M3", 64, 0, [3, 256], [0, 2, -2, 3], np.float32, False),
+    ("E4M3", 0, 0, [2, 40], [[1], [-2]], np.float16, False, [0]),
+    ("E4M3", 16, 1, [2, 4, 3, 33], [3, -1, -5], np.float32, False, [1]),
+    ("E4M3Fnuz", 128, 0, [2, 256], [1, 0], np.float32, False),
+    ("E4M3Fnuz", 0, 1, [2, 3, 20], [2, -3], np.float16, False, [0]),
+    ("E5M2", 32, -2, [2, 256], [1, -1], np.float32, False),
+    ("E5M2", 0, 0, [5, 17], 3, np.float32, False, [0]),
+    ("E5M2", 16, 2, [2, 3, 4, 24], [1, 3], np.float16, False, [0, 2]),
+    ("E5M2Fnuz", 256, 0, [1, 256], [0], np.float32, False),
+    ("E2M1", 16, 0, [4, 50], [3, 0, -4, 4], np.float32, False),
+    ("E2M1", 32, 1, [3, 2, 64], [[1, 0]], np.float16, False, [0, 1]),
+    ("E2M1", 0, 0, [3, 18], [2, 5], np.float32, False),
 ]
+# All codes of a byte, once each.
+WHOLE = 256
 SPECIAL = [0.0, -0.0, 1e-41, -3.4e38, np.inf, 6e-8, 65504.0]
 
 
@@ -56,12 +77,15 @@ def packed(kind: int, values: np.ndarray, row: int, name: str) -> onnx.TensorPro
     return helper.make_tensor(name, kind, shape, values.tobytes(), raw=True)
 
 
-def case(codes, block, axis, shape, indices, kind, with_zero_points):
+def case(codes, block, axis, shape, indices, kind, with_zero_points, shared=()):
     data_type, bits = CODES[codes]
-    per, packs = 8 // bits, data_type != TensorProto.UINT8
-    blocks = -(-shape[-1] // block)
+    per, packs = 8 // bits, bits == 4 and data_type != TensorProto.UINT8
+    blocks = -(-shape[-1] // block) if block else 1
     data = RNG.integers(0, 256, [*shape[:-1], shape[-1] // per], dtype=np.uint8)
-    scales = RNG.normal(size=[*shape[:-1], blocks]).astype(np.float32)
+    if data_type in FLOATS and data.size % WHOLE == 0:
+        data = np.resize(np.arange(WHOLE, dtype=np.uint8), data.shape)
+    rows = [1 if at in shared else dim for at, dim in enumerate(shape[:-1])]
+    scales = RNG.normal(size=[*rows, blocks]).astype(np.float32)
     at = RNG.choice(scales.size, size=min(3, scales.size // 2), replace=False)
     scales.reshape(-1)[at] = RNG.choice(SPECIAL, size=at.size)
     with np.errstate(over="ignore"):
@@ -90,8 +114,8 @@ def case(codes, block, axis, shape, indices, kind, with_zero_points):
         [helper.make_tensor_value_info("out", float_type, None)],
         constants,
     )
-    domains = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(graph, opset_imports=domains, ir_version=10)
+    domains = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=domains, ir_version=11)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (out,) = session.run(None, {"indices": indices})
     as_bits = lambda values: [int(v) for v in values.view("<u4" if kind is np.float32 else "<u2").ravel()]

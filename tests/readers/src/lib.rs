@@ -50,6 +50,14 @@ pub fn gguf_rows(file: &[u8], tensor: &str, ids: &[i64]) -> std::result::Result<
     common::gguf::parse(file, tensor)?.rows(&ids, Scales::None)
 }
 
+/// The whole numbers of a `.npy` file as ids.
+///
+/// # Errors
+/// What is wrong with the file, or why its numbers are no ids.
+pub fn npy_ids(file: &[u8]) -> std::result::Result<Vec<i64>, String> {
+    common::npy::parse(file).and_then(|array| common::ids(&array))
+}
+
 /// Checks that rows can be read of a table, by reading the first and the last.
 fn looked_up(table: std::result::Result<Table<'_>, String>) -> Outcome {
     let Ok(table) = table else { return Outcome::Refused };

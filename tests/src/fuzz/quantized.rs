@@ -1,15 +1,26 @@
 //! Cases of block-quantised data: every door must give what reading value by value gives.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Argument, Codes, Error, Gather, OutOfBounds, Par, Tensor, View, ViewMut};
+use gather_core::{Argument, Codes, Error, Gather, OutOfBounds, Par, Tensor, View, ViewMut, maps};
 
 use super::draw;
 use super::elements::mixed;
 use super::judge::OnPanic;
 use super::{MOST_OUT, Outcome};
 
-const CODES: [Codes; 5] = [Codes::Bits2, Codes::Bits4, Codes::Bits8, Codes::U4, Codes::I4];
-const BLOCK_SIZES: [usize; 8] = [16, 32, 16, 64, 128, 16, 1 << (usize::BITS / 2 + 8), 24];
+const CODES: [Codes; 10] = [
+    Codes::Bits2,
+    Codes::Bits4,
+    Codes::Bits8,
+    Codes::U4,
+    Codes::I4,
+    Codes::E4M3,
+    Codes::E4M3Fnuz,
+    Codes::E5M2,
+    Codes::E5M2Fnuz,
+    Codes::E2M1,
+];
+const BLOCK_SIZES: [usize; 9] = [16, 32, 16, 64, 128, 16, 1 << (usize::BITS / 2 + 8), 24, 0];
 
 #[derive(Debug)]
 struct Case {
@@ -25,6 +36,8 @@ struct Case {
     has_zero_points: bool,
     /// Whether there is a scale too many.
     misfits: bool,
+    /// Of the first three dimensions, those along which floating-point codes share scales.
+    shared: [bool; 3],
     seed: u64,
 }
 
@@ -51,6 +64,7 @@ pub fn block_quantized(u: &mut Unstructured<'_>) -> Result<Outcome> {
         level: draw::level(u)?,
         has_zero_points: u.arbitrary()?,
         misfits: draw::one_in(u, 24)?,
+        shared: if codes.is_float() { u.arbitrary()? } else { [false; 3] },
         seed: u64::from(u.arbitrary::<u16>()?) << 32,
     };
     Ok(case.check())
@@ -63,14 +77,34 @@ impl Case {
 
     /// Blocks of a row.
     fn blocks(&self) -> usize {
-        (self.shape[3] * self.codes.per_byte()).div_ceil(self.block_size)
+        match self.block_size {
+            0 => 1,
+            block_size => (self.shape[3] * self.codes.per_byte()).div_ceil(block_size),
+        }
+    }
+
+    fn takes_block_size(&self) -> bool {
+        self.block_size.is_power_of_two() || self.block_size == 0 && self.codes.is_float()
+    }
+
+    /// The dimensions of rows of scales.
+    fn scale_rows(&self) -> [usize; 3] {
+        [0, 1, 2].map(|dim| if self.shared[dim] { 1 } else { self.shape[dim] })
     }
 
     /// Value `at` of packed codes.
     fn code(&self, bytes: &[u8], at: usize) -> f32 {
         let (per, bits) = (self.codes.per_byte(), 8 / self.codes.per_byte());
         let code = u32::from(bytes[at / per]) >> (at % per * bits) & ((1 << bits) - 1);
-        if self.codes == Codes::I4 && code > 7 { code as f32 - 16.0 } else { code as f32 }
+        match self.codes {
+            Codes::I4 if code > 7 => code as f32 - 16.0,
+            Codes::E4M3 => maps::e4m3_to_f32(code as u8),
+            Codes::E5M2 => maps::e5m2_to_f32(code as u8),
+            Codes::E2M1 => maps::e2m1_to_f32(code as u8),
+            Codes::E4M3Fnuz => fnuz(code, 3),
+            Codes::E5M2Fnuz => fnuz(code, 2),
+            _ => code as f32,
+        }
     }
 
     /// What position `index` of the axis is, or `None` for zeros.
@@ -96,12 +130,18 @@ impl Case {
                         continue;
                     };
                     let (row, value) = ((p * dim + at) * between + q / (bytes * per), q % (bytes * per));
-                    let block = value / self.block_size;
+                    let block = value.checked_div(self.block_size).unwrap_or(0);
                     let zero_point = match zero_points {
                         Some(codes) => self.code(codes, row * zero_row + block),
                         None => self.codes.default_zero_point().into(),
                     };
-                    out.push((self.code(data, row * bytes * per + value) - zero_point) * scales[row * blocks + block]);
+                    let coordinates = [p, at, q / (bytes * per)];
+                    let scale_row = (0..3).fold(0, |row, dim| {
+                        let rows = self.scale_rows()[dim];
+                        row * rows + coordinates[dim] % rows
+                    });
+                    let scale = scales[scale_row * blocks + block];
+                    out.push((self.code(data, row * bytes * per + value) - zero_point) * scale);
                 }
             }
         }
@@ -114,17 +154,19 @@ impl Case {
         let (rows, per, blocks) = (before * dim * between, self.codes.per_byte(), self.blocks());
         let data: Vec<u8> = (0..rows * bytes).map(|at| self.noise(at) as u8).collect();
         let last = blocks + usize::from(self.misfits);
-        let scales: Vec<f32> = (0..rows * last).map(|at| self.noise(!at) as i16 as f32 / 64.0).collect();
+        let [a, b, c] = self.scale_rows();
+        let scales: Vec<f32> = (0..a * b * c * last).map(|at| self.noise(!at) as i16 as f32 / 64.0).collect();
         let zero_shape = match self.codes {
             Codes::U4 | Codes::I4 => vec![(rows * blocks).div_ceil(per)],
+            codes if codes.is_float() => vec![0],
             _ => vec![before, dim, between, blocks.div_ceil(per)],
         };
         let zero_points: Vec<u8> =
             (0..zero_shape.iter().product()).map(|at: usize| self.noise(at + 1_000_000) as u8).collect();
         let zero_view = View::new(&zero_points, &zero_shape).expect("as many as the shape says");
-        let zero_points = self.has_zero_points.then_some(&zero_points[..]);
+        let zero_points = (self.has_zero_points && !self.codes.is_float()).then_some(&zero_points[..]);
         let data_view = View::new(&data, &self.shape).expect("as many as the shape says");
-        let scale_view = View::new(&scales, &[before, dim, between, last]).expect("as many as the shape says");
+        let scale_view = View::new(&scales, &[a, b, c, last]).expect("as many as the shape says");
         let indices = View::new(&self.indices, &[self.indices.len()]).expect("as many as the shape says");
 
         let op = Gather::block_quantized(1, self.codes, self.block_size).out_of_bounds(self.out_of_bounds);
@@ -136,7 +178,7 @@ impl Case {
         assert_eq!(got.as_ref().map(Tensor::shape), planned.as_ref().map(Tensor::shape));
         let bad = self.indices.iter().any(|&index| !(-(dim as i64)..dim as i64).contains(&index));
         match &got {
-            Err(Error::BlockSizeOutOfRange { .. }) => assert!(!self.block_size.is_power_of_two()),
+            Err(Error::BlockSizeOutOfRange { .. }) => assert!(!self.takes_block_size()),
             Err(Error::ShapeMismatch { argument: Argument::Scales | Argument::ZeroPoints, .. }) => {
                 assert!(self.misfits)
             }
@@ -146,18 +188,41 @@ impl Case {
             }
             Err(error) => panic!("{error}"),
             Ok(_) => {
-                assert!(!self.misfits && self.block_size.is_power_of_two());
+                assert!(!self.misfits && self.takes_block_size());
                 assert!(!bad || self.out_of_bounds != OutOfBounds::Error);
             }
         }
         let Ok(got) = got else { return Outcome::Refused };
         let expected = self.expected(&data, &scales, zero_points);
         let shape = [before, self.indices.len(), between, bytes * per];
-        assert_eq!((got.shape(), got.as_slice()), (&shape[..], &expected[..]));
+        assert_eq!(got.shape(), shape);
+        self.assert_same(got.as_slice(), &expected);
         let mut out = vec![f32::NAN; expected.len()];
         let mut view = ViewMut::new(&mut out, &shape).expect("as many as the shape says");
         op.run_into(&data_view, &indices, &scale_view, given, &mut view).expect("a run like the one before");
-        assert_eq!(out, expected);
+        self.assert_same(&out, &expected);
         Outcome::Values
+    }
+
+    /// NaN is like NaN.
+    fn assert_same(&self, got: &[f32], expected: &[f32]) {
+        assert_eq!(got.len(), expected.len());
+        for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
+            assert!(got == expected || got.is_nan() && expected.is_nan(), "value {at} is {got}, not {expected}");
+        }
+    }
+}
+
+/// FP8 without infinities and without -0.0, by its definition: the bias is one more than the middle of the exponents.
+fn fnuz(code: u32, mantissa_bits: u32) -> f32 {
+    let (exponent, mantissa) = ((code & 0x7f) >> mantissa_bits, code & ((1 << mantissa_bits) - 1));
+    let bias = 1 << (6 - mantissa_bits);
+    let fraction = mantissa as f32 / (1 << mantissa_bits) as f32;
+    let (whole, exponent) = if exponent == 0 { (0.0, 1) } else { (1.0, exponent as i32) };
+    let magnitude = (whole + fraction) * 2f32.powi(exponent - bias);
+    match code {
+        0x80 => f32::NAN,
+        0x81.. => -magnitude,
+        _ => magnitude,
     }
 }

@@ -5,9 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::MoveFn;
-use crate::kernels::convert::converted_scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512};
+use crate::kernels::convert::{converted_scalar, prefetch_given};
 use crate::types::element::Element;
 use crate::types::level::Level;
 
@@ -243,6 +243,10 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     /// K8: every parameter has a value for its place.
     #[doc(hidden)]
     unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self;
+
+    /// Asks for the values that elements have of their own.
+    #[doc(hidden)]
+    fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize);
 }
 
 macro_rules! params {
@@ -273,6 +277,13 @@ macro_rules! params {
             unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self {
                 // SAFETY: the caller's promise.
                 ($(unsafe { lookups.$field.at(place) },)*)
+            }
+
+            #[inline(always)]
+            fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize) {
+                $(if lookups.$field.element_step != 0 {
+                    prefetch_given(lookups.$field.values, element, elements);
+                })*
             }
         }
     };

@@ -216,8 +216,14 @@ unsafe fn convert_rows<C: Convert>(
     // SAFETY: K8: what is given for this map's parameters.
     let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
     if conversion(args).elements > 1 {
+        let convert = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], place| convert(from, to, given, place);
+        let fetch = |element, elements| {
+            if given.per_element {
+                C::Params::prefetch(&given.lookups, element, elements);
+            }
+        };
         // SAFETY: the caller's promise.
-        return unsafe { convert_slices(args, job, given.data, |from, to, place| convert(from, to, given, place)) };
+        return unsafe { convert_slices(args, job, given.data, convert, fetch) };
     }
     for i in 0..job.n {
         // SAFETY: K8; `i < n`.
@@ -231,7 +237,9 @@ unsafe fn convert_rows<C: Convert>(
     }
 }
 
-/// Converts resolved rows slice by slice: whole rows, or pieces of rows between which the next one is fetched.
+/// Converts resolved rows slice by slice: whole rows, or pieces of rows between which the next one is fetched. What is
+/// given for the elements of a row lies elsewhere, and is fetched by `fetch`, by the first element's place in data and
+/// their number.
 ///
 /// # Safety
 /// As for [`MoveFn`], for rows of `In` that become rows of `Out`. Data begins at the address `data`.
@@ -241,6 +249,7 @@ unsafe fn convert_slices<In: Copy, Out>(
     job: &MoveJob,
     data: usize,
     convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
+    fetch: impl Fn(usize, usize),
 ) {
     let elements = conversion(args).elements;
     let piece = (PIECE / size_of::<In>()).max(1);
@@ -257,6 +266,7 @@ unsafe fn convert_slices<In: Copy, Out>(
         }
         // SAFETY: below `n`.
         let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
+        fetch(next.addr().wrapping_sub(data) / size_of::<In>(), elements);
         let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
         for (k, (from, to)) in pieces.enumerate() {
             prefetch(next.wrapping_add(k * piece * size_of::<In>()), size_of_val(from));
@@ -266,8 +276,14 @@ unsafe fn convert_slices<In: Copy, Out>(
     }
 }
 
-/// Bytes of a row that are prefetched at once.
+/// Bytes of a row, or of what is given for it, that are prefetched at once.
 const PIECE: usize = 256;
+
+/// Asks for the first values of those from `at` on that are given for a row.
+#[inline(always)]
+fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
+    prefetch(values.as_ptr().wrapping_add(at).cast(), n.saturating_mul(size_of::<V>()).min(PIECE));
+}
 
 /// Where row `i` comes from, where it goes, and its place in data, which begins at an address.
 ///

@@ -15,14 +15,17 @@
 
 use core::mem::MaybeUninit;
 
+use smallvec::SmallVec;
+
 use crate::kernels::args::IndexArgs;
-use crate::kernels::convert::convert_slices;
 use crate::kernels::convert::map::ConvertFns;
+use crate::kernels::convert::{convert_slices, prefetch_given};
 use crate::kernels::moves::MoveJob;
 use crate::types::codes::{Codes, Scale};
+use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
 
 /// What is given with block-quantised data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Quantized<'a, T> {
     /// The address of the first byte of data.
     pub(crate) data: usize,
@@ -30,9 +33,71 @@ pub(crate) struct Quantized<'a, T> {
     pub(crate) row: usize,
     /// Bytes of a block, as a power of two.
     pub(crate) block_log2: u32,
-    /// One scale for each block, row after row.
+    /// One scale for each block, row after row of those that `scale_rows` leads to.
     pub(crate) scales: &'a [T],
+    pub(crate) scale_rows: ScaleRows,
     pub(crate) zero_points: ZeroPoints<'a>,
+}
+
+/// Which row of scales a row of data has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScaleRows {
+    /// Groups of dimensions that have scales of their own, or share them, the innermost first: rows of data in a group,
+    /// and the step from one to the next in rows of scales. None where each row of data has its own.
+    groups: SmallVec<[(usize, usize); 8]>,
+}
+
+impl ScaleRows {
+    /// For the dimensions of rows of data, and those of rows of scales, which are the same or 1.
+    pub(crate) fn new(data: &[usize], scales: &[usize]) -> Self {
+        debug_assert_eq!(data.len(), scales.len());
+        let mut groups = SmallVec::<[(usize, usize); 8]>::new();
+        let mut rows = 1;
+        for (&dim, &own) in data.iter().zip(scales).rev().filter(|&(&dim, _)| dim != 1) {
+            let step = if own == dim { rows } else { 0 };
+            match groups.last_mut() {
+                Some((outer, of_group)) if (*of_group == 0) == (step == 0) => *outer = outer.wrapping_mul(dim),
+                _ => groups.push((dim, step)),
+            }
+            rows = rows.wrapping_mul(own);
+        }
+        if groups.iter().all(|&(_, step)| step != 0) {
+            groups.clear();
+        }
+        ScaleRows { groups }
+    }
+
+    #[inline(always)]
+    fn of(&self, mut row: usize) -> usize {
+        if self.groups.is_empty() {
+            return row;
+        }
+        let mut at = 0;
+        for &(rows, step) in &self.groups {
+            at += row % rows * step;
+            row /= rows;
+        }
+        at
+    }
+}
+
+impl<T> Quantized<'_, T> {
+    /// Blocks of a row of data.
+    #[inline(always)]
+    fn blocks(&self) -> usize {
+        self.row.div_ceil(1 << self.block_log2)
+    }
+
+    /// Asks for the scales and zero points of bytes of data.
+    #[inline(always)]
+    fn prefetch(&self, per_byte: usize, at: usize, bytes: usize) {
+        let (row, blocks) = (at / self.row, self.blocks());
+        let n = (bytes / self.row).saturating_mul(blocks);
+        prefetch_given(self.scales, self.scale_rows.of(row).wrapping_mul(blocks), n);
+        if let ZeroPoints::Packed { codes, row: of_row } = self.zero_points {
+            prefetch_given(codes, row.wrapping_mul(of_row) / per_byte, n.div_ceil(per_byte));
+        }
+    }
 }
 
 /// The zero points of blocks.
@@ -47,20 +112,75 @@ pub(crate) enum ZeroPoints<'a> {
 /// What converts the rows of codes, by level.
 pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ConvertFns {
     match codes {
-        Codes::Bits2 => fns::<T, 4, false>(),
-        Codes::Bits4 | Codes::U4 => fns::<T, 2, false>(),
-        Codes::Bits8 => fns::<T, 1, false>(),
-        Codes::I4 => fns::<T, 2, true>(),
+        Codes::Bits2 => fns::<T, 4, Unsigned>(),
+        Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
+        Codes::Bits8 => fns::<T, 1, Unsigned>(),
+        Codes::I4 => fns::<T, 2, Signed>(),
+        Codes::E4M3 => fns::<T, 1, E4m3>(),
+        Codes::E4M3Fnuz => fns::<T, 1, E4m3Fnuz>(),
+        Codes::E5M2 => fns::<T, 1, E5m2>(),
+        Codes::E5M2Fnuz => fns::<T, 1, E5m2Fnuz>(),
+        Codes::E2M1 => fns::<T, 2, E2m1>(),
     }
 }
 
-fn fns<T: Scale, const PER: usize, const SIGNED: bool>() -> ConvertFns {
+/// Codes of which a byte holds `PER`, the lowest bits first.
+trait Decode<const PER: usize> {
+    /// What code `k` of a byte stands for, before its zero point is subtracted.
+    fn value(byte: u8, k: usize) -> f32;
+}
+
+struct Unsigned;
+struct Signed;
+
+impl<const PER: usize> Decode<PER> for Unsigned {
+    #[inline(always)]
+    fn value(byte: u8, k: usize) -> f32 {
+        f32::from(at_top::<PER>(byte, k) >> (8 - 8 / PER))
+    }
+}
+
+impl<const PER: usize> Decode<PER> for Signed {
+    #[inline(always)]
+    fn value(byte: u8, k: usize) -> f32 {
+        f32::from(at_top::<PER>(byte, k) as i8 >> (8 - 8 / PER))
+    }
+}
+
+/// The bits of code `k`, at the top of a byte.
+#[inline(always)]
+fn at_top<const PER: usize>(byte: u8, k: usize) -> u8 {
+    byte << (8 - 8 / PER * (k + 1))
+}
+
+/// Codes that are floating-point numbers.
+macro_rules! floats {
+    ($($name:ident, $per:literal, $to_f32:ident;)*) => {$(
+        struct $name;
+
+        impl Decode<$per> for $name {
+            #[inline(always)]
+            fn value(byte: u8, k: usize) -> f32 {
+                $to_f32(byte >> (8 / $per * k))
+            }
+        }
+    )*};
+}
+floats! {
+    E4m3, 1, e4m3_to_f32;
+    E4m3Fnuz, 1, e4m3fnuz_to_f32;
+    E5m2, 1, e5m2_to_f32;
+    E5m2Fnuz, 1, e5m2fnuz_to_f32;
+    E2m1, 2, e2m1_to_f32;
+}
+
+fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ConvertFns {
     ConvertFns::new(
-        quantized_scalar::<T, PER, SIGNED>,
+        quantized_scalar::<T, PER, D>,
         #[cfg(target_arch = "x86_64")]
-        quantized_avx2::<T, PER, SIGNED>,
+        quantized_avx2::<T, PER, D>,
         #[cfg(target_arch = "x86_64")]
-        quantized_avx512::<T, PER, SIGNED>,
+        quantized_avx512::<T, PER, D>,
     )
 }
 
@@ -70,28 +190,29 @@ macro_rules! levels {
         /// # Safety
         /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data.
         $(#[$feature])*
-        unsafe fn $rows<T: Scale, const PER: usize, const SIGNED: bool>(args: &IndexArgs<'_>, job: &MoveJob) {
+        unsafe fn $rows<T: Scale, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
             // SAFETY: K8: what is given with data of this type of scales.
             let given = unsafe { &*args.params.cast::<Quantized<'_, T>>() };
             let convert = |from: &[u8], to: &mut [MaybeUninit<[T; PER]>], place: super::Place| {
                 // SAFETY: K7: the machine has this level, as the caller says.
-                unsafe { $row::<T, PER, SIGNED>(given, from, to, place.element) }
+                unsafe { $row::<T, PER, D>(given, from, to, place.element) }
             };
+            let fetch = |element, elements| given.prefetch(PER, element, elements);
             // SAFETY: the caller's promise.
-            unsafe { convert_slices(args, job, given.data, convert) }
+            unsafe { convert_slices(args, job, given.data, convert, fetch) }
         }
 
         /// # Safety
         /// K7: the machine has the level.
         #[inline(never)]
         $(#[$feature])*
-        unsafe fn $row<T: Scale, const PER: usize, const SIGNED: bool>(
+        unsafe fn $row<T: Scale, const PER: usize, D: Decode<PER>>(
             given: &Quantized<'_, T>,
             from: &[u8],
             to: &mut [MaybeUninit<[T; PER]>],
             at: usize,
         ) {
-            convert::<T, PER, SIGNED>(given, from, to, at);
+            convert::<T, PER, D>(given, from, to, at);
         }
     )*};
 }
@@ -105,29 +226,29 @@ levels! {
 
 /// Converts bytes, the first of which is number `at` of data, block by block.
 #[inline(always)]
-fn convert<T: Scale, const PER: usize, const SIGNED: bool>(
+fn convert<T: Scale, const PER: usize, D: Decode<PER>>(
     given: &Quantized<'_, T>,
     mut from: &[u8],
     mut to: &mut [MaybeUninit<[T; PER]>],
     at: usize,
 ) {
     let bytes = 1 << given.block_log2;
-    let blocks = given.row.div_ceil(bytes);
+    let blocks = given.blocks();
     let (mut row, mut at) = (at / given.row, at % given.row);
     while !from.is_empty() {
         let block = at >> given.block_log2;
         let len = (bytes - at % bytes).min(given.row - at).min(from.len());
         let (codes, later) = from.split_at(len);
         let (values, room) = to.split_at_mut(len);
-        let scale = given.scales[row * blocks + block].to_f32();
+        let scale = given.scales[given.scale_rows.of(row) * blocks + block].to_f32();
         let zero_point = match given.zero_points {
             ZeroPoints::All(value) => value,
             ZeroPoints::Packed { codes, row: of_row } => {
                 let place = row * of_row + block;
-                value_of::<PER, SIGNED>(codes[place / PER], place % PER)
+                D::value(codes[place / PER], place % PER)
             }
         };
-        run::<T, PER, SIGNED>(codes, values, scale, zero_point);
+        run::<T, PER, D>(codes, values, scale, zero_point);
         (from, to, at) = (later, room, at + len);
         if at == given.row {
             (row, at) = (row + 1, 0);
@@ -137,7 +258,7 @@ fn convert<T: Scale, const PER: usize, const SIGNED: bool>(
 
 /// Converts bytes of one block.
 #[inline(always)]
-fn run<T: Scale, const PER: usize, const SIGNED: bool>(
+fn run<T: Scale, const PER: usize, D: Decode<PER>>(
     from: &[u8],
     to: &mut [MaybeUninit<[T; PER]>],
     scale: f32,
@@ -145,16 +266,16 @@ fn run<T: Scale, const PER: usize, const SIGNED: bool>(
 ) {
     // 32 values at a time, then byte by byte.
     let (from, to) = match PER {
-        1 => chunks::<T, PER, SIGNED, 32>(from, to, scale, zero_point),
-        2 => chunks::<T, PER, SIGNED, 16>(from, to, scale, zero_point),
-        _ => chunks::<T, PER, SIGNED, 8>(from, to, scale, zero_point),
+        1 => chunks::<T, PER, D, 32>(from, to, scale, zero_point),
+        2 => chunks::<T, PER, D, 16>(from, to, scale, zero_point),
+        _ => chunks::<T, PER, D, 8>(from, to, scale, zero_point),
     };
-    chunks::<T, PER, SIGNED, 1>(from, to, scale, zero_point);
+    chunks::<T, PER, D, 1>(from, to, scale, zero_point);
 }
 
 /// Converts `N` bytes at a time; returns what is left.
 #[inline(always)]
-fn chunks<'a, 'b, T: Scale, const PER: usize, const SIGNED: bool, const N: usize>(
+fn chunks<'a, 'b, T: Scale, const PER: usize, D: Decode<PER>, const N: usize>(
     from: &'a [u8],
     to: &'b mut [MaybeUninit<[T; PER]>],
     scale: f32,
@@ -166,7 +287,7 @@ fn chunks<'a, 'b, T: Scale, const PER: usize, const SIGNED: bool, const N: usize
         for i in 0..N {
             let mut values = [T::ZERO; PER];
             for k in 0..PER {
-                values[k] = T::from_f32((value_of::<PER, SIGNED>(codes[i], k) - zero_point) * scale);
+                values[k] = T::from_f32((D::value(codes[i], k) - zero_point) * scale);
             }
             to[i].write(values);
         }
@@ -174,13 +295,4 @@ fn chunks<'a, 'b, T: Scale, const PER: usize, const SIGNED: bool, const N: usize
         core::hint::black_box(());
     }
     (codes_left, room_left)
-}
-
-/// Code `k` of a byte that holds `PER` of them, the lowest bits first.
-#[inline(always)]
-fn value_of<const PER: usize, const SIGNED: bool>(byte: u8, k: usize) -> f32 {
-    let bits = 8 / PER;
-    // The code's bits, at the top of the byte and then at the bottom.
-    let top = byte << (8 - bits * (k + 1));
-    if SIGNED { f32::from(top as i8 >> (8 - bits)) } else { f32::from(top >> (8 - bits)) }
 }

@@ -33,6 +33,7 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("BlockQuantizedPlan::run_into", Test("tables::block_quantized_data")),
     ("BlockQuantizedPlan::will_need", Test("tables::block_quantized_data")),
     ("Codes::default_zero_point", Test("tables::block_quantized_data")),
+    ("Codes::is_float", Test("tables::block_quantized_data")),
     ("Codes::per_byte", Test("tables::block_quantized_data")),
     ("DepthToSpace::get_block_size", Test("inverses::depth_presets")),
     ("DepthToSpace::get_mode", Test("inverses::depth_presets")),

@@ -106,12 +106,33 @@ pub const fn e4m3_to_f32(code: u8) -> f32 {
 
 /// The seven low bits of an E4M3 number as a magnitude. All 128 are numbers.
 #[inline(always)]
-pub(super) const fn e4m3_magnitude(rest: u32) -> f32 {
+pub(crate) const fn e4m3_magnitude(rest: u32) -> f32 {
     // Exponents move from a bias of 7 to one of 127.
     let normal = (rest << 20) + (120 << 23);
     // The bits make a number that is 2^-6 more than the value. The subtraction is exact.
     let subnormal = f32::from_bits((rest << 20) + (121 << 23)) - f32::from_bits(121 << 23);
     f32::from_bits(if rest < 8 { subnormal.to_bits() } else { normal })
+}
+
+/// `E4M3FNUZ`: as [`e4m3_to_f32`], but the exponent has a bias of 8, and the one NaN stands where -0.0 would.
+#[inline(always)]
+pub(crate) const fn e4m3fnuz_to_f32(code: u8) -> f32 {
+    fnuz(code, e4m3_magnitude(code as u32 & 0x7f))
+}
+
+/// `E5M2FNUZ`: as [`e5m2_to_f32`], but the exponent has a bias of 16, all magnitudes are numbers, and the one NaN stands
+/// where -0.0 would.
+#[inline(always)]
+pub(crate) const fn e5m2fnuz_to_f32(code: u8) -> f32 {
+    fnuz(code, e5m2_magnitude(code as u32 & 0x7f))
+}
+
+/// An FP8 number without infinities and without -0.0, by twice its magnitude. Halving is exact: nothing is subnormal in
+/// `f32`.
+#[inline(always)]
+const fn fnuz(code: u8, doubled: f32) -> f32 {
+    let sign = (code as u32 & 0x80) << 24;
+    f32::from_bits(if code == 0x80 { 0x7fc0_0000 } else { (doubled * 0.5).to_bits() | sign })
 }
 
 /// An FP8 number with 5 bits of exponent and 2 of mantissa to `f32`, exactly.
@@ -129,13 +150,19 @@ pub(super) const fn e4m3_magnitude(rest: u32) -> f32 {
 #[must_use]
 pub const fn e5m2_to_f32(code: u8) -> f32 {
     let (sign, rest) = ((code as u32 & 0x80) << 24, code as u32 & 0x7f);
+    let finite = e5m2_magnitude(rest).to_bits();
+    let special = if rest == 0x7c { 0x7f80_0000 } else { 0x7fc0_0000 };
+    f32::from_bits(sign | if rest < 0x7c { finite } else { special })
+}
+
+/// The seven low bits of an E5M2 number as a magnitude, as if all 128 were numbers.
+#[inline(always)]
+const fn e5m2_magnitude(rest: u32) -> f32 {
     // Exponents move from a bias of 15 to one of 127.
     let normal = (rest << 21) + (112 << 23);
     // The bits make a number that is 2^-14 more than the value. The subtraction is exact.
     let subnormal = f32::from_bits((rest << 21) + (113 << 23)) - f32::from_bits(113 << 23);
-    let finite = if rest < 4 { subnormal.to_bits() } else { normal };
-    let special = if rest == 0x7c { 0x7f80_0000 } else { 0x7fc0_0000 };
-    f32::from_bits(sign | if rest < 0x7c { finite } else { special })
+    f32::from_bits(if rest < 4 { subnormal.to_bits() } else { normal })
 }
 
 /// A scale of microscaling formats: 2^(code - 127), and NaN for 255 ([OCP microscaling formats
@@ -174,7 +201,7 @@ pub const fn e2m1_to_f32(code: u8) -> f32 {
 
 /// Twice the magnitude of the low four bits as an FP4 number: 0, 1, 2, 3, 4, 6, 8, 12.
 #[inline(always)]
-pub(super) const fn e2m1_doubled(code: u8) -> u8 {
+pub(crate) const fn e2m1_doubled(code: u8) -> u8 {
     // The steps are 1 up to 4, then 2, 2 and 4. Each term adds what a step has more than that before it. Subtractions
     // that stop at 0 exist for vectors of bytes, and shifts by different numbers do not.
     let magnitude = code & 7;
@@ -183,7 +210,7 @@ pub(super) const fn e2m1_doubled(code: u8) -> u8 {
 
 /// The low four bits as an FP4 number, doubled, which makes it a whole number. -0.0 is 0.
 #[inline(always)]
-pub(super) const fn e2m1_doubled_signed(code: u8) -> i8 {
+pub(crate) const fn e2m1_doubled_signed(code: u8) -> i8 {
     let sign = (code << 4) as i8 >> 7;
     (e2m1_doubled(code) as i8 ^ sign) - sign
 }
