@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::kernels::reduce::{BagFn, BagFns, ByLevel, PositionsFn};
+use crate::kernels::reduce::{BagFn, BagFns, ByLevel, Lengths, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
@@ -97,6 +97,18 @@ impl Bounds {
         self.start(bag)..self.start(bag + 1)
     }
 
+    /// Of the bags from the first of `bags` on those that have up to `most` rows together, and none of them no row.
+    pub(crate) fn full(&self, bags: Range<usize>, most: usize) -> Lengths<'_> {
+        match &self.kind {
+            Kind::Every { len, .. } => Lengths::Every { len: *len, bags: bags.len().min(most / len) },
+            Kind::At(bounds) => {
+                let bounds = &bounds[bags.start..=bags.end];
+                let fits = |pair: &&[usize]| pair[0] < pair[1] && pair[1] - bounds[0] <= most;
+                Lengths::Between(&bounds[..=bounds.windows(2).take_while(fits).count()])
+            }
+        }
+    }
+
     /// How many indices are in bags.
     pub(crate) fn used(&self) -> usize {
         self.start(self.bags())
@@ -159,6 +171,8 @@ pub(crate) struct BagPlan {
     out_stride: isize,
     out: Layout,
     zero: ElementBytes,
+    /// Zeros for `elements` elements, under [`OutOfBounds::Zero`]; else none.
+    zeros: Arc<Vec<u8>>,
     action: Action,
     prefetch_distance: usize,
     work: Work,
@@ -168,7 +182,7 @@ impl BagPlan {
     /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag.
     ///
     /// # Errors
-    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`].
+    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::AllocationFailed`].
     pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout, bounds: Bounds) -> Result<Self, Error> {
         debug_assert!(out.shape()[0] == bounds.bags() && out.shape()[1..] == data.shape()[1..], "P1, P2");
         let level = Level::resolve(request.options.level)?;
@@ -190,6 +204,9 @@ impl BagPlan {
             OutOfBounds::Error => Action::Check,
             _ => Action::Nothing,
         };
+        let zero = request.dtype.zero();
+        let fills = request.policy.out_of_bounds == OutOfBounds::Zero && action == Action::Run;
+        let zeros = if fills { repeated(&zero, elements)? } else { Vec::new() };
         let rows = bounds.used();
         Ok(BagPlan {
             request: *request,
@@ -199,7 +216,8 @@ impl BagPlan {
             stride: data.strides()[0].wrapping_mul(size as isize),
             out_stride: out.strides()[0].wrapping_mul(size as isize),
             out: out.clone(),
-            zero: request.dtype.zero(),
+            zero,
+            zeros: Arc::new(zeros),
             action,
             prefetch_distance: if loops.is_empty() {
                 prefetch_distance(elements.saturating_mul(size), reach)
@@ -276,6 +294,11 @@ impl BagPlan {
         &self.zero
     }
 
+    /// A row of zeros, where the policy asks for one.
+    pub(crate) fn zeros(&self) -> *const u8 {
+        self.zeros.as_ptr()
+    }
+
     pub(crate) fn action(&self) -> Action {
         self.action
     }
@@ -304,6 +327,16 @@ impl BagPlan {
     pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
         self.work.tasks(self.request.options.par, threads)
     }
+}
+
+/// Bytes so many times over.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
+    let mut all = memory::reserve(bytes.len().saturating_mul(count))?;
+    (0..count).for_each(|_| all.extend_from_slice(bytes));
+    Ok(all)
 }
 
 /// Bytes of data from which on rows are asked for ahead (bench `bags`).

@@ -269,8 +269,8 @@ impl EmbeddingBag {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: one pass over the rows in bags, and one over the indices, or one for each thread where one bag has more than
-    /// a thread's share of them; one allocation, one for the bounds of bags with offsets, and one for sums of bags of more
-    /// than 512 rows.
+    /// a thread's share of them; one allocation, one for the bounds of bags with offsets, one for sums of bags of more than
+    /// 512 rows, and one for a row of zeros under [`OutOfBounds::Zero`].
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],

@@ -1,10 +1,9 @@
 //! Running bags.
 //!
 //! ```text
-//! for each bag of a piece:
-//!     for each part of its rows, up to `PART`:            (one part but for long bags)
-//!         resolve its indices, and some further on         (`window`)
-//!         reduce its rows, all columns                     (`kernels/reduce/bag`)
+//! for bags of a piece, as many as a window has rows of:    (or a part of one bag, where it is long or has padding)
+//!     resolve their indices, and some further on           (`window`)
+//!     reduce their rows, all columns                       (`kernels/reduce/bag`)
 //! ```
 //!
 //! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns of
@@ -21,7 +20,7 @@ use crate::exec::bag::window::{PART, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT};
+use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome};
 use crate::plan::{Action, BagPlan};
 use crate::tensor::layout::Layout;
@@ -68,7 +67,8 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
     };
     let cut = Cut::new(plan, tasks);
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()))?;
-    let call = Call { plan, reduce, operands, indices: indices(plan, &operands), scratch: &scratch };
+    let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
+    let call = Call { plan, reduce, operands, even_weights, indices: indices(plan, &operands), scratch: &scratch };
     let outcome = share(tasks, cut.pieces(), |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
@@ -94,7 +94,9 @@ fn used(plan: &BagPlan, indices: &Layout) -> Result<Layout, Error> {
 /// run to the next.
 fn walk(layout: &Layout) -> (usize, isize, isize) {
     match (layout.shape(), layout.strides()) {
-        ([bags, run], &[outer, step]) if *bags > 1 => ((*run).max(1), step, outer),
+        (&[bags, run], &[outer, step]) if bags > 1 && outer != step.wrapping_mul(run as isize) => {
+            (run.max(1), step, outer)
+        }
         (_, &[.., step]) => (layout.len().max(1), step, 0),
         _ => (1, 0, 0),
     }
@@ -212,6 +214,8 @@ struct Call<'a> {
     plan: &'a BagPlan,
     reduce: BagFn,
     operands: BagOperands<'a>,
+    /// Whether weights are an even step apart, those of the next bag too.
+    even_weights: bool,
     indices: BagIndices,
     scratch: &'a Scratch,
 }
@@ -226,63 +230,96 @@ impl Call<'_> {
     /// # Safety
     /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
     unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
-        let (plan, bounds) = (self.plan, self.plan.bounds());
-        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end));
+        let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
+        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end), ahead);
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
-        for bag in bags {
+        let mut bag = bags.start;
+        while bag < bags.end {
             let Range { start, end } = bounds.of(bag);
-            let (mut at, mut counted) = (start, 0);
-            loop {
-                let n = (end - at).min(PART);
+            if all_count && start < end && end - start <= PART {
                 // SAFETY: X1 and P2: the bag's indices are among those that there are.
-                let (rows, next) = unsafe { window.rows(at, n, plan.prefetch_distance()) };
-                let count = if all_count { n } else { rows.iter().filter(|&&row| row != LEFT_OUT).count() };
-                let part = Part { bag, at, rows, next, begins: counted == 0, ends: at + n == end };
-                counted += count;
-                if counted == 0 {
-                    if part.ends {
-                        // SAFETY: the caller's promise.
-                        unsafe { self.fill(bag, &columns) };
-                    }
-                } else if count > 0 || part.ends {
-                    // SAFETY: the caller's promise; a part that begins has a row that counts.
-                    unsafe { self.reduce(&part, &columns, counted, worker) };
-                }
-                at += n;
-                if at == end {
-                    break;
-                }
+                let positions = unsafe { window.rows(start, end - start) };
+                let last = if self.even_weights { bags.end } else { bag + 1 };
+                let lengths = bounds.full(bag..last, positions.len() - ahead);
+                // SAFETY: the caller's promise; all rows of bags that have any count.
+                unsafe { self.reduce(bag, start, positions, lengths, None, &columns) };
+                bag += lengths.bags();
+            } else {
+                // SAFETY: the caller's promise.
+                unsafe { self.one(bag, &mut window, &columns, worker) };
+                bag += 1;
             }
         }
         Outcome { out_of_range: window.is_bad() }
     }
 
-    /// Reduces a part of a bag.
+    /// Reduces a bag, part by part.
     ///
     /// # Safety
-    /// As for [`Call::piece`]; if the part begins, one of its rows counts. It gives the contract of a bag: B1 and B2 by P1,
-    /// for positions of the axis; B3 by the shape of weights; B4 by the scratch.
-    unsafe fn reduce(&self, part: &Part<'_>, columns: &Range<usize>, counted: usize, worker: usize) {
+    /// As for [`Call::piece`]; the window is that of bags with this one.
+    unsafe fn one(&self, bag: usize, window: &mut Window<'_>, columns: &Range<usize>, worker: usize) {
+        let Range { start, end } = self.plan.bounds().of(bag);
+        let (mut at, mut counted) = (start, 0);
+        loop {
+            let n = (end - at).min(PART);
+            // SAFETY: X1 and P2: the bag's indices are among those that there are.
+            let positions = unsafe { window.rows(at, n) };
+            let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
+            let (begins, ends) = (counted == 0, at + n == end);
+            counted += count;
+            if counted == 0 {
+                if ends {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.fill(bag, columns) };
+                }
+            } else if count > 0 || ends {
+                let part = Part { counted, begins, ends, carried: self.scratch.of(worker) };
+                let lengths = Lengths::Every { len: n, bags: 1 };
+                // SAFETY: the caller's promise; a part that begins has a row that counts.
+                unsafe { self.reduce(bag, at, positions, lengths, Some(part), columns) };
+            }
+            at += n;
+            if at == end {
+                break;
+            }
+        }
+    }
+
+    /// Reduces bags from `bag` on, with the index `at` and others after it.
+    ///
+    /// # Safety
+    /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts. It
+    /// gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by the
+    /// scratch; B6 by the window.
+    unsafe fn reduce(
+        &self,
+        bag: usize,
+        at: usize,
+        positions: &[i64],
+        bags: Lengths<'_>,
+        part: Option<Part>,
+        columns: &Range<usize>,
+    ) {
         let (plan, size) = (self.plan, self.plan.size());
-        let (weights, weight_step) = self.weights(part.at);
-        let (carried, sum) = (self.scratch.of(worker), plan.request().fns.sum);
-        self.each_run(part.bag, |run, data, out| {
-            let carried = carried.wrapping_add(if carried.is_null() { 0 } else { run * plan.elements() * sum });
+        let (weights, weight_step) = self.weights(at);
+        let sums = plan.elements() * plan.request().fns.sum;
+        self.each_run(bag, |run, data, out| {
+            let after = |carried: *mut u8| if carried.is_null() { carried } else { carried.wrapping_add(run * sums) };
             let rows = BagRows {
                 data: data.wrapping_add(columns.start * size),
                 stride: plan.stride(),
-                rows: part.rows,
-                next: part.next,
+                positions,
+                bags,
                 distance: plan.prefetch_distance(),
                 weights,
                 weight_step,
                 out: out.wrapping_add(columns.start * size),
+                out_stride: plan.out_stride(),
                 elements: columns.len(),
-                carried,
-                begins: part.begins,
-                ends: part.ends.then_some(counted),
+                zeros: plan.zeros().wrapping_add(columns.start * size),
+                part: part.map(|part| Part { carried: after(part.carried), ..part }),
             };
-            // SAFETY: the contract of a bag holds, as argued above.
+            // SAFETY: the contract of bags holds, as argued above.
             unsafe { (self.reduce)(&rows) }
         });
     }
@@ -347,18 +384,4 @@ impl Call<'_> {
             }
         }
     }
-}
-
-/// A part of a bag.
-struct Part<'a> {
-    bag: usize,
-    /// Its first index.
-    at: usize,
-    /// The positions of its rows, and of some rows after them.
-    rows: &'a [i64],
-    next: &'a [i64],
-    /// Whether no row of the bag before it counts.
-    begins: bool,
-    /// Whether the bag ends with it.
-    ends: bool,
 }

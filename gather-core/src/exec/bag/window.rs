@@ -6,8 +6,13 @@ use crate::kernels::reduce::{BagIndices, PositionsFn};
 
 /// The most rows that are reduced at a time.
 pub(super) const PART: usize = 512;
-/// Positions of a window. Twice a part, so that what is kept of it is a part and some rows ahead at most.
-const ROOM: usize = 2 * PART;
+/// The most rows that are asked for ahead.
+pub(super) const AHEAD: usize = 64;
+/// Positions of a window: as many as two parts, so that what is moved on with it is less than what is resolved.
+const ROOM: usize = 2 * PART + AHEAD;
+
+/// What follows the last position: one more, and asking for it does no harm.
+const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
 /// Positions of indices that follow one another.
 pub(super) struct Window<'a> {
@@ -15,7 +20,10 @@ pub(super) struct Window<'a> {
     indices: &'a BagIndices,
     /// The first index that is not the caller's.
     end: usize,
-    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on.
+    /// How many positions follow those of rows, to be asked for.
+    ahead: usize,
+    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on, and at the end
+    /// of the indices as many more as are to follow.
     room: [MaybeUninit<i64>; ROOM],
     start: usize,
     stop: usize,
@@ -24,26 +32,31 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// A window onto the indices before `end`, which has none yet.
-    pub(super) fn new(positions: PositionsFn, indices: &'a BagIndices, end: usize) -> Self {
-        let room = [const { MaybeUninit::uninit() }; ROOM];
-        Window { positions, indices, end, room, start: 0, stop: 0, bad: false }
+    pub(super) fn new(positions: PositionsFn, indices: &'a BagIndices, end: usize, ahead: usize) -> Self {
+        debug_assert!(ahead <= AHEAD);
+        let mut room = [const { MaybeUninit::uninit() }; ROOM];
+        if end == 0 {
+            room[..ahead].fill(PLACEHOLDER);
+        }
+        Window { positions, indices, end, ahead, room, start: 0, stop: 0, bad: false }
     }
 
-    /// The positions of `n <= PART` indices from `at` on, and of up to `ahead` after them. No call goes back.
+    /// The positions of `n <= PART` indices from `at` on, or more, then those of as many as are to follow. No call goes
+    /// back.
     ///
     /// # Safety
     /// The indices before the window's end may be read as values of their type (K3); `at + n` is at most that.
-    pub(super) unsafe fn rows(&mut self, at: usize, n: usize, ahead: usize) -> (&[i64], &[i64]) {
-        debug_assert!(at >= self.start && at + n <= self.end && n <= PART && ahead <= PART / 2);
-        if self.stop < self.end && at + n + ahead > self.stop {
+    #[inline]
+    pub(super) unsafe fn rows(&mut self, at: usize, n: usize) -> &[i64] {
+        debug_assert!(at >= self.start && at + n <= self.end && n <= PART);
+        if self.stop < self.end && at + n + self.ahead > self.stop {
             // SAFETY: the caller's promise.
             unsafe { self.advance(at) };
         }
-        let from = &self.room[at - self.start..self.stop - self.start];
+        let follow = if self.stop == self.end { self.ahead } else { 0 };
+        let known = &self.room[at - self.start..self.stop + follow - self.start];
         // SAFETY: W1.
-        let known = unsafe { &*(core::ptr::from_ref(from) as *const [i64]) };
-        let (rows, after) = known.split_at(n);
-        (rows, &after[..ahead.min(after.len())])
+        unsafe { &*(core::ptr::from_ref(known) as *const [i64]) }
     }
 
     /// Moves the window on to index `at`, and fills it.
@@ -54,10 +67,13 @@ impl<'a> Window<'a> {
         let kept = self.stop.saturating_sub(at);
         self.room.copy_within(self.stop - self.start - kept..self.stop - self.start, 0);
         let first = at + kept;
-        let more = (ROOM - kept).min(self.end - first);
+        let more = (ROOM - AHEAD - kept).min(self.end - first);
         // SAFETY: as many indices, before the end.
         self.bad |= unsafe { (self.positions)(self.indices, first, &mut self.room[kept..kept + more]) };
         (self.start, self.stop) = (at, first + more);
+        if self.stop == self.end {
+            self.room[kept + more..][..self.ahead].fill(PLACEHOLDER);
+        }
     }
 
     /// Whether an index was out of range where that is an error.

@@ -37,7 +37,7 @@ mod sink;
 mod step;
 mod store;
 
-pub(crate) use bag::{BagFn, BagFns, BagRows, LEFT_OUT};
+pub(crate) use bag::{BagFn, BagFns, BagRows, LEFT_OUT, Lengths, Part};
 pub(crate) use builtin::reducer;
 pub(crate) use group::{Group, GroupFn};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
