@@ -19,7 +19,7 @@ import torch
 WORKLOADS = [
     ("embedding_bag/sum_1Mx64_16Kx32", "sum", (1 << 20, 64), (16384, 32), False),
     ("embedding_bag/mean_50257x768_256x128", "mean", (50257, 768), (256, 128), False),
-    ("embedding_bag/weighed_1Mx64_16Kx32", "sum", (1 << 20, 64), (16384, 32), True),
+    ("embedding_bag/weighted_1Mx64_16Kx32", "sum", (1 << 20, 64), (16384, 32), True),
     ("embedding_bag/max_1Mx64_16Kx32", "max", (1 << 20, 64), (16384, 32), False),
     ("embedding_bag/sum_1Mx16_64Kx8", "sum", (1 << 20, 16), (65536, 8), False),
     ("embedding_bag/sum_4096x64_16Kx32", "sum", (4096, 64), (16384, 32), False),
@@ -28,13 +28,13 @@ WORKLOADS = [
 ]
 
 
-def call(mode, table, bags, weighed):
+def call(mode, table, bags, weighted):
     """A call of PyTorch's, and what it must come near to."""
     rng = np.random.default_rng(17)
     (rows, columns), (count, length) = table, bags
     data = rng.random(table, dtype=np.float32) - np.float32(0.5)
     ids = rng.integers(0, rows, count * length)
-    weights = rng.random(count * length, dtype=np.float32) if weighed else None
+    weights = rng.random(count * length, dtype=np.float32) if weighted else None
     few = data[ids[: 16 * length]] * (1 if weights is None else weights[: 16 * length, None])
     few = few.reshape(-1, length, columns)
     expected = {"sum": few.sum, "mean": few.mean, "max": few.max}[mode](axis=1)

@@ -17,7 +17,7 @@ pub struct Workload {
     /// Bags, and indices of each.
     pub bags: [usize; 2],
     /// Whether rows have weights.
-    pub weighed: bool,
+    pub weighted: bool,
 }
 
 const fn workload(
@@ -25,16 +25,16 @@ const fn workload(
     reduction: Reduction,
     table: [usize; 2],
     bags: [usize; 2],
-    weighed: bool,
+    weighted: bool,
 ) -> Workload {
-    Workload { name, reduction, table, bags, weighed }
+    Workload { name, reduction, table, bags, weighted }
 }
 
 /// Every workload.
 pub const WORKLOADS: [Workload; 8] = [
     workload("embedding_bag/sum_1Mx64_16Kx32", Reduction::Add, [1 << 20, 64], [16384, 32], false),
     workload("embedding_bag/mean_50257x768_256x128", Reduction::Mean, [50257, 768], [256, 128], false),
-    workload("embedding_bag/weighed_1Mx64_16Kx32", Reduction::Add, [1 << 20, 64], [16384, 32], true),
+    workload("embedding_bag/weighted_1Mx64_16Kx32", Reduction::Add, [1 << 20, 64], [16384, 32], true),
     workload("embedding_bag/max_1Mx64_16Kx32", Reduction::Max, [1 << 20, 64], [16384, 32], false),
     workload("embedding_bag/sum_1Mx16_64Kx8", Reduction::Add, [1 << 20, 16], [65536, 8], false),
     workload("embedding_bag/sum_4096x64_16Kx32", Reduction::Add, [4096, 64], [16384, 32], false),
@@ -106,7 +106,7 @@ impl Tensors {
     /// When it is refused.
     pub fn run_into(&self, plan: &BagPlan<f32, i64>, out: &mut [f32]) {
         let weights = self.weights.view();
-        let weights = self.workload.weighed.then_some(&weights);
+        let weights = self.workload.weighted.then_some(&weights);
         let mut out = ViewMut::new(out, &self.shape()).expect("an output of this shape");
         plan.run_into(&self.table.view(), &self.ids.view(), weights, &mut out).expect("indices in range");
     }
@@ -120,7 +120,7 @@ impl Tensors {
         let (ids, offsets, weights): (View<'_, i64>, _, _) =
             (self.ids.view(), self.offsets.view(), self.weights.view());
         let bags = Bags::new(&ids, &offsets);
-        let bags = if self.workload.weighed { bags.weights(&weights) } else { bags };
+        let bags = if self.workload.weighted { bags.weights(&weights) } else { bags };
         self.op(1).run(&self.table.view(), &bags).expect("indices in range")
     }
 
@@ -142,7 +142,7 @@ impl Tensors {
                 for (sum, &x) in out.iter_mut().zip(row) {
                     match self.workload.reduction {
                         Reduction::Max => *sum = if x > *sum { x } else { *sum },
-                        _ if self.workload.weighed => *sum += x * weight,
+                        _ if self.workload.weighted => *sum += x * weight,
                         _ => *sum += x,
                     }
                 }

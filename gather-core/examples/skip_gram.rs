@@ -4,13 +4,13 @@
 //! cargo run --release --example skip_gram
 //! ```
 //!
-//! Skip-gram with negative samples: the vector of a word is to predict the words around it, and not others. The vector of
-//! a word is the mean of the vectors of its parts: the word itself, and every three letters of it. So words share what they
-//! have in common, and each word is a bag.
+//! Skip-gram with negative samples: the vector of a word is to predict the words around it, and not others. The vector
+//! of a word is the mean of the vectors of its parts: the word itself, and every three letters of it. So words share
+//! what they have in common, and each word is a bag.
 //!
-//! A step averages the bags of all words, gathers the vectors of all pairs, finds the gradient of each, and adds it back by
-//! the adjoints of the gathers and of the bags. Words and parts that occur often get many such terms, whose sum is the same
-//! to the bit for any number of threads. Training on one thread and on two ends in the same bytes.
+//! A step averages the bags of all words, gathers the vectors of all pairs, finds the gradient of each, and adds it
+//! back by the adjoints of the gathers and of the bags. Words and parts that occur often get many such terms, whose sum
+//! is the same to the bit for any number of threads. Training on one thread and on two ends in the same bytes.
 
 use std::collections::HashMap;
 use std::process::ExitCode;

@@ -37,8 +37,7 @@
 //!   writes to a [`ViewMut`] of yours, and `run_uninit` to memory that holds no values yet.
 //! - A [`Plan`] does once what depends on shapes. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
-//!   make with [`map_kernels!`].
-//! - [`Gather::block_quantized`] reads codes of 2, 4 or 8 bits with a scale for each block.
+//!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - [`EmbeddingBag`] sums up, averages or compares the rows of [`Bags`], without gathering them first.
@@ -363,7 +362,8 @@ macro_rules! reduce_kernels {
 ///   `gather::openvino8`. `batch_to_space` has data alone.
 /// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
 ///   name: `fn rows<T: Element>`.
-/// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule for
+/// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
+///   for
 ///   indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order.

@@ -50,8 +50,8 @@ pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
 }
 
-/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that the
-/// two cannot differ.
+/// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that
+/// the two cannot differ.
 #[doc(hidden)]
 #[proc_macro]
 pub fn limit(input: TokenStream) -> TokenStream {

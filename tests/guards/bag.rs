@@ -22,7 +22,7 @@ fn rows_of_every_length() {
             let weights = Dense::from_fn(&[count], |at| (at * 13 + number) as u8);
             let ids = Dense::from_fn(&[count], |at| ((at * 3 + number) % dim) as i128);
             let rules = gather_tests::policies::RULES[0].2;
-            for (reduction, weighed) in [(Reduction::Add, true), (Reduction::Max, false), (Reduction::Mean, false)] {
+            for (reduction, weighted) in [(Reduction::Add, true), (Reduction::Max, false), (Reduction::Mean, false)] {
                 let reduce = |terms: &[(usize, u8)]| match reduction {
                     Reduction::Add => {
                         terms.iter().fold(0u8, |sum, &(at, x)| sum.wrapping_add(x.wrapping_mul(weights.values[at])))
@@ -42,7 +42,7 @@ fn rows_of_every_length() {
                         (View::new(data, &[dim, row]).unwrap(), View::new(weights, &[count]).unwrap());
                     let (ids, offsets) = (View::new(ids, &[count]).unwrap(), View::new(offsets, &[bags]).unwrap());
                     let bags_of = Bags::new(&ids, &offsets);
-                    let bags_of = if weighed { bags_of.weights(&weights) } else { bags_of };
+                    let bags_of = if weighted { bags_of.weights(&weights) } else { bags_of };
                     for level in levels() {
                         out.fill(99);
                         let op = EmbeddingBag::new(reduction).level(level).par(Par::Threads(1 + number));

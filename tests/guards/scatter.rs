@@ -1,5 +1,5 @@
-//! Scatters of rows of every length, whose destination, updates and indices each end, or begin, at a page that cannot be
-//! touched.
+//! Scatters of rows of every length, whose destination, updates and indices each end, or begin, at a page that cannot
+//! be touched.
 
 use gather_core::{Method, Par, Reduction, ScatterElements, ScatterNd, View, ViewMut};
 use gather_tests::guard::{Guarded, Side};

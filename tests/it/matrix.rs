@@ -2,8 +2,8 @@
 //! policy x width of an element x level, in full. Numbers of lanes and sizes of tables take turns, so that every method
 //! meets all of them. What is expected comes from the oracle.
 //!
-//! A forced method either gives the oracle's answer or says that it is not available. Each method must run at least once
-//! for each operator that it is meant for, so that the matrix cannot become empty.
+//! A forced method either gives the oracle's answer or says that it is not available. Each method must run at least
+//! once for each operator that it is meant for, so that the matrix cannot become empty.
 
 mod call;
 mod coverage;

@@ -10,7 +10,8 @@ use gather_tests::oracle::{self, Dense};
 
 use crate::support::{RULES, available_levels, dense, view};
 
-/// A plan for any count of ids whose expected layout has a stride that is never stepped along: slices are row-major all the same.
+/// A plan for any count of ids whose expected layout has a stride that is never stepped along: slices are row-major all
+/// the same.
 #[test]
 fn slices_are_no_indices_with_a_stride_that_is_not_theirs() {
     let table: Vec<u32> = (100..110).collect();
@@ -103,7 +104,8 @@ enum Word {
     B = 0x0202_0202,
 }
 
-/// What an output holds after an error is what it held before, or results: no bytes of another origin, which need not be values.
+/// What an output holds after an error is what it held before, or results: no bytes of another origin, which need not
+/// be values.
 #[test]
 fn outputs_hold_values_after_an_error() {
     fn check<T: Element + PartialEq + std::fmt::Debug>(old: T, new: T) {
@@ -222,7 +224,8 @@ fn data_and_output_take_turns_in_memory() {
     }
 }
 
-/// What lies between the elements of a view is not its own: another thread may write there. A table in registers is loaded whole.
+/// What lies between the elements of a view is not its own: another thread may write there. A table in registers is
+/// loaded whole.
 #[test]
 fn tables_have_no_gaps() {
     let tuples = Layout::contiguous(&[100, 2]).unwrap();
@@ -338,7 +341,8 @@ kernels! {
     ops: [gather, batch_to_space];
 }
 
-/// Kernels of an element's own size copy it from place to place. (Builds without optimisation showed when they did not.)
+/// Kernels of an element's own size copy it from place to place. (Builds without optimisation showed when they did
+/// not.)
 #[test]
 fn huge_elements_do_not_pass_over_the_stack() {
     let run = || {

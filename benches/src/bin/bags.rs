@@ -1,9 +1,9 @@
 //! Times the workloads of EmbeddingBag in one process, in turn, and prints a table of medians:
 //! `bags [FILTER] [--seconds S]`.
 //!
-//! Every output is checked against the plain loop, to the bit, before it is timed. Times are milliseconds. `into` is planned
-//! ahead, and writes into warm memory, on one thread and on two; `fresh` plans and writes into a new tensor. `loop` is the
-//! plain loop into warm memory.
+//! Every output is checked against the plain loop, to the bit, before it is timed. Times are milliseconds. `into` is
+//! planned ahead, and writes into warm memory, on one thread and on two; `fresh` plans and writes into a new tensor.
+//! `loop` is the plain loop into warm memory.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

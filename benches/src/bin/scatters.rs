@@ -2,8 +2,8 @@
 //! `scatters [FILTER] [--seconds S]`.
 //!
 //! Every output is checked against the plain loop before it is timed. Times are milliseconds, planned ahead. `into`
-//! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters into
-//! a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data.
+//! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters
+//! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -1,17 +1,18 @@
 //! Looks words up in an embedding table: the main job of Gather, on real data.
 //!
 //! ```text
-//! cargo run --release --example embedding_lookup
-//! cargo run --release --example embedding_lookup -- --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
-//! cargo run --release --example embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
-//! cargo run --release --example embedding_lookup -- --table FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
+//! cargo run --release --example embedding_lookup cargo run --release --example embedding_lookup -- --table
+//! FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy] cargo run --release --example embedding_lookup --
+//! --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1 cargo run --release --example embedding_lookup -- --table
+//! FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
 //! ```
 //!
-//! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned into
-//! ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what for.
-//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
-//! with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as `f32`. Codes of four bits lie in `U8` or
-//! `I32`, the lowest first, and mean `(code - zero point) * scale`; without `--zero-points` the zero point is 8.
+//! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned
+//! into ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what
+//! for. With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files,
+//! and with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as
+//! `f32`. Codes of four bits lie in `U8` or `I32`, the lowest first, and mean `(code - zero point) * scale`; without
+//! `--zero-points` the zero point is 8.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -35,8 +35,8 @@ impl Vocabulary {
         self.tokens.get(row).copied().unwrap_or("?")
     }
 
-    /// Cuts each word, in lower case, into the longest tokens there are, from the left. `##` marks tokens inside a word.
-    /// A word with a part that is no token is unknown as a whole.
+    /// Cuts each word, in lower case, into the longest tokens there are, from the left. `##` marks tokens inside a
+    /// word. A word with a part that is no token is unknown as a whole.
     pub(crate) fn encode(&self, text: &str) -> Encoded {
         let mut encoded = Encoded { ids: Vec::new(), unknown: 0 };
         let lower = text.to_lowercase();

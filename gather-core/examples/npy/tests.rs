@@ -32,8 +32,8 @@ impl Folder {
         self.path(name)
     }
 
-    /// Runs a command line whose words that end in `.npy` are files of the folder. Returns shape, data type and bytes of
-    /// `out.npy`.
+    /// Runs a command line whose words that end in `.npy` are files of the folder. Returns shape, data type and bytes
+    /// of `out.npy`.
     fn run(&self, line: &str) -> Result<(Vec<usize>, String, Vec<u8>), String> {
         let word = |word: &str| if word.ends_with(".npy") { self.path(word) } else { word.to_owned() };
         let line = std::iter::once("npy".to_owned()).chain(line.split(' ').map(word));

@@ -27,7 +27,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// and is what converting the result of [`Self::run`] would give, to the bit, in one pass over the bytes.
     ///
     /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, one
-    /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of range are as for
+    /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of
+    /// range are as for
     /// [`Self::run`]; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output type,
     /// unconverted. The map may be called for elements whose results are not kept. Index tuples of other lengths than
     /// 1 take no parameters by position.
@@ -190,8 +191,8 @@ unsafe fn execute<T: Element, U: Element, P: Params, I: Index>(
         indices: indices.layout(),
         params: (&raw const given).cast(),
     };
-    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; what is given is `Sync`, and reaches a
-    // value for every position along the axis, or for every element of row-major data (K8).
+    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; what is given is `Sync`, and reaches
+    // a value for every position along the axis, or for every element of row-major data (K8).
     unsafe { exec::run_index(plan, operands) }
 }
 

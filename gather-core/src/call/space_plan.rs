@@ -17,8 +17,8 @@ use crate::types::error::Error;
 use crate::types::op::Argument;
 
 /// Everything about a call of [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
-/// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types: made
-/// once, run many times, from any thread.
+/// [`DepthToSpace`](crate::DepthToSpace) or [`SpaceToDepth`](crate::SpaceToDepth) that depends on shapes and types:
+/// made once, run many times, from any thread.
 ///
 /// ```
 /// use gather_core::{BatchToSpace, Layout};

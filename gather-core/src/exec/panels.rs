@@ -66,8 +66,8 @@ pub(super) unsafe fn run(
 }
 
 /// How many columns the first panel of a row lacks, so that the others begin with lines of the output: lines that two
-/// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere but for the first. None
-/// where rows are short.
+/// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere but for the first.
+/// None where rows are short.
 fn columns_before_line(panels: &Panels, inner: &Loop, row: usize, out: *const u8) -> usize {
     let past = out.addr() % LINE;
     let aligns =

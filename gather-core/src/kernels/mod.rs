@@ -65,7 +65,8 @@
 //!   fit in `i32`.
 //! - **K3** Along every coordinate and for every component, `index` reaches a value of the kernel's index type, at any
 //!   alignment.
-//! - **K4** `out` overlaps neither data nor indices. In a scatter, which writes data, data does not overlap indices either.
+//! - **K4** `out` overlaps neither data nor indices. In a scatter, which writes data, data does not overlap indices
+//!   either.
 //! - **K5** The loops are as many as the kernel's rank, or any number for a kernel of any rank. There is at least one,
 //!   and each has `n >= 1`. There is at least one component, and each has `dim >= 1`. A component that is alone has
 //!   scale 1, or `dim == 1`.

@@ -19,9 +19,9 @@ use crate::types::reduction::Reduction;
 /// Puts one update to an element of data for each index: `out = data`, then for every coordinate `c` of indices, in
 /// row-major order, `out[c with c[axis] := indices[c]] (op)= updates[c]`.
 ///
-/// Data, indices and updates have the same rank, which is at least 1. In the dimensions other than the axis, indices may
-/// be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. The rank
-/// is added to a negative `axis`. What `(op)=` does, the [`Reduction`] says.
+/// Data, indices and updates have the same rank, which is at least 1. In the dimensions other than the axis, indices
+/// may be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. The
+/// rank is added to a negative `axis`. What `(op)=` does, the [`Reduction`] says.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`],
@@ -61,8 +61,8 @@ pub struct ScatterElementsAttributes {
 }
 
 impl ScatterElements {
-    /// ScatterElements along an axis, without a reduction. A negative axis counts from the end. Negative indices do too,
-    /// and out-of-range ones are errors.
+    /// ScatterElements along an axis, without a reduction. A negative axis counts from the end. Negative indices do
+    /// too, and out-of-range ones are errors.
     #[must_use]
     pub fn new(axis: i64) -> Self {
         Self::from_attributes(ScatterElementsAttributes { axis, shapes: Shapes::Trimmed })

@@ -43,8 +43,8 @@ impl Bounds {
         Bounds { kind: Kind::Every { len, bags }, longest: if bags == 0 { 0 } else { len } }
     }
 
-    /// Bags that begin at offsets into `indices` indices. The last one ends with the indices, or at the last offset where
-    /// that is `its_end`.
+    /// Bags that begin at offsets into `indices` indices. The last one ends with the indices, or at the last offset
+    /// where that is `its_end`.
     ///
     /// # Errors
     /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`].
@@ -152,9 +152,11 @@ pub(crate) struct BagRequest {
 ///
 /// Made by [`BagPlan::new`] alone, from bounds and layouts. So, for tensors of these layouts and types:
 ///
-/// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data and
+/// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
+///   and
 ///   those of the bag's row of the output, all of them.
-/// - **P2** The bounds are those of as many indices as the layout of indices has, or fewer. There are as many bags as the
+/// - **P2** The bounds are those of as many indices as the layout of indices has, or fewer. There are as many bags as
+///   the
 ///   output has rows.
 /// - **P3** `padding` and `default` are rows of data.
 #[derive(Clone)]
@@ -313,9 +315,9 @@ impl BagPlan {
     }
 
     /// What reduces rows, with weights or without; `None` with weights where there is no such reduction.
-    pub(crate) fn reduce(&self, weighed: bool) -> Option<BagFn> {
-        let BagFns { plain, weighed: with_weights, .. } = self.request.fns;
-        let fns = if weighed { with_weights? } else { plain };
+    pub(crate) fn reduce(&self, weighted: bool) -> Option<BagFn> {
+        let BagFns { plain, weighted: with_weights, .. } = self.request.fns;
+        let fns = if weighted { with_weights? } else { plain };
         Some(fns.at(self.level))
     }
 

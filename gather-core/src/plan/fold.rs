@@ -97,7 +97,8 @@ pub(crate) fn cut_walk(loops: &mut Loops, stride: isize) {
     loops.insert(at, outer);
 }
 
-/// Folds the loops of an operator that rearranges space, given outermost first, with strides in elements; returns the row's elements.
+/// Folds the loops of an operator that rearranges space, given outermost first, with strides in elements; returns the
+/// row's elements.
 pub(crate) fn fold_blocks(dims: impl Iterator<Item = BlockLoop>) -> (SmallVec<[BlockLoop; 6]>, usize) {
     let mut loops: SmallVec<[BlockLoop; 6]> = SmallVec::new();
     for dim in dims.filter(|dim| dim.n != 1) {

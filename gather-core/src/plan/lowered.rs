@@ -136,8 +136,8 @@ impl SpaceLowered {
     /// As [`SpaceLowered::loops`], over what is padded: for each dimension, and for each of its ends, the elements
     /// beyond it that lie within those moved in all dimensions before.
     ///
-    /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps are
-    /// those of the output, so that they keep no loops from folding.
+    /// Padding may be filled in any order, so loops over whole blocks become plain ones. Data is not read. Its steps
+    /// are those of the output, so that they keep no loops from folding.
     pub(crate) fn loops_of_pads(&self, out: &[isize]) -> impl Iterator<Item = (SmallVec<[BlockLoop; 6]>, Step)> {
         let ends = |at: usize| {
             let BlockDim { n, begin, padded, .. } = self.dims[at];

@@ -22,8 +22,8 @@ pub(crate) struct Panels {
 /// Bytes of a panel of a destination: half of a second-level cache of 1 MiB.
 pub(super) const PANEL: usize = 512 << 10;
 /// Bytes of a row of a panel of data: whole lines, as many as are worth a jump to the next rows of indices and output.
-/// Wider panels leave the first-level cache, or the second, without gaining (workloads `gather_elements/axis0_4096x4096`
-/// and `axis1_8x256x64x64`).
+/// Wider panels leave the first-level cache, or the second, without gaining (workloads
+/// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
 const PANEL_ROW: usize = 4 * LINE;
 /// Bytes of a panel of data with more than a line a row, and of any.
 const WIDE_PANEL: usize = 2 << 20;

@@ -353,8 +353,8 @@ fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usize) -> Opti
     isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
 }
 
-/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does not,
-/// by far, and where every packed element is changed about once or more.
+/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
+/// not, by far, and where every packed element is changed about once or more.
 fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
     let bytes = panels.rows.saturating_mul(row);
     let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));

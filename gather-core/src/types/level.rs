@@ -24,9 +24,9 @@ pub enum Level {
     Scalar,
     /// AVX2 on x86-64: Intel's processors from Haswell on, AMD's from Excavator and Zen on.
     Avx2,
-    /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on, but
-    /// for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's from
-    /// Zen 4 on.
+    /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
+    /// but for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
+    /// from Zen 4 on.
     Avx512,
     /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.
     Neon,

@@ -21,9 +21,8 @@ pub enum Method {
     /// side by side in the output, and indices of one component side by side, at the levels
     /// `Avx2` and `Avx512`.
     Gathered,
-    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes, in
-    /// a scatter any.
-    /// Chosen for data beyond the caches.
+    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes,
+    /// in a scatter any. Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of

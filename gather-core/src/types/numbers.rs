@@ -120,8 +120,8 @@ pub(crate) const fn e4m3fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e4m3_magnitude(code as u32 & 0x7f))
 }
 
-/// `E5M2FNUZ`: as [`e5m2_to_f32`], but the exponent has a bias of 16, all magnitudes are numbers, and the one NaN stands
-/// where -0.0 would.
+/// `E5M2FNUZ`: as [`e5m2_to_f32`], but the exponent has a bias of 16, all magnitudes are numbers, and the one NaN
+/// stands where -0.0 would.
 #[inline(always)]
 pub(crate) const fn e5m2fnuz_to_f32(code: u8) -> f32 {
     fnuz(code, e5m2_magnitude(code as u32 & 0x7f))

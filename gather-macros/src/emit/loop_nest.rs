@@ -1,5 +1,5 @@
-//! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one around
-//! it.
+//! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one
+//! around it.
 //!
 //! Those of the operators on indices call their body through a pointer, once a plane. So a set has one for each rank,
 //! which its kernels end in, and not a copy in each of them.

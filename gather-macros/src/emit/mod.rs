@@ -1,8 +1,8 @@
 //! From the grid to tokens: a static whose initialiser holds everything. So nothing leaks, and the types that a caller
 //! names are resolved where they stand.
 //!
-//! Emitted code names items of gather-core by their full paths. An alias inside the initialiser would hide a caller's item
-//! of the same name.
+//! Emitted code names items of gather-core by their full paths. An alias inside the initialiser would hide a caller's
+//! item of the same name.
 
 mod kernel_fn;
 mod loop_nest;

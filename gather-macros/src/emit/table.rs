@@ -63,8 +63,8 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         }
     });
     quote! {
-        /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
-        /// here are emitted from one list, in one order.
+        /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
+        /// entries here are emitted from one list, in one order.
         const __TABLES: #private::Tables = #private::Tables {
             name: #name,
             elements: &[#(#elements),*],

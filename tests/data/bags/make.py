@@ -42,7 +42,7 @@ def write(name, cases):
     print(name, len(cases))
 
 
-def torch_case(dtype, mode, packed, weighed, padding, last):
+def torch_case(dtype, mode, packed, weighted, padding, last):
     rows, columns = draw.randrange(1, 9), draw.choice([1, 2, 3, 8, 17])
     case = {"reduction": mode, "dtype": dtype, "data": {"shape": [rows, columns], "values": numbers(rows * columns)}}
     if packed:
@@ -54,14 +54,14 @@ def torch_case(dtype, mode, packed, weighed, padding, last):
         shape = [count]
         case["offsets"] = begins(of) + ([count] if last else [])
     case["indices"] = {"shape": shape, "values": [draw.randrange(rows) for _ in range(count)]}
-    if weighed:
+    if weighted:
         case["weights"] = numbers(count)
     if padding:
         case["padding_index"] = draw.randrange(-rows, rows)
     if last:
         case["include_last_offset"] = True
     table = torch.tensor(case["data"]["values"], dtype=TORCH[dtype]).reshape(rows, columns)
-    weights = torch.tensor(case["weights"], dtype=TORCH[dtype]).reshape(shape) if weighed else None
+    weights = torch.tensor(case["weights"], dtype=TORCH[dtype]).reshape(shape) if weighted else None
     out = F.embedding_bag(
         torch.tensor(case["indices"]["values"], dtype=torch.int64).reshape(shape),
         table,
@@ -74,7 +74,7 @@ def torch_case(dtype, mode, packed, weighed, padding, last):
     return case | {"output": {"shape": list(out.shape), "values": out.double().flatten().tolist()}}
 
 
-def openvino_case(reduction, packed, weighed, default):
+def openvino_case(reduction, packed, weighted, default):
     rows = draw.randrange(2, 9)
     inner = draw.choice([[2], [3], [2, 3], [9]])
     size = int(np.prod(inner))
@@ -87,17 +87,17 @@ def openvino_case(reduction, packed, weighed, default):
         shape = [sum(of)]
         case["offsets"] = begins(of)
     case["indices"] = {"shape": shape, "values": [draw.randrange(rows) for _ in range(int(np.prod(shape)))]}
-    if weighed:
+    if weighted:
         case["weights"] = numbers(int(np.prod(shape)))
     if default is not None:
         case["default_index"] = default if default < 0 else draw.randrange(rows)
     table = opset15.parameter([rows, *inner], np.float32)
     indices = np.array(case["indices"]["values"], np.int32).reshape(shape)
-    weights = opset15.constant(np.array(case["weights"], np.float32).reshape(shape)) if weighed else None
+    weights = opset15.constant(np.array(case["weights"], np.float32).reshape(shape)) if weighted else None
     if packed:
         node = opset15.embedding_bag_packed(table, opset15.constant(indices), weights, reduction)
     else:
-        missing = -1 if weighed and default is None else None
+        missing = -1 if weighted and default is None else None
         chosen = case.get("default_index", missing)
         chosen = None if chosen is None else opset15.constant(np.int32(chosen))
         offsets = opset15.constant(np.array(case["offsets"], np.int32))

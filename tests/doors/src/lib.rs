@@ -2,8 +2,8 @@
 //!
 //! The tests go through the doors with elements of every kind and with every setting. They answer or they refuse; they
 //! never crash. Here stand the programs that must not compile: calls on elements without bytes. Each stands twice, with
-//! elements of no byte and of one, so that nothing but the size can be what is refused. They are documentation tests, as
-//! those are compiled to the end: the size of an element is looked at where a generic function is instantiated.
+//! elements of no byte and of one, so that nothing but the size can be what is refused. They are documentation tests,
+//! as those are compiled to the end: the size of an element is looked at where a generic function is instantiated.
 
 #![forbid(unsafe_code)]
 

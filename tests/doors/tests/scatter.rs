@@ -1,4 +1,5 @@
-//! Scatters and adjoints, through every door: presets, settings, plans, types known at run time, elements of every kind.
+//! Scatters and adjoints, through every door: presets, settings, plans, types known at run time, elements of every
+//! kind.
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,

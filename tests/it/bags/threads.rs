@@ -1,5 +1,5 @@
-//! The same bits for any number of threads, and for every way that work is cut. Sums of floats show every change of their
-//! order.
+//! The same bits for any number of threads, and for every way that work is cut. Sums of floats show every change of
+//! their order.
 
 use gather_core::{Bags, EmbeddingBag, Error, Par, Reduction, Tensor, View};
 

@@ -52,7 +52,7 @@ fn plain<T: Element, S: Copy>(
 
 fn check<T: Element + Debug, S: Copy>(
     reduction: Reduction,
-    weighed: bool,
+    weighted: bool,
     numbers: impl Fn(usize, u64) -> Vec<T>,
     steps: &Loop<T, S>,
     same: impl Fn(&T, &T) -> bool,
@@ -60,7 +60,7 @@ fn check<T: Element + Debug, S: Copy>(
     let count = *BOUNDS.last().unwrap() as usize;
     let list: Vec<i64> = (0..count).map(|at| (mixed(3, at) % ROWS as u64) as i64).collect();
     let weights = numbers(count, 5);
-    let weights = weighed.then_some(&weights[..]);
+    let weights = weighted.then_some(&weights[..]);
     for columns in [1, 2, 3, 5, 8, 15, 16, 31, 64, 100, 130, 260, 530] {
         let data = numbers(ROWS * columns, 1);
         let expected = plain(&data, &list, weights, columns, steps);
@@ -270,10 +270,10 @@ fn reductions_that_a_type_lacks_are_refused() {
                     assert_eq!(error.to_string(), message);
                 }
             }
-            let weighed = EmbeddingBag::new(reduction)
+            let weighted = EmbeddingBag::new(reduction)
                 .run(&data, &Bags::packed(&ids).weights(&View::new(&one, &[1, 1]).unwrap()));
-            assert_eq!(weighed.is_ok(), reduction == Reduction::Add && !reductions.contains(&reduction));
-            if let (false, Err(error)) = (reductions.contains(&reduction), weighed) {
+            assert_eq!(weighted.is_ok(), reduction == Reduction::Add && !reductions.contains(&reduction));
+            if let (false, Err(error)) = (reductions.contains(&reduction), weighted) {
                 assert!(matches!(error, Error::WeightsUnavailable { .. }), "{error}");
             }
         }

@@ -1,5 +1,5 @@
-//! Hostile input: shapes, sizes, indices, layouts and types that nobody should pass. Each error is exact, and comes before
-//! anything is written.
+//! Hostile input: shapes, sizes, indices, layouts and types that nobody should pass. Each error is exact, and comes
+//! before anything is written.
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, ScatterElements, ScatterNd,

@@ -1,9 +1,9 @@
 //! Runs conformance cases: `conformance DIR...` takes every `.jsonl` file of each folder.
 //!
-//! For each file it prints `N passed, M failed, K skipped`, and each failure with its id, what was expected and what came.
-//! A summary says how many of the cases that passed come from outside and from where, how many from this repository's own
-//! oracle, and what was skipped, by reason and operator. The exit status is 1 when a case failed and 2 when the cases
-//! cannot be read.
+//! For each file it prints `N passed, M failed, K skipped`, and each failure with its id, what was expected and what
+//! came. A summary says how many of the cases that passed come from outside and from where, how many from this
+//! repository's own oracle, and what was skipped, by reason and operator. The exit status is 1 when a case failed and 2
+//! when the cases cannot be read.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

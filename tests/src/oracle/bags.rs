@@ -11,8 +11,8 @@ pub struct BagRows {
     pub default: Option<usize>,
 }
 
-/// Bags `bounds[b]..bounds[b + 1]` of the indices, in row-major order. `reduce` makes an element of the places of indices
-/// and the elements that they name, of which there is at least one.
+/// Bags `bounds[b]..bounds[b + 1]` of the indices, in row-major order. `reduce` makes an element of the places of
+/// indices and the elements that they name, of which there is at least one.
 ///
 /// # Errors
 /// The first index of a bag that is refused.

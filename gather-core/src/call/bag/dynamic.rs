@@ -66,8 +66,8 @@ impl EmbeddingBag {
     pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
         let (request, tensors) = self.dyn_request(data, bags)?;
         check_dtype(data.dtype(), out.dtype())?;
-        // SAFETY: the tensors are views of these types; a mutable view may be written along its layout as elements of its
-        // data type, and being borrowed mutably it overlaps no input.
+        // SAFETY: the tensors are views of these types; a mutable view may be written along its layout as elements of
+        // its data type, and being borrowed mutably it overlaps no input.
         unsafe { request.run_into(&tensors, (out.origin(), out.layout())) }
     }
 

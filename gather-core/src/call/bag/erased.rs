@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
     positions: ByLevel<PositionsFn>,
     fns: BagFns,
     /// The name of the reduction, where it takes no weights.
-    unweighed: Option<&'static str>,
+    unweighted: Option<&'static str>,
 }
 
 /// A tensor without its type.
@@ -72,8 +72,8 @@ impl<'a> Tensors<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A request for elements and indices of types that are known to the compiler, with a reduction of the caller's own of
-    /// the elements' type, or the operator's.
+    /// A request for elements and indices of types that are known to the compiler, with a reduction of the caller's own
+    /// of the elements' type, or the operator's.
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
@@ -104,10 +104,10 @@ impl<'a> Request<'a> {
         let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
         let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag);
         let fns = fns.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
-        let sums = (reduction == Reduction::Add).then_some(fns.weighed).flatten();
+        let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
-        let unweighed = if own.is_none() && sums.is_some() { None } else { Some(name) };
-        Ok(Request { op, dtype, index, positions, fns, unweighed })
+        let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
+        Ok(Request { op, dtype, index, positions, fns, unweighted })
     }
 
     /// Checks attributes and shapes, and reads where bags begin and end.
@@ -129,15 +129,15 @@ impl<'a> Request<'a> {
         let dim = data.shape()[0];
         let padding = row(Argument::PaddingIndex, op.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, op.default_index, NegativeIndex::Reject, dim)?;
-        check_weights(self.unweighed, indices, tensors.weights.map(|weights| weights.layout))?;
+        check_weights(self.unweighted, indices, tensors.weights.map(|weights| weights.layout))?;
         let Request { dtype, index, positions, fns, .. } = *self;
         let (policy, options) = (op.policy(), op.options);
         Ok((BagRequest { dtype, index, positions, fns, policy, padding, default, options }, bounds))
     }
 
     /// The name of the reduction, where it takes no weights.
-    pub(super) fn unweighed(&self) -> Option<&'static str> {
-        self.unweighed
+    pub(super) fn unweighted(&self) -> Option<&'static str> {
+        self.unweighted
     }
 
     /// Plans for row-major outputs.
@@ -175,8 +175,8 @@ impl<'a> Request<'a> {
     /// As for [`Request::run_fresh`], with [`Error::ShapeMismatch`] after errors of shapes.
     ///
     /// # Safety
-    /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and overlaps
-    /// no input.
+    /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and
+    /// overlaps no input.
     pub(super) unsafe fn run_into(&self, tensors: &Tensors<'_>, out: (*mut u8, &Layout)) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         let (request, bounds) = unsafe { self.check(tensors) }?;
@@ -194,7 +194,8 @@ impl<'a> Request<'a> {
 /// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
-/// `T` is the plan's data type; the tensors are of its layouts and types, and the output that it was made for is row-major.
+/// `T` is the plan's data type; the tensors are of its layouts and types, and the output that it was made for is
+/// row-major.
 pub(super) unsafe fn run_fresh<T: Element>(plan: &BagPlan, tensors: &Tensors<'_>) -> Result<Tensor<T>, Error> {
     let write = |out: *mut core::mem::MaybeUninit<T>| {
         // SAFETY: the caller's promise; the memory is fresh, row-major and long enough.
@@ -235,11 +236,11 @@ pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -
 
 /// Checks that weights are taken, and have the shape of indices.
 pub(super) fn check_weights(
-    unweighed: Option<&'static str>,
+    unweighted: Option<&'static str>,
     indices: &Layout,
     weights: Option<&Layout>,
 ) -> Result<(), Error> {
-    match (weights, unweighed) {
+    match (weights, unweighted) {
         (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { reduction }),
         (Some(weights), _) if weights.shape() != indices.shape() => {
             let (expected, got) = (indices.shape().into(), weights.shape().into());

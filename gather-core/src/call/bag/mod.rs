@@ -21,23 +21,24 @@ use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds, Par};
 use crate::types::reduction::Reduction;
 
-/// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of bag
-/// `b`, element by element, without the rows between.
+/// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
+/// bag `b`, element by element, without the rows between.
 ///
 /// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`] say which indices belong to
 /// which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
 ///
-/// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit, for
-/// any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is added.
-/// For the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
+/// Rows of a bag are taken in their order, and nothing else is added: the result is that of the plain loop, to the bit,
+/// for any number of threads and at every level. Sums begin with 0, and a product with a weight is rounded before it is
+/// added. For the arithmetic of each type, see [`Reduction`]: [`Add`](Reduction::Add), [`Mean`](Reduction::Mean),
 /// [`Max`](Reduction::Max) and [`Min`](Reduction::Min). A bag in which no row counts yields zeros, or the row that
 /// [`default_index`](Self::default_index) names.
 ///
-/// The presets set what negative and out-of-range indices do. Under [`OutOfBounds::Zero`], an index out of range stands for
-/// a row of zeros, which counts.
+/// The presets set what negative and out-of-range indices do. Under [`OutOfBounds::Zero`], an index out of range stands
+/// for a row of zeros, which counts.
 ///
 /// # Errors
-/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets, [`Error::NoOffsets`],
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
+/// [`Error::NoOffsets`],
 /// [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`], [`Error::RowOutOfRange`] for
 /// `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and [`Error::ShapeMismatch`].
 ///
@@ -126,7 +127,8 @@ impl EmbeddingBag {
         self
     }
 
-    /// Names a row that is left out wherever an index names it, and does not count. A negative number counts from the end.
+    /// Names a row that is left out wherever an index names it, and does not count. A negative number counts from the
+    /// end.
     #[doc(alias("padding_idx"))]
     #[must_use]
     pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
@@ -141,8 +143,8 @@ impl EmbeddingBag {
         self
     }
 
-    /// Sets whether the last offset is the end of the last bag, and not the begin of one more. Indices after it belong to
-    /// no bag, and are not looked at.
+    /// Sets whether the last offset is the end of the last bag, and not the begin of one more. Indices after it belong
+    /// to no bag, and are not looked at.
     #[must_use]
     pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
         self.include_last_offset = include_last_offset;
@@ -227,10 +229,10 @@ pub struct Bags<'a, T, I, O = I> {
 }
 
 impl<'a, T, I, O> Bags<'a, T, I, O> {
-    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the next
-    /// one begins, and the last bag with the indices. The first offset is 0, and offsets ascend; where two are equal, the
-    /// first of the two bags is empty. With [`EmbeddingBag::include_last_offset`], the last offset is the end of the last
-    /// bag.
+    /// Bags of any lengths. Indices and offsets are lists. Bag `b` begins with index `offsets[b]` and ends where the
+    /// next one begins, and the last bag with the indices. The first offset is 0, and offsets ascend; where two are
+    /// equal, the first of the two bags is empty. With [`EmbeddingBag::include_last_offset`], the last offset is the
+    /// end of the last bag.
     #[must_use]
     pub fn new(indices: &'a View<'a, I>, offsets: &'a View<'a, O>) -> Self {
         Bags { indices, offsets: Some(offsets), weights: None }
@@ -255,7 +257,8 @@ impl EmbeddingBag {
     /// The shape of the result for data and indices of these shapes, with so many offsets; `None` for packed bags.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the result.
+    /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
+    /// result.
     pub fn output_shape(&self, data: &[usize], indices: &[usize], offsets: Option<usize>) -> Result<Shape, Error> {
         erased::check_ranks(data.len(), indices.len(), offsets.map(|_| 1))?;
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
@@ -268,15 +271,15 @@ impl EmbeddingBag {
 
     /// Runs the operator into a fresh tensor.
     ///
-    /// Cost: one pass over the rows in bags, and one over the indices, or one for each thread where one bag has more than
-    /// a thread's share of them; one allocation, one for the bounds of bags with offsets, one for sums of bags of more than
-    /// 512 rows, and one for a row of zeros under [`OutOfBounds::Zero`].
+    /// Cost: one pass over the rows in bags, and one over the indices, or one for each thread where one bag has more
+    /// than a thread's share of them; one allocation, one for the bounds of bags with offsets, one for sums of bags of
+    /// more than 512 rows, and one for a row of zeros under [`OutOfBounds::Zero`].
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
-    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]
-    /// for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the
-    /// result has no elements.
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`] for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`]
+    /// indices are checked even when the result has no elements.
     pub fn run<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
@@ -300,12 +303,13 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self, None)?;
         let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and being
-        // borrowed mutably it overlaps no input.
+        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and
+        // being borrowed mutably it overlaps no input.
         unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
     }
 
-    /// As [`Self::run_into`], into memory that holds no values yet. On success every element of the output is initialised.
+    /// As [`Self::run_into`], into memory that holds no values yet. On success every element of the output is
+    /// initialised.
     ///
     /// # Errors
     /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
@@ -322,8 +326,8 @@ impl EmbeddingBag {
     }
 
     /// Does once what depends on shapes and on the bounds of bags: the plan runs on any data of this layout, with any
-    /// indices and weights in the same bags, into row-major outputs. Of the bags, the offsets are read, and of indices and
-    /// weights their layouts.
+    /// indices and weights in the same bags, into row-major outputs. Of the bags, the offsets are read, and of indices
+    /// and weights their layouts.
     ///
     /// # Errors
     /// As for [`Self::run`], without those of fresh memory and index values.

@@ -36,7 +36,7 @@ pub struct BagPlan<T, I> {
     data: Layout,
     indices: Layout,
     /// The name of the reduction, where it takes no weights.
-    unweighed: Option<&'static str>,
+    unweighted: Option<&'static str>,
     types: PhantomData<fn(T, I)>,
 }
 
@@ -60,7 +60,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         // SAFETY: the offsets are a view of their type.
         let plan = unsafe { request.plan(&tensors) }?;
         let (data, indices) = (data.clone(), tensors.indices.layout.clone());
-        Ok(BagPlan { plan, data, indices, unweighed: request.unweighed(), types: PhantomData })
+        Ok(BagPlan { plan, data, indices, unweighted: request.unweighted(), types: PhantomData })
     }
 
     /// The shape of the result.
@@ -105,8 +105,8 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     ) -> Result<(), Error> {
         let tensors = self.check(data, indices, weights)?;
         check_layout(Argument::Output, self.plan.output(), out.layout())?;
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too; a mutable view may be written along
-        // its layout, and overlaps no input.
+        // SAFETY: the layouts are those of the plan, as just checked, and the types too; a mutable view may be written
+        // along its layout, and overlaps no input.
         unsafe { erased::run(&self.plan, &tensors, out.origin().cast()) }
     }
 
@@ -119,7 +119,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     ) -> Result<Tensors<'a>, Error> {
         check_layout(Argument::Data, &self.data, data.layout())?;
         check_layout(Argument::Indices, &self.indices, indices.layout())?;
-        erased::check_weights(self.unweighed, &self.indices, weights.map(View::layout))?;
+        erased::check_weights(self.unweighted, &self.indices, weights.map(View::layout))?;
         let (data, indices, weights) = (data.into(), indices.into(), weights.map(Into::into));
         Ok(Tensors { data, indices, offsets: None, weights })
     }

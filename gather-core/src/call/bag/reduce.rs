@@ -64,8 +64,8 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let request = self.reducing::<T, I>(reducer)?;
         let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and being
-        // borrowed mutably it overlaps no input.
+        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and
+        // being borrowed mutably it overlaps no input.
         unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
     }
 

@@ -90,7 +90,8 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     ///   up. Without them, [`Codes::default_zero_point`] holds for all.
     ///
     /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1
-    /// instead, which all of data along it share. There are no zero points: an empty list of shape `[0]` alone is taken.
+    /// instead, which all of data along it share. There are no zero points: an empty list of shape `[0]` alone is
+    /// taken.
     ///
     /// The result has the shape that the operator gives, with the values of a byte each on its own.
     ///
@@ -134,9 +135,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// As [`Self::run`], into a given row-major output.
     ///
     /// # Errors
-    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`]
-    /// for the output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what
-    /// it held before.
+    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for the
+    /// output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what it
+    /// held before.
     pub fn run_into<T: Scale, I: Index>(
         &self,
         data: &View<'_, u8>,

@@ -17,10 +17,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// The gradient of data from the gradient of the result: zeros of the shape of data, to each of which all that was
     /// made of it is added. This is the transpose of the linear map that [`Self::run`] is.
     ///
-    /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to the
-    /// bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element. Rows that
-    /// an index out of range has filled with zeros or taken from elsewhere
-    /// ([`OutOfBounds`](crate::OutOfBounds)) are left out, or go there.
+    /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
+    /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element. Rows
+    /// that an index out of range has filled with zeros or taken from elsewhere ([`OutOfBounds`](crate::OutOfBounds))
+    /// are left out, or go there.
     ///
     /// Of a [`Gather`](crate::Gather) along axis 0 this is `index_add_` of PyTorch, and what TensorFlow does with
     /// IndexedSlices; of [`GatherElements`](crate::GatherElements) it is `scatter_add_`.
@@ -55,10 +55,12 @@ impl<A: IndexAttributes> IndexOperator<A> {
         plan.run(&View::strided(&zero, data, &everywhere, 0)?, indices, gradient)
     }
 
-    /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several batches.
+    /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several
+    /// batches.
     ///
     /// # Errors
-    /// As for [`Self::adjoint`]. All indices are checked before anything is written: on an error the tensor is untouched.
+    /// As for [`Self::adjoint`]. All indices are checked before anything is written: on an error the tensor is
+    /// untouched.
     #[doc(alias("index_add_", "scatter_add_"))]
     pub fn adjoint_on<T: Element, I: Index>(
         &self,

@@ -93,9 +93,9 @@ pub(super) fn run_on(
     let types = (out.dtype(), index_type(indices.dtype())?);
     check_dtype(out.dtype(), updates.dtype())?;
     let request = Request::erased(settings, types, indices.layout(), updates.layout())?;
-    // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be read and written along its
-    // layout, and being borrowed mutably it overlaps no input. Its bytes are initialised; the built-in reductions take
-    // any.
+    // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be read and written along
+    // its layout, and being borrowed mutably it overlaps no input. Its bytes are initialised; the built-in reductions
+    // take any.
     unsafe { request.run_on(Tensors::erased(indices, updates), (out.origin(), out.layout())) }
 }
 
@@ -169,8 +169,8 @@ impl DynScatterPlan {
         self.planned.check_data(data.layout())?;
         self.check_output(out)?;
         let (data, tensors) = ((data.origin(), data.layout()), Tensors::erased(indices, updates));
-        // SAFETY: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written along its
-        // layout, and overlaps no input.
+        // SAFETY: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written along
+        // its layout, and overlaps no input.
         unsafe { self.planned.run_into(data, tensors, out.origin(), Check::First) }
     }
 

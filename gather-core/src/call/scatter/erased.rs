@@ -158,7 +158,8 @@ impl<'a> Request<'a> {
     ///
     /// # Safety
     /// Indices and updates may be read along the request's layouts as values of its types. The destination may be read
-    /// and written along its layout, overlaps neither, and holds values of the data type, or bytes where that takes any.
+    /// and written along its layout, overlaps neither, and holds values of the data type, or bytes where that takes
+    /// any.
     pub(super) unsafe fn run_on(&self, tensors: Tensors, (out, layout): (*mut u8, &Layout)) -> Result<(), Error> {
         let plan = self.plan(layout)?;
         // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
@@ -171,8 +172,8 @@ impl<'a> Request<'a> {
     /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] after errors of shapes.
     ///
     /// # Safety
-    /// As for [`Request::run_on`], but that the output need hold nothing; data may be read along its layout as values of
-    /// the data type, and does not overlap the output.
+    /// As for [`Request::run_on`], but that the output need hold nothing; data may be read along its layout as values
+    /// of the data type, and does not overlap the output.
     pub(super) unsafe fn run_into(
         &self,
         data: (*const u8, &Layout),

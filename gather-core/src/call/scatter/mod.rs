@@ -57,7 +57,8 @@ pub struct ScatterOperator<A> {
 }
 
 impl<A> ScatterOperator<A> {
-    /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are errors.
+    /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are
+    /// errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
         ScatterOperator {
             attributes,
@@ -209,8 +210,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
     /// [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for the first such index in row-major order. Under [`ScatterOutOfBounds::Error`] indices
-    /// are checked even when updates have no elements.
+    /// [`Error::IndexOutOfRange`] for the first such index in row-major order. Under [`ScatterOutOfBounds::Error`]
+    /// indices are checked even when updates have no elements.
     pub fn run<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,

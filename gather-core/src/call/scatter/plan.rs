@@ -163,8 +163,8 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
         self.planned.check_inputs(indices.layout(), updates.layout())?;
         check_layout(Argument::Output, &self.planned.out, out.layout())?;
         let (data, tensors) = ((data.origin().cast(), data.layout()), Tensors::typed(indices, updates));
-        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout, and
-        // overlaps no input.
+        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout,
+        // and overlaps no input.
         unsafe { self.planned.run_into(data, tensors, out.origin().cast(), Check::First) }
     }
 

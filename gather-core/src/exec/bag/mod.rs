@@ -6,8 +6,8 @@
 //!     reduce their rows, all columns                       (`kernels/reduce/bag`)
 //! ```
 //!
-//! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns of
-//! all bags in its place. Either way a sum belongs to one thread, which adds its terms in their order.
+//! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns
+//! of all bags in its place. Either way a sum belongs to one thread, which adds its terms in their order.
 
 mod window;
 
@@ -288,8 +288,8 @@ impl Call<'_> {
     /// Reduces bags from `bag` on, with the index `at` and others after it.
     ///
     /// # Safety
-    /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts. It
-    /// gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by the
+    /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
+    /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by the
     /// scratch; B6 by the window.
     unsafe fn reduce(
         &self,
@@ -359,8 +359,8 @@ impl Call<'_> {
         (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)
     }
 
-    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where the
-    /// output of a bag has it.
+    /// Calls `run` with each run of contiguous columns of a row: its number, where position 0 of data has it, and where
+    /// the output of a bag has it.
     fn each_run(&self, bag: usize, mut run: impl FnMut(usize, *const u8, *mut u8)) {
         let (plan, BagOperands { data, out, .. }) = (self.plan, self.operands);
         let out = out.wrapping_offset(plan.out_stride().wrapping_mul(bag as isize));

@@ -22,8 +22,8 @@ pub(super) struct Window<'a> {
     end: usize,
     /// How many positions follow those of rows, to be asked for.
     ahead: usize,
-    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on, and at the end
-    /// of the indices as many more as are to follow.
+    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on, and at the
+    /// end of the indices as many more as are to follow.
     room: [MaybeUninit<i64>; ROOM],
     start: usize,
     stop: usize,

@@ -134,10 +134,11 @@ enum Cut {
 
 /// The most parts that destinations are dealt out in.
 const MOST_OWNERS: usize = 1 << 10;
-/// Indices that one thread checks sooner than another one has woken up (workload `scatter_elements/add_1d_1M_into_64K`).
+/// Indices that one thread checks sooner than another one has woken up (workload
+/// `scatter_elements/add_1d_1M_into_64K`).
 const CHECKED_BY_ONE: usize = 1 << 17;
-/// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more. Two
-/// take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
+/// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more.
+/// Two take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
 /// `index_add/512Kx64_into_16K`).
 const OWNERS_FROM: usize = 4;
 /// Bytes of a row for each thread from which on rows are cut (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
@@ -151,15 +152,16 @@ fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
     plan.loops().iter().enumerate().any(|(d, along)| {
         let (step, n) = (along.data.unsigned_abs(), cuts.longest(d, along.n));
         let others = plan.loops().iter().enumerate().all(|(other, along)| other == d || whole(along.data));
-        // Where every row begins as far after a line as the first, and lines hold whole elements, pieces begin with one.
+        // Where every row begins as far after a line as the first, and lines hold whole elements, pieces begin with
+        // one.
         let begins = rows_are_lines && others && along.data > 0 && LINE.is_multiple_of(step);
         let least = if begins { 2 * LINE } else { 8 * LINE };
         is_free(along) && n < along.n && step < LINE && n.saturating_mul(step) < least
     })
 }
 
-/// Where a piece ends that is to end near element `at` of `n`, elements lying `step` bytes apart from `first` on: at the
-/// begin of a line, where elements share lines.
+/// Where a piece ends that is to end near element `at` of `n`, elements lying `step` bytes apart from `first` on: at
+/// the begin of a line, where elements share lines.
 fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
     let step = usize::try_from(step).unwrap_or(0);
     if at == 0 || at == n || step == 0 || !LINE.is_multiple_of(step) {
@@ -226,9 +228,9 @@ impl<'a> Part<'a> {
     /// Calls the kernel, which hands its rows to `take`.
     ///
     /// # Safety
-    /// The promise of [`run`], for this part. It gives the contract of a scatter: S1, K3 and K4 since the loops are those
-    /// of the operands' layouts (P1), or some of their iterations and columns; S2 since any position in range is an
-    /// element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
+    /// The promise of [`run`], for this part. It gives the contract of a scatter: S1, K3 and K4 since the loops are
+    /// those of the operands' layouts (P1), or some of their iterations and columns; S2 since any position in range is
+    /// an element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
     unsafe fn call(&self, take: Take) -> Outcome {
         let sink = Sink { take, elements: self.elements, owner: self.owner };
         let args = IndexArgs {
@@ -310,8 +312,8 @@ impl<'a> Part<'a> {
         let part = Part { loops: &loops, ..*self };
         share(tasks, cuts.pieces(), |piece, _| {
             part.with_ranges(&cuts, piece, |part| {
-                // SAFETY: the caller's promise: sub-ranges of the loops reach some of their indices, and nothing else is
-                // touched.
+                // SAFETY: the caller's promise: sub-ranges of the loops reach some of their indices, and nothing else
+                // is touched.
                 unsafe { part.call(Take::Nothing) }
             })
         })

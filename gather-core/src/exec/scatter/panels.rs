@@ -119,8 +119,8 @@ impl Run<'_> {
         let row_of = |row: usize| origin.data.cast_mut().wrapping_offset(plan.stride().wrapping_mul(row as isize));
         for row in 0..self.panels.rows {
             prefetch(row_of(row.saturating_add(PACK_AHEAD)), width);
-            // SAFETY: the columns are contiguous in the destination, where every row of the axis may be read; the scratch
-            // has room for as many rows of up to `panels.columns >= n` columns.
+            // SAFETY: the columns are contiguous in the destination, where every row of the axis may be read; the
+            // scratch has room for as many rows of up to `panels.columns >= n` columns.
             unsafe { scratch.wrapping_add(row * width).copy_from_nonoverlapping(row_of(row), width) };
         }
         let sink = Sink { take: reducing(plan), elements: plan.elements(), owner: None };
@@ -131,8 +131,8 @@ impl Run<'_> {
             stride: width as isize,
             params: (&raw const sink).cast(),
         };
-        // SAFETY: the contract of a scatter, as in `Part::call`: the scratch holds the columns that the loops reach, with a
-        // row of the axis every `width` bytes, and is this thread's.
+        // SAFETY: the contract of a scatter, as in `Part::call`: the scratch holds the columns that the loops reach,
+        // with a row of the axis every `width` bytes, and is this thread's.
         let outcome = unsafe { plan.kernel()(&args) };
         for row in 0..self.panels.rows {
             // SAFETY: as above; the columns may be written, and are this thread's.

@@ -58,8 +58,8 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     }
 }
 
-/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for calls of
-/// few rows, which set up no state.
+/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for calls
+/// of few rows, which set up no state.
 #[must_use]
 pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
     W::one_pass::<I, L::Plain>(size, packed)

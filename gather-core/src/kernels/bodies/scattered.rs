@@ -63,7 +63,8 @@ pub(crate) const CHUNK_OF_SCATTERS: usize = 128;
 /// loses sight of them (workload `index_add/4M_into_64K_scalars`).
 const STREAM_AHEAD: usize = 4 << 10;
 
-/// Asks for the indices and updates that follow `n` iterations of the inner loop by and by, where they lie side by side.
+/// Asks for the indices and updates that follow `n` iterations of the inner loop by and by, where they lie side by
+/// side.
 #[inline(always)]
 fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
     let (inner, row) = (args.inner(), args.spec.row);

@@ -54,7 +54,8 @@ impl ConvertFns {
         }
     }
 
-    /// What converts resolved rows at a level. Where the target itself has the level, the scalar one is compiled for it.
+    /// What converts resolved rows at a level. Where the target itself has the level, the scalar one is compiled for
+    /// it.
     pub(crate) fn at(&self, level: Level) -> MoveFn {
         match level {
             #[cfg(target_arch = "x86_64")]

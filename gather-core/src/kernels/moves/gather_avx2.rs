@@ -247,8 +247,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range, if that is
-    /// an error. It then stops there.
+    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range, if that
+    /// is an error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`], of which these are some rows.

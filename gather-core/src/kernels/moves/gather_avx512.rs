@@ -7,8 +7,8 @@
 //!     put the elements together in registers, store them
 //! ```
 //!
-//! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache and
-//! beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
+//! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache
+//! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
 //!
 //! What is left of a loop, and all that follows an index out of range, is moved by `gather_avx2.rs`.
 

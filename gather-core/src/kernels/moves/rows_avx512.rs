@@ -5,9 +5,9 @@
 //! for the last ones:                 store by the mask
 //! ```
 //!
-//! Stores by a mask take longer than those that overlap, which must not go past the rows of this job: what lies there may
-//! be another thread's. Other rows are moved as at the level AVX2: those that do not lie side by side in the output; those
-//! whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
+//! Stores by a mask take longer than those that overlap, which must not go past the rows of this job: what lies there
+//! may be another thread's. Other rows are moved as at the level AVX2: those that do not lie side by side in the
+//! output; those whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
 
 use core::arch::x86_64::{
     _mm_mask_storeu_epi8, _mm_maskz_loadu_epi8, _mm_storeu_si128, _mm256_mask_storeu_epi8, _mm256_maskz_loadu_epi8,

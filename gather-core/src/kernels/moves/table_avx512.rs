@@ -6,8 +6,8 @@
 //!                                           1 byte,  <= 256 entries    two vpermi2b, blended by bit 7 of the index
 //! ```
 //!
-//! Two registers are one table; the bits of an index above those that name an entry are not looked at. A table is loaded
-//! by a mask, which reads no byte past its end. So are the last elements, fewer than a vector.
+//! Two registers are one table; the bits of an index above those that name an entry are not looked at. A table is
+//! loaded by a mask, which reads no byte past its end. So are the last elements, fewer than a vector.
 //!
 //! Indices of one byte are looked up straight, checked 64 at a time; others are resolved to positions first.
 

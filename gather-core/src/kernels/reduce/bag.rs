@@ -10,19 +10,21 @@
 //!         out = sums, rounded or divided          (or they are left for the next part)
 //! ```
 //!
-//! The compiler vectorises across columns, so that each sum is that of the plain loop, to the bit. A panel is a number of
-//! lines of sums that is known to the compiler, so that all loops but that over rows are unrolled. Its last line
+//! The compiler vectorises across columns, so that each sum is that of the plain loop, to the bit. A panel is a number
+//! of lines of sums that is known to the compiler, so that all loops but that over rows are unrolled. Its last line
 //! ends with its last column. So it may share columns with the line before, which then are summed up twice, and no
 //! columns are left for shorter vectors.
 //!
 //! # The contract
 //!
-//! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes apart
+//! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes
+//!   apart
 //!   from one position to the next, at any alignment. They are values of the type that is reduced, or it takes any bytes.
 //!   So do `zeros` where there are positions of [`ZEROS`].
-//! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the next,
+//! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the
+//!   next,
 //!   which nothing else uses meanwhile.
-//! - **B3** Where rows are weighed, there is a weight for each, `weight_step` bytes apart, of the same type.
+//! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type.
 //! - **B4** Each bag that begins has a row that counts. A part of a bag has `carried`: room for as many sums, at any
 //!   alignment, where the part before it has left its own.
 //! - **B6** There are positions for all rows, and `distance` more.
@@ -34,7 +36,7 @@ use core::ops::Range;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::ByLevel;
 use crate::kernels::reduce::group::Accumulate;
-use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighed};
+use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighted};
 use crate::types::element::Element;
 
 /// The position of a row that is left out, and does not count.
@@ -117,7 +119,7 @@ impl Lengths<'_> {
 pub(crate) struct BagFns {
     pub(crate) plain: ByLevel<BagFn>,
     /// With weights; `None` where there is no such reduction.
-    pub(crate) weighed: Option<ByLevel<BagFn>>,
+    pub(crate) weighted: Option<ByLevel<BagFn>>,
     /// Bytes of a sum.
     pub(crate) sum: usize,
 }
@@ -125,12 +127,12 @@ pub(crate) struct BagFns {
 impl BagFns {
     /// A reduction without weights.
     pub(super) const fn plain<A: Accumulate<Item: Element>>() -> Self {
-        BagFns { plain: by_level::<Plain<A>>(), weighed: None, sum: size_of::<A::Sum>() }
+        BagFns { plain: by_level::<Plain<A>>(), weighted: None, sum: size_of::<A::Sum>() }
     }
 
     /// A sum, which may have weights.
-    pub(super) const fn weighed<A: Weigh>() -> Self {
-        BagFns { weighed: Some(by_level::<Weighed<A>>()), ..Self::plain::<A>() }
+    pub(super) const fn weighted<A: Weigh>() -> Self {
+        BagFns { weighted: Some(by_level::<Weighted<A>>()), ..Self::plain::<A>() }
     }
 }
 
@@ -168,7 +170,7 @@ unsafe fn bag_avx2<S: Step>(bag: &BagRows<'_>) {
 /// As for [`BagFn`], for the type of the reduction.
 #[inline(always)]
 unsafe fn reduce_columns<S: Step, const MOST: usize>(bag: &BagRows<'_>) {
-    debug_assert_eq!(S::WEIGHED, !bag.weights.is_null(), "B3");
+    debug_assert_eq!(S::WEIGHTED, !bag.weights.is_null(), "B3");
     debug_assert!(bag.part.is_none() || bag.bags.bags() == 1, "a part of several bags");
     debug_assert!(bag.positions.len() >= bag.bags.end(bag.bags.bags() - 1) + bag.distance, "B6");
     macro_rules! panels {
@@ -228,8 +230,8 @@ const fn most_lines<S: Step>(most: usize) -> usize {
 /// Reduces a panel: `columns`, as `C` sums in vectors of `N`. The last vector ends with the last column.
 ///
 /// # Safety
-/// As for [`BagFn`], for the type of the reduction; there are as many columns, at least `N`, more than `C - 2 * N` and at
-/// most `C`.
+/// As for [`BagFn`], for the type of the reduction; there are as many columns, at least `N`, more than `C - 2 * N` and
+/// at most `C`.
 #[inline(always)]
 unsafe fn panel<S: Step, const C: usize, const N: usize>(bag: &BagRows<'_>, columns: Range<usize>) {
     let (start, width) = (columns.start, columns.len());
@@ -289,8 +291,8 @@ unsafe fn panel<S: Step, const C: usize, const N: usize>(bag: &BagRows<'_>, colu
     }
 }
 
-/// Where the sums of a panel are among its columns: one for each, but for the last vector of `N` of the `C`, which begins
-/// with column `last`.
+/// Where the sums of a panel are among its columns: one for each, but for the last vector of `N` of the `C`, which
+/// begins with column `last`.
 #[derive(Clone, Copy)]
 struct At<const C: usize, const N: usize> {
     last: usize,
@@ -364,7 +366,7 @@ impl Rows {
             // The last line, where the first one does not begin with the row.
             prefetch(later.wrapping_add(self.bytes - 1), 1);
         }
-        if !S::WEIGHED {
+        if !S::WEIGHTED {
             return Some((position, S::Item::ZERO));
         }
         // SAFETY: B3: the weight of a row, at any alignment.

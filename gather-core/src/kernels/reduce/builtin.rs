@@ -71,7 +71,7 @@ const fn grouped<A: Accumulate>() -> Option<ReduceFns> {
 
 /// A sum, which bags have too, with weights.
 const fn sum<A: Weigh>(fns: Option<ReduceFns>) -> Option<ReduceFns> {
-    with_bag(fns, BagFns::weighed::<A>())
+    with_bag(fns, BagFns::weighted::<A>())
 }
 
 /// A reduction that bags have too.

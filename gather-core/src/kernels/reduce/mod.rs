@@ -15,8 +15,8 @@
 //!
 //! # The contract
 //!
-//! That of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte with
-//! updates and indices, which are read; updates and indices may lie anywhere else.
+//! That of the kernels, with these in place of K1, K2 and K8. By K4 the destination, which is written, shares no byte
+//! with updates and indices, which are read; updates and indices may lie anywhere else.
 //!
 //! - **S1** Along every coordinate of the loops, `out` reaches `row` bytes of updates that may be read.
 //! - **S2** What K2 lets a gather read may be written too, and nothing else reads or writes what of it this call's

@@ -23,8 +23,8 @@ pub(crate) struct BagIndices {
     pub(crate) padding: Option<i64>,
 }
 
-/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range where
-/// that is an error.
+/// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range
+/// where that is an error.
 ///
 /// # Safety
 /// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.

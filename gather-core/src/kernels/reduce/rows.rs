@@ -60,8 +60,8 @@ impl Chosen<'_> {
     }
 }
 
-/// What becomes of an element and an update: what [`reduce_kernels!`](crate::reduce_kernels!) makes of a closure, and the
-/// built-in reductions.
+/// What becomes of an element and an update: what [`reduce_kernels!`](crate::reduce_kernels!) makes of a closure, and
+/// the built-in reductions.
 #[doc(hidden)]
 pub trait Combine: 'static {
     /// The type of both.
@@ -225,8 +225,8 @@ unsafe fn each_listed(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
     }
 }
 
-/// The ends of rows, in registers: what is written might else be the job itself. They are read from it one by one, since
-/// to load them at once would wait for what was just written.
+/// The ends of rows, in registers: what is written might else be the job itself. They are read from it one by one,
+/// since to load them at once would wait for what was just written.
 #[derive(Clone, Copy)]
 struct Ends {
     updates: *const u8,

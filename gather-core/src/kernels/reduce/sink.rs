@@ -47,8 +47,8 @@ impl Take {
     }
 }
 
-/// A part of the destinations: those of one thread among several. Parts are made of pieces in turn, so that destinations
-/// that are close together and often met belong to several threads.
+/// A part of the destinations: those of one thread among several. Parts are made of pieces in turn, so that
+/// destinations that are close together and often met belong to several threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner {
     /// Below `parts`, which are at most 2^16.

@@ -18,7 +18,7 @@ pub(super) trait Step: 'static {
     /// An intermediate result.
     type Sum: Copy;
     /// Whether rows have weights.
-    const WEIGHED: bool;
+    const WEIGHTED: bool;
     /// Bytes of an element or of a sum, whichever is wider.
     const WIDTH: usize = {
         let (item, sum) = (size_of::<Self::Item>(), size_of::<Self::Sum>());
@@ -41,7 +41,7 @@ pub(super) struct Plain<A>(PhantomData<A>);
 impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     type Item = A::Item;
     type Sum = A::Sum;
-    const WEIGHED: bool = false;
+    const WEIGHTED: bool = false;
 
     #[inline(always)]
     fn first(new: A::Item, _: A::Item) -> A::Sum {
@@ -72,12 +72,12 @@ pub(super) trait Weigh: Accumulate<Item: Element> {
 }
 
 /// Rows times their weights. The product is rounded before it is added.
-pub(super) struct Weighed<A>(PhantomData<A>);
+pub(super) struct Weighted<A>(PhantomData<A>);
 
-impl<A: Weigh> Step for Weighed<A> {
+impl<A: Weigh> Step for Weighted<A> {
     type Item = A::Item;
     type Sum = A::Sum;
-    const WEIGHED: bool = true;
+    const WEIGHTED: bool = true;
 
     #[inline(always)]
     fn first(new: A::Item, weight: A::Item) -> A::Sum {

@@ -7,13 +7,14 @@
 //! tuple    = the sum of position times scale over its components; -1 where one is negative
 //! ```
 //!
-//! The components' sizes and scales lie in K vectors, repeated in the order of the components. Permutes put the components
-//! of one axis side by side, which are added up. Indices of 64 bits are compared in 64 bits, eight at a time, and narrowed
-//! by a permute of two vectors. The last tuples, fewer than sixteen, are loaded and stored by masks. Under `Wrap`, tuples
-//! out of range are then resolved one by one.
+//! The components' sizes and scales lie in K vectors, repeated in the order of the components. Permutes put the
+//! components of one axis side by side, which are added up. Indices of 64 bits are compared in 64 bits, eight at a
+//! time, and narrowed by a permute of two vectors. The last tuples, fewer than sixteen, are loaded and stored by masks.
+//! Under `Wrap`, tuples out of range are then resolved one by one.
 //!
-//! Indices of one component are resolved as at the level AVX2, where they are not gathered by at once: the moves that follow read every position soon after it was
-//! written, and wait longer for stores of 64 bytes than for those of 32 (bench `matrix`).
+//! Indices of one component are resolved as at the level AVX2, where they are not gathered by at once: the moves that
+//! follow read every position soon after it was written, and wait longer for stores of 64 bytes than for those of 32
+//! (bench `matrix`).
 
 use core::arch::x86_64::{
     __m512i, _mm_maskz_loadu_epi8, _mm256_maskz_loadu_epi16, _mm512_add_epi32, _mm512_cmplt_epu32_mask,

@@ -11,8 +11,8 @@ use crate::types::policy::OutOfBounds;
 /// Indices resolved at once: their positions take 2 KiB, a small part of any first-level cache.
 pub(crate) const BLOCK: usize = 512;
 
-/// Room for the positions of a block, at the begin of a line: what is read soon after it was written should not have been
-/// written across two.
+/// Room for the positions of a block, at the begin of a line: what is read soon after it was written should not have
+/// been written across two.
 #[repr(align(64))]
 pub(crate) struct Positions([MaybeUninit<i32>; BLOCK]);
 

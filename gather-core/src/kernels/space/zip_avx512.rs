@@ -1,7 +1,7 @@
 //! Interleaving 3 or 8 contiguous streams with AVX-512; two and four are as quick with AVX2.
 //!
-//! A permute of two vectors takes any lanes of both. So a vector of the output takes one permute from two streams, and two
-//! from three:
+//! A permute of two vectors takes any lanes of both. So a vector of the output takes one permute from two streams, and
+//! two from three:
 //!
 //! ```text
 //! zip(a, b) = a0 b0 a1 b1 ..        a permute for each half
@@ -20,7 +20,8 @@ use crate::kernels::space::zip_avx2;
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
-/// [`Isa::zip`](crate::kernels::isa::Isa::zip) with AVX-512: a vector of every stream at a time; returns how many periods.
+/// [`Isa::zip`](crate::kernels::isa::Isa::zip) with AVX-512: a vector of every stream at a time; returns how many
+/// periods.
 ///
 /// # Safety
 /// As for [`Isa::zip`](crate::kernels::isa::Isa::zip).
@@ -42,7 +43,8 @@ pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCur
     steps * (VECTOR / BYTES)
 }
 
-/// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a lane.
+/// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a
+/// lane.
 struct Order<const BYTES: usize>;
 
 impl<const BYTES: usize> Order<BYTES> {
@@ -61,8 +63,8 @@ impl<const BYTES: usize> Order<BYTES> {
         orders
     };
 
-    /// The vectors of three streams zipped: the lanes of the first two streams, then what is kept of them and the lanes of
-    /// the third one.
+    /// The vectors of three streams zipped: the lanes of the first two streams, then what is kept of them and the lanes
+    /// of the third one.
     const ZIP_THREE: [[[u8; VECTOR]; 2]; 3] = {
         let mut orders = [[[0; VECTOR]; 2]; 3];
         let mut at = 0;

@@ -183,9 +183,9 @@ impl<'a> DynView<'a> {
 pub struct DynViewMut<'a> {
     /// The first byte of the element at coordinate 0, whether or not there is one.
     ///
-    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation, are initialised,
-    /// and may be read and written, through this view only. V2: no two coordinates share an element. V3: the memory takes any value of the
-    /// data type.
+    /// V1: for `'a`, the bytes of the elements at all coordinates of the layout belong to one allocation, are
+    /// initialised, and may be read and written, through this view only. V2: no two coordinates share an element. V3:
+    /// the memory takes any value of the data type.
     origin: NonNull<u8>,
     layout: Layout,
     dtype: DType,

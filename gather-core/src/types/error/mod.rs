@@ -136,7 +136,7 @@ pub enum Error {
         /// The product of `block_shape`; `None` when it exceeds `usize`.
         product: Option<usize>,
     },
-    /// `block_size` of DepthToSpace or SpaceToDepth is below 1, or that of block-quantised data no power of two from 16 on.
+    /// `block_size` of DepthToSpace or SpaceToDepth is below 1, or not a power of two from 16 on for quantised data.
     BlockSizeOutOfRange {
         /// The operator.
         op: Op,
