@@ -44,6 +44,20 @@ pub enum Codes {
 }
 
 impl Codes {
+    /// Every kind of codes.
+    pub const ALL: &'static [Codes] = &[
+        Codes::Bits2,
+        Codes::Bits4,
+        Codes::Bits8,
+        Codes::U4,
+        Codes::I4,
+        Codes::E4M3,
+        Codes::E4M3Fnuz,
+        Codes::E5M2,
+        Codes::E5M2Fnuz,
+        Codes::E2M1,
+    ];
+
     /// How many codes a byte holds.
     #[must_use]
     pub const fn per_byte(self) -> usize {

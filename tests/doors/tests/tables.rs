@@ -119,18 +119,7 @@ fn pages_that_are_needed() {
 #[test]
 fn block_quantized_data() {
     let bytes = bytes();
-    for codes in [
-        Codes::Bits2,
-        Codes::Bits4,
-        Codes::Bits8,
-        Codes::U4,
-        Codes::I4,
-        Codes::E4M3,
-        Codes::E4M3Fnuz,
-        Codes::E5M2,
-        Codes::E5M2Fnuz,
-        Codes::E2M1,
-    ] {
+    for &codes in Codes::ALL {
         let values = 33 * codes.per_byte();
         assert!(codes.default_zero_point() <= 128);
         for block_size in [16, 1 << (usize::BITS - 1)] {

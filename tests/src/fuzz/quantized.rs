@@ -8,18 +8,6 @@ use super::elements::mixed;
 use super::judge::OnPanic;
 use super::{MOST_OUT, Outcome};
 
-const CODES: [Codes; 10] = [
-    Codes::Bits2,
-    Codes::Bits4,
-    Codes::Bits8,
-    Codes::U4,
-    Codes::I4,
-    Codes::E4M3,
-    Codes::E4M3Fnuz,
-    Codes::E5M2,
-    Codes::E5M2Fnuz,
-    Codes::E2M1,
-];
 const BLOCK_SIZES: [usize; 9] = [16, 32, 16, 64, 128, 16, 1 << (usize::BITS / 2 + 8), 24, 0];
 
 #[derive(Debug)]
@@ -46,7 +34,7 @@ struct Case {
 /// # Errors
 /// When there are not enough bytes for a case.
 pub fn block_quantized(u: &mut Unstructured<'_>) -> Result<Outcome> {
-    let codes = *u.choose(&CODES)?;
+    let codes = *u.choose(Codes::ALL)?;
     let block_size = *u.choose(&BLOCK_SIZES)?;
     let bytes = u.int_in_range(0..=130 / codes.per_byte())?;
     let shape = [u.int_in_range(1..=2)?, u.int_in_range(0..=9)?, u.int_in_range(1..=2)?, bytes];
