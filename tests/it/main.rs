@@ -24,8 +24,8 @@ mod plans;
 mod properties;
 mod quantized;
 mod rearrange;
+mod regressions;
 mod resources;
-mod review;
 mod rows;
 mod scatter;
 #[cfg(not(target_family = "wasm"))]

@@ -8,7 +8,7 @@
 mod call;
 mod coverage;
 mod indices;
-mod issue;
+mod regressions;
 mod variants;
 
 use std::collections::BTreeSet;

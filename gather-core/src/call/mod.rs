@@ -12,7 +12,6 @@ pub(crate) mod quantized;
 pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;
-pub(crate) mod space_plan;
 mod will_need;
 
 use crate::tensor::layout::{Layout, Shape};

@@ -102,4 +102,4 @@ pub struct Borrowed;
 
 // After the macros that it uses.
 #[cfg(doctest)]
-mod more;
+mod plans_and_maps;

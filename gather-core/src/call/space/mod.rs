@@ -1,9 +1,11 @@
 //! The operators that rearrange space: their doors.
 
+pub(crate) mod plan;
+
 use core::mem::MaybeUninit;
 
 use crate::call::dynamic::check_dtype;
-use crate::call::space_plan::{DynRearrangePlan, RearrangePlan};
+use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
 use crate::kernels::registry::Registry;
