@@ -199,8 +199,8 @@ static ANY: ::gather_core::KernelSet = {
         }
     }
 
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the entries
-    /// here are emitted from one list, in one order.
+    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
+    /// entries here are emitted from one list, in one order.
     const __TABLES: private::Tables = private::Tables {
         name: "ANY",
         elements: &[

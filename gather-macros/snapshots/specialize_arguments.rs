@@ -5,9 +5,9 @@
 //     );
 // }
 
-/// `gather_nd` of data `T[_, _, _, 3]` by indices `i32[_, _, 2]` into `T[_, _, 3]`, all row-major. Indices out of range
-/// name the nearest element. The first open size of a tensor follows from its length; others are given: `data_dim_1`,
-/// `data_dim_2`, `indices_dim_1`.
+/// `gather_nd` of data `T[_, _, _, 3]` by indices `i32[_, _, 2]` into `T[_, _, 3]`, all row-major.
+/// Indices out of range name the nearest element.
+/// The first open size of a tensor follows from its length; others are given: `data_dim_1`, `data_dim_2`, `indices_dim_1`.
 ///
 /// # Errors
 /// For slices of other lengths.

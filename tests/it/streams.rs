@@ -20,7 +20,9 @@ fn check(row: usize, side: Side, shift: usize, level: Level, par: Par) {
     let (data, index) = (View::new(table, &[TABLE, row]).unwrap(), View::new(&indices, &[lanes]).unwrap());
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level).par(par);
     let plan = op.plan::<u8, u32>(data.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
-    assert!(plan.explain().to_string().contains("method streamed"), "{}", plan.explain());
+    // Elsewhere nothing is written past the caches, and another method must give the same.
+    let streams = plan.explain().to_string().contains("method streamed");
+    assert_eq!(streams, cfg!(target_arch = "x86_64"), "{}", plan.explain());
 
     plan.run_into(&data, &index, &mut ViewMut::new(out, &[lanes, row]).unwrap()).unwrap();
     let zeros = vec![0; row];

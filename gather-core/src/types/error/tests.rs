@@ -224,7 +224,7 @@ fn messages() -> Vec<(Error, &'static str)> {
             "embedding_bag: weights have shape [3, 1]; indices have [2]",
         ),
         (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),
-        (Error::AllocationFailed { bytes: 1 << 40 }, "the allocator refused 1099511627776 bytes"),
+        (Error::AllocationFailed { bytes: 1 << 30 }, "the allocator refused 1073741824 bytes"),
     ]
 }
 
