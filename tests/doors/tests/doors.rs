@@ -47,6 +47,10 @@ fn names(tree: &UseTree, found: &mut BTreeSet<String>) {
     }
 }
 
+fn has_glob(tree: &UseTree) -> bool {
+    tree.to_token_stream().to_string().contains('*')
+}
+
 fn has(attributes: &[Attribute], path: &str, token: Option<&str>) -> bool {
     attributes.iter().any(|attribute| match (&attribute.meta, token) {
         (Meta::List(list), Some(token)) => list.path.is_ident(path) && list.tokens.to_string() == token,
@@ -112,6 +116,13 @@ impl Collector {
         match item {
             Item::Fn(item) if is_public(&item.vis) && in_maps => {
                 self.doors.insert(format!("maps::{}", item.sig.ident));
+            }
+            // Functions that maps re-exports, by their lower-case names.
+            Item::Use(item) if is_public(&item.vis) && in_maps && !has_glob(&item.tree) => {
+                let mut found = BTreeSet::new();
+                names(&item.tree, &mut found);
+                let functions = found.iter().filter(|name| name.starts_with(char::is_lowercase));
+                self.doors.extend(functions.map(|function| format!("maps::{function}")));
             }
             Item::Trait(item) if is_public(&item.vis) && in_maps => {
                 for function in &item.items {
