@@ -14,6 +14,8 @@ cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 # Nobody debugs these builds. Without debug information they take less time.
 quick=(--config 'profile.dev.debug=0')
+# What an emulator runs for long is worth optimising.
+whole=("${quick[@]}" --config 'profile.dev.opt-level=2' --config 'profile.dev.package.gather-tests.opt-level=1')
 export GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-1}"
 
 what="${1:-}"
@@ -41,7 +43,7 @@ conformance() { # target; its own status may be 2
 tests() { # packages and binaries, then `--`
     local skipped=("${skip[@]}")
     [ -n "${GATHER_CROSS_ALL:-}" ] || skipped+=("${slow[@]}")
-    cargo test "${quick[@]}" --locked "$@" -- "${skipped[@]}" "${chosen[@]}"
+    cargo test "${whole[@]}" --locked "$@" -- "${skipped[@]}" "${chosen[@]}"
 }
 
 aarch64() {

@@ -14,7 +14,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn space_nest_r2(
         args: &private::SpaceArgs<'_>,
         body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
@@ -27,7 +27,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     ///
     /// # Safety
     /// The kernel contract for `args`: the loops step to the cursors of planes.
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn space_nest_r3(
         args: &private::SpaceArgs<'_>,
         body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),

@@ -1,8 +1,8 @@
 //! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one
 //! around it.
 //!
-//! Those of the operators on indices call their body through a pointer, once a plane. So a set has one for each rank,
-//! which its kernels end in, and not a copy in each of them.
+//! They call their body through a pointer, once a plane. So a set has one for each rank, which its kernels end in, and
+//! not a copy in each of them.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -92,7 +92,7 @@ fn space_nest(private: &TokenStream, rank: u8) -> TokenStream {
         ///
         /// # Safety
         /// The kernel contract for `args`: the loops step to the cursors of planes.
-        #[inline(always)]
+        #[inline(never)]
         unsafe fn #name(
             args: &#private::SpaceArgs<'_>,
             body: unsafe fn(&#private::SpaceArgs<'_>, #private::SpaceCursor),

@@ -66,7 +66,7 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
 ///
 /// # Safety
 /// As for [`MoveFn`].
-unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     // SAFETY: the caller's promise.
     unsafe { W::move_rows::<L>(job) }
 }

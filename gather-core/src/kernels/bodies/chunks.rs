@@ -1,8 +1,8 @@
 //! Chunks: as blocks, in chunks of 64 rows, where no outer loop comes back to the same indices.
 
 use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::State;
-use crate::kernels::bodies::blocks::next_slice;
+use crate::kernels::bodies::blocks::{move_rows, next_slice};
+use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
@@ -14,10 +14,20 @@ use crate::types::policy::OutOfBounds;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>) }
+}
+
+/// Runs a plane.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MoveFn`].
+#[inline(never)]
+unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_fn: MoveFn) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<W, I, L>(state, args, at) };
+        unsafe { run::<I, L>(state, args, at, move_fn) };
         at = at.step(outer);
     }
 }
@@ -25,9 +35,9 @@ pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// Runs the inner loop.
 ///
 /// # Safety
-/// As for [`chunks`].
+/// As for [`planes`].
 #[inline(always)]
-unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor) {
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_fn: MoveFn) {
     let State { positions, block, out_of_range, .. } = state;
     let (n, room) = (args.inner().n, positions.as_mut_ptr());
     let job = ResolveJob::new(room, args, &args.spec.components[0], at.index, n);
@@ -40,8 +50,8 @@ unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_
             return false;
         }
         moves.n = n;
-        // SAFETY: K1, K2, K4, K6 and K7 for these rows: every position is in range, or turned to 0.
-        unsafe { W::move_rows::<L>(&moves) };
+        // SAFETY: K1, K2, K4, K6, K7 and K8 for these rows: every position is in range, or turned to 0.
+        unsafe { move_fn(args, &moves) };
         // SAFETY: K1 and K6 for these rows.
         unsafe { block.fill(args, moves.out) };
         moves.advance(n);

@@ -40,7 +40,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         // SAFETY: the caller's promise.
         let done = unsafe { pass.run::<C, I>(&args.origin) };
         // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
+        return if done == pass.n { OK } else { unsafe { go_on::<I>(args, &args.origin, done, move_placed::<W, L>) } };
     }
     let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
     for _ in 0..outer.n {
@@ -48,7 +48,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         let done = unsafe { pass.run::<C, I>(&at) };
         if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
+            outcome = unsafe { go_on::<I>(args, &at, done, move_placed::<W, L>) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Error {
                 break;
             }
@@ -64,15 +64,15 @@ const OK: Outcome = Outcome { out_of_range: false };
 /// Runs the inner loop at a cursor from row `done` on, whose index is out of range.
 ///
 /// # Safety
-/// The kernel contract for the inner loop.
+/// The kernel contract for the inner loop, and that of [`MovePlaced`].
 #[cold]
 #[inline(never)]
-unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
+unsafe fn go_on<I: Index>(args: &IndexArgs<'_>, at: &Cursor, done: usize, move_placed: MovePlaced) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
         let (inner, at) = (args.inner(), at.skip(args.inner(), done));
         let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
         // SAFETY: the caller's promise, for what is left of the loop.
-        unsafe { direct::<W, I, L>(&mut State::new(&rest), &rest, &at) };
+        unsafe { planes::<I>(&mut State::new(&rest), &rest, &at, move_placed) };
     }
     Outcome { out_of_range: true }
 }
@@ -159,6 +159,31 @@ const GROUP: usize = 4;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { planes::<I>(state, args, at, move_placed::<W, L>) }
+}
+
+/// Moves rows from where each lies.
+///
+/// # Safety
+/// K1, K2, K4, K6 and K7 for the rows.
+type MovePlaced = unsafe fn(&PlacedRows<'_>);
+
+/// [`Width::move_placed`] as a [`MovePlaced`].
+///
+/// # Safety
+/// As for [`MovePlaced`].
+unsafe fn move_placed<W: Width, L: Isa>(rows: &PlacedRows<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { W::move_placed::<L>(rows) }
+}
+
+/// Runs a plane.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MovePlaced`].
+#[inline(never)]
+unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_placed: MovePlaced) {
     let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
     let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
     for _ in 0..outer.n {
@@ -182,7 +207,7 @@ pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args:
                 prefetch_distance: args.spec.prefetch_distance,
             };
             // SAFETY: K1, K2, K4, K6 and K7 for these rows: every index is in range, or turned to position 0.
-            unsafe { W::move_placed::<L>(&rows) };
+            unsafe { move_placed(&rows) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
                 // SAFETY: K1 and K6 for these rows.
                 unsafe { fill_rows(args, from.out, bad) };

@@ -3,6 +3,9 @@
 //!
 //! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
 //! choose another way.
+//!
+//! What depends on the index type and what depends on the width meet at a pointer, which is called once for many rows.
+//! So a method costs a loop for each index type and level, and not for each width as well.
 
 mod blocks;
 mod chunks;
@@ -51,7 +54,7 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
         Method::Gathered if const { W::GATHERS && L::GATHERS } => gathered::gathered::<W, I, L>,
         Method::Prefetched => prefetched::prefetched::<W, I, L>,
         Method::Table => blocks::table::<W, I, L>,
-        Method::ByteTable => blocks::byte_table::<I, L>,
+        Method::ByteTable if const { size_of::<I>() == 1 } => blocks::byte_table::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
         Method::StridedCopy => strided::strided::<W, I, L::Plain>,
         _ => direct::direct::<W, I, L::Plain>,

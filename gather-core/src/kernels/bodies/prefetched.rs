@@ -24,10 +24,35 @@ use crate::types::policy::OutOfBounds;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { planes::<I, L>(state, args, at, move_prefetching::<W, L>) }
+}
+
+/// Moves rows while those of a later job are asked for.
+///
+/// # Safety
+/// K1, K2, K4, K6 and K7 for the rows of both.
+type MovePrefetching = unsafe fn(job: &MoveJob, ahead: &MoveJob);
+
+/// [`Width::move_prefetching`] as a [`MovePrefetching`].
+///
+/// # Safety
+/// As for [`MovePrefetching`].
+unsafe fn move_prefetching<W: Width, L: Isa>(job: &MoveJob, ahead: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { W::move_prefetching::<L>(job, ahead) }
+}
+
+/// Runs a plane.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MovePrefetching`].
+#[inline(never)]
+unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MovePrefetching) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<W, I, L>(state, args, at) };
+        unsafe { run::<I, L>(state, args, at, move_rows) };
         at = at.step(outer);
     }
 }
@@ -35,9 +60,9 @@ pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, a
 /// Runs the inner loop.
 ///
 /// # Safety
-/// As for [`prefetched`].
+/// As for [`planes`].
 #[inline(always)]
-unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, mut at: Cursor) {
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, mut at: Cursor, move_rows: MovePrefetching) {
     let State { positions, block, out_of_range, .. } = state;
     let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
     let mut these = (positions, block);
@@ -53,7 +78,7 @@ unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_
         let ahead = MoveJob::new(args, after, next.0.as_ptr(), n_next, NextSlice::NONE);
         let job = MoveJob::new(args, at, these.0.as_ptr(), n, NextSlice::NONE);
         // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.
-        unsafe { W::move_prefetching::<L>(&job, &ahead) };
+        unsafe { move_rows(&job, &ahead) };
         if n > 0 {
             // SAFETY: K1 and K6 for the rows, which were resolved last in their block.
             unsafe { these.1.fill(args, at.out) };

@@ -14,10 +14,35 @@ use crate::types::policy::OutOfBounds;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { planes::<I, L>(state, args, at, move_strided::<W, L>) }
+}
+
+/// Moves rows that lie a step apart.
+///
+/// # Safety
+/// K1, K2, K4, K6 and K7 for the rows.
+type MoveStrided = unsafe fn(&StridedRows);
+
+/// [`Width::move_strided`] as a [`MoveStrided`].
+///
+/// # Safety
+/// As for [`MoveStrided`].
+unsafe fn move_strided<W: Width, L: Isa>(rows: &StridedRows) {
+    // SAFETY: the caller's promise.
+    unsafe { W::move_strided::<L>(rows) }
+}
+
+/// Runs a plane.
+///
+/// # Safety
+/// As for [`Body`](super::Body) and [`MoveStrided`].
+#[inline(never)]
+unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStrided) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<W, I, L>(state, args, at) };
+        unsafe { run::<I, L>(state, args, at, move_rows) };
         at = at.step(outer);
     }
 }
@@ -25,9 +50,9 @@ pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args
 /// Runs the inner loop.
 ///
 /// # Safety
-/// As for [`strided`].
+/// As for [`planes`].
 #[inline(always)]
-unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor) {
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStrided) {
     let State { positions, block, resolved, out_of_range } = state;
     if at.index != *resolved {
         *resolved = at.index;
@@ -49,5 +74,5 @@ unsafe fn run<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_
     let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
     let rows = StridedRows { from, from_step: data, to: at.out, to_step: out, n, row: args.spec.row };
     // SAFETY: K1, K2, K4, K6 and K7 for the rows, whose index is in range.
-    unsafe { W::move_strided::<L>(&rows) };
+    unsafe { move_rows(&rows) };
 }

@@ -215,7 +215,7 @@ unsafe fn convert_rows<C: Convert>(
 ) {
     // SAFETY: K8: what is given for this map's parameters.
     let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
-    if conversion(args).elements > 1 {
+    if const { size_of::<C::Out>() > VECTOR } || conversion(args).elements > 1 {
         let convert = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], place| convert(from, to, given, place);
         let fetch = |element, elements| {
             if given.per_element {
@@ -316,7 +316,7 @@ unsafe fn convert_row<C: Convert>(
     place: Place,
 ) {
     debug_assert_eq!(from.len(), to.len());
-    if given.per_element {
+    if const { C::Params::COUNT > 0 } && given.per_element {
         for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
             // SAFETY: K8 for this element of the row.
             let params = unsafe { C::Params::at(&given.lookups, Place { element: place.element + i, ..place }) };

@@ -2,7 +2,7 @@
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies;
-use crate::kernels::isa::Isa;
+use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
@@ -11,6 +11,9 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
+
+/// The most bytes of rows that are copied one by one as at the scalar level, which has vectors of half of them.
+const NARROW: usize = 32;
 
 /// The AVX2 level.
 pub enum Avx2 {}
@@ -70,18 +73,26 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+        if const { C::MOST <= NARROW } {
+            // SAFETY: the caller's promise.
+            return unsafe { Scalar::move_prefetching::<C>(job, ahead) };
+        }
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_prefetching::<C>(job, ahead) }
     }
 
     #[inline(always)]
     unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+        if const { C::MOST <= NARROW } {
+            // SAFETY: the caller's promise.
+            return unsafe { Scalar::move_strided::<C>(rows) };
+        }
         // SAFETY: the caller's promise; K7: the machine has AVX2.
         unsafe { move_strided::<C>(rows) }
     }
 
     fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        one_pass::<C, W, I, PACKED>
+        if const { C::MOST <= NARROW } { Scalar::one_pass::<C, W, I, PACKED>() } else { one_pass::<C, W, I, PACKED> }
     }
 
     #[inline(always)]
@@ -289,7 +300,7 @@ unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
 #[target_feature(enable = "avx2")]
 unsafe fn interleave_rows(streams: &Streams) {
     // SAFETY: the caller's promise.
-    unsafe { space::interleave_rows::<Avx2>(streams) }
+    unsafe { space::interleave_rows(streams) }
 }
 
 /// [`Isa::move_prefetching`] compiled for AVX2.

@@ -160,7 +160,7 @@ pub trait Isa: 'static {
     /// The contract of [`space`](crate::kernels::space), and K7.
     unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams);
 
-    /// Interleaves streams of rows, or takes them apart.
+    /// Interleaves streams of rows of any length, or takes them apart, row by row.
     ///
     /// # Safety
     /// The contract of [`space`](crate::kernels::space), and K7.

@@ -76,6 +76,6 @@ impl Isa for Scalar {
     #[inline(never)]
     unsafe fn interleave_rows(streams: &Streams) {
         // SAFETY: the caller's promise.
-        unsafe { space::interleave_rows::<Self>(streams) }
+        unsafe { space::interleave_rows(streams) }
     }
 }

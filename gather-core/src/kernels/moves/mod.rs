@@ -197,8 +197,17 @@ impl Width for Rows {
 
     #[inline(always)]
     unsafe fn interleave<L: Isa>(streams: &Streams) {
-        // SAFETY: the caller's promise.
-        unsafe { L::interleave_rows(streams) }
+        macro_rules! by_bytes {
+            ($($bytes:literal)*) => {
+                match streams.row {
+                    // SAFETY: the caller's promise, for rows of this many bytes.
+                    $($bytes => unsafe { L::interleave_fixed::<$bytes>(streams) },)*
+                    // SAFETY: the caller's promise.
+                    _ => unsafe { L::interleave_rows(streams) },
+                }
+            };
+        }
+        by_bytes!(1 2 3 6 12)
     }
 }
 

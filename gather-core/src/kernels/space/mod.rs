@@ -94,12 +94,12 @@ impl BlockLoop {
     }
 }
 
-/// Interleaves streams of rows, or takes them apart.
+/// Interleaves streams of rows, or takes them apart, row by row.
 ///
 /// # Safety
 /// As for [`interleave_fixed`].
 #[inline(always)]
-pub(crate) unsafe fn interleave_rows<L: Isa>(streams: &Streams) {
+pub(crate) unsafe fn interleave_rows(streams: &Streams) {
     let row = streams.row;
     macro_rules! halves {
         ($half:literal) => {{
@@ -111,16 +111,6 @@ pub(crate) unsafe fn interleave_rows<L: Isa>(streams: &Streams) {
             each(streams, copy, |_, _, _| 0);
         }};
     }
-    macro_rules! fixed {
-        ($($bytes:literal)*) => {
-            match row {
-                // SAFETY: the caller's promise, for rows of this many bytes.
-                $($bytes => return unsafe { interleave_fixed::<$bytes, L>(streams) },)*
-                _ => {}
-            }
-        };
-    }
-    fixed!(1 2 3 6 12);
     match row {
         4..=8 => halves!(4),
         9..=15 => halves!(8),

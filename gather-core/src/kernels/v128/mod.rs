@@ -178,9 +178,9 @@ impl Isa for Vectors {
         unsafe { space::interleave_fixed::<BYTES, Self>(streams) }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn interleave_rows(streams: &Streams) {
         // SAFETY: the caller's promise.
-        unsafe { space::interleave_rows::<Self>(streams) }
+        unsafe { Scalar::interleave_rows(streams) }
     }
 }
