@@ -81,6 +81,6 @@ impl EmbeddingBag {
         bags.weights.map_or(Ok(()), |weights| check_dtype(data.dtype(), weights.dtype()))?;
         let request = Request::erased(self, (data.dtype(), index))?;
         let (data, indices, weights) = (data.into(), bags.indices.into(), bags.weights.map(Into::into));
-        Ok((request, Tensors { data, indices, offsets, weights }))
+        Ok((request, Tensors { data, indices, offsets, weights, params: core::ptr::null() }))
     }
 }
