@@ -134,7 +134,7 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{BagMapPlan, BagPlan, Bags, DynBags, EmbeddingBag};
+pub use crate::call::bag::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, EmbeddingBag};
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};

@@ -7,7 +7,7 @@ mod plan;
 mod planned;
 mod reduce;
 
-pub use dynamic::DynBags;
+pub use dynamic::{DynBagPlan, DynBags};
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
 
