@@ -8,6 +8,7 @@ pub mod clock;
 pub mod inputs;
 pub mod instructions;
 pub mod limits;
+pub mod mapped_bags;
 pub mod naive;
 pub mod peers;
 pub mod pin;

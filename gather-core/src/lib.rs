@@ -134,7 +134,7 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{BagPlan, Bags, DynBags, EmbeddingBag};
+pub use crate::call::bag::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, EmbeddingBag};
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{IndexAttributes, IndexOperator};
@@ -170,7 +170,7 @@ pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
 pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, ScatterOutOfBounds};
-pub use crate::types::reduction::Reduction;
+pub use crate::types::reduction::{Reducible, Reduction};
 
 /// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
 ///

@@ -1,7 +1,7 @@
 //! Bags of rows of every length, whose table, indices, offsets, weights and output each end, or begin, at a page that
 //! cannot be touched.
 
-use gather_core::{Bags, EmbeddingBag, Par, Reduction, View, ViewMut};
+use gather_core::{Bags, EmbeddingBag, Par, Param, Reduction, View, ViewMut, maps};
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, BagRows, Dense};
 
@@ -49,6 +49,50 @@ fn rows_of_every_length() {
                         op.run_into(&data, &bags_of, &mut ViewMut::new(out, &[bags, row]).unwrap()).unwrap();
                         assert!(out == expected, "{op:?} of rows of {row}: {bounds:?}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Rows of bytes that become numbers, with parameters next to guards too.
+#[test]
+fn rows_that_a_map_converts() {
+    let (mut table, mut list, mut begins) = (Guarded::new(1), Guarded::new(1), Guarded::new(1));
+    let (mut factors, mut result, mut params) = (Guarded::new(1), Guarded::new(1), Guarded::new(1));
+    for (number, row) in ROWS.into_iter().enumerate() {
+        let bounds = [&[0usize, 1][..], &[0, 0, 3, 70], &[0, 300, 301]][number % 3];
+        let (dim, count, bags) = (5, bounds[bounds.len() - 1], bounds.len() - 1);
+        let codes = Dense::from_fn(&[dim, row], |at| (at * 7 + 1) as u8);
+        let scale = |at: usize| (at % 11) as f32 * 0.25 - 1.0;
+        let weight = |at: usize| (at % 13) as f32 * 0.5 - 3.0;
+        let ids = Dense::from_fn(&[count], |at| ((at * 3 + number) % dim) as i128);
+        let rules = gather_tests::policies::RULES[0].2;
+        for per_element in [false, true] {
+            let scales = if per_element { dim * row } else { dim };
+            let scale_of = |at: usize| scale(if per_element { at } else { at / row });
+            let numbers = Dense::from_fn(&[dim, row], |at| (f32::from(codes.values[at]) - 100.0) * scale_of(at));
+            let sum = |terms: &[(usize, f32)]| terms.iter().fold(0.0, |sum, &(at, x)| sum + x * weight(at));
+            let expected = oracle::embedding_bag(&numbers, &ids, bounds, rules, BagRows::default(), &0.0, sum);
+            let expected = expected.unwrap().values;
+            for side in Side::ALL {
+                let data = table.place(side, 0, dim * row, |at| codes.values[at]);
+                let scales = &*params.place(side, 0, scales, scale);
+                let weights = factors.place(side, 0, count, weight);
+                let ids = list.place(side, 0, count, |at| ids.values[at] as i16);
+                let offsets = begins.place(side, 0, bags, |at| bounds[at] as u32);
+                let out = result.place(side, 0, bags * row, |_| 0f32);
+                let (data, weights) = (View::new(data, &[dim, row]).unwrap(), View::new(weights, &[count]).unwrap());
+                let (ids, offsets) = (View::new(ids, &[count]).unwrap(), View::new(offsets, &[bags]).unwrap());
+                let bags_of = Bags::new(&ids, &offsets).weights(&weights);
+                let scales = if per_element { Param::PerElement(scales) } else { Param::PerRow(scales) };
+                for level in levels() {
+                    out.fill(99.0);
+                    let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
+                    let (given, mut into) = ((scales, Param::Value(100)), ViewMut::new(out, &[bags, row]).unwrap());
+                    op.run_map_into(&maps::DEQUANTIZE_U8, &data, &bags_of, given, &mut into).unwrap();
+                    let same = out.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
+                    assert!(same, "{op:?} of rows of {row}: {bounds:?}");
                 }
             }
         }

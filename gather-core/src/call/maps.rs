@@ -198,7 +198,7 @@ unsafe fn execute<T: Element, U: Element, P: Params, I: Index>(
 
 /// Checks that parameters which are given per row have a value for every position along the axis, and those which are
 /// given per element for every element of row-major data.
-fn check_params(
+pub(super) fn check_params(
     op: Op,
     (map, names): (&'static str, &'static [&'static str]),
     axes: &[Axis],

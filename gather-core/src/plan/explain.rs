@@ -175,6 +175,9 @@ impl Explain<'_> {
         if plan.prefetch_distance() > 0 {
             write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
         }
+        if let Some(conversion) = plan.conversion() {
+            write!(f, ", {} rows converted at a time", conversion.rows)?;
+        }
         let (row, bytes, level) = (plan.row(), plan.work().bytes, plan.level());
         write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }

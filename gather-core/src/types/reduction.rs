@@ -1,8 +1,10 @@
-//! What a scatter does with updates.
+//! What a scatter does with updates and a bag with rows, and what maps make for bags.
 
 #![forbid(unsafe_code)]
 
 use core::fmt;
+
+use crate::types::element::Element;
 
 /// What a scatter does with an update and the element that it goes to.
 ///
@@ -66,4 +68,64 @@ impl fmt::Display for Reduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A number, or an array of them: what a map makes of an element for
+/// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) to reduce. Sealed.
+///
+/// Maps of blocks make arrays, whose numbers are reduced one by one.
+#[diagnostic::on_unimplemented(
+    message = "bags of `{Self}` cannot be reduced",
+    label = "not a number",
+    note = "maps of bags make built-in numbers, `bool`, or arrays of them"
+)]
+pub trait Reducible: Element + sealed::Sealed {
+    /// The type of the numbers, and of weights.
+    type Value: Element;
+}
+
+macro_rules! reducible {
+    ($($(#[$attr:meta])* $ty:ty;)*) => {$(
+        $(#[$attr])*
+        impl sealed::Sealed for $ty {}
+
+        $(#[$attr])*
+        impl Reducible for $ty {
+            type Value = Self;
+        }
+    )*};
+}
+
+reducible! {
+    bool;
+    i8;
+    i16;
+    i32;
+    i64;
+    isize;
+    u8;
+    u16;
+    u32;
+    u64;
+    usize;
+    f32;
+    f64;
+    #[cfg(feature = "half")]
+    half::f16;
+    #[cfg(feature = "half")]
+    half::bf16;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f32>;
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f64>;
+}
+
+impl<T: Reducible, const N: usize> sealed::Sealed for [T; N] {}
+
+impl<T: Reducible, const N: usize> Reducible for [T; N] {
+    type Value = T::Value;
 }

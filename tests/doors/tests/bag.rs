@@ -1,10 +1,11 @@
 //! EmbeddingBag, through every door: presets, settings, plans, reductions of one's own, types known at run time.
 
+use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Method, NegativeIndex, OutOfBounds, Par, Reduction,
-    View, ViewMut,
+    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, OutOfBounds, Par,
+    Param, Reducible, Reduction, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -139,4 +140,69 @@ fn types_known_at_run_time() {
     let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
     op.run_dyn_into(&table, &bags, &mut DynViewMut::from(&mut typed)).unwrap();
     assert_eq!(out, [20, 0, 100]);
+
+    let plan = op.plan_dyn(table.dtype(), table.layout(), &bags).unwrap();
+    assert_eq!((plan.output_shape(), plan.explain().method()), (&[3][..], Method::Accumulated));
+    let run = plan.clone().run(&table, &ids, Some(&weights)).unwrap();
+    assert_eq!(run.downcast::<i32>().unwrap().as_slice(), [20, 0, 100]);
+    let mut out = [7; 3];
+    let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
+    plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut typed)).unwrap();
+    assert_eq!(out, [90, 0, 20]);
+    assert!(matches!(plan.run(&ids, &ids, None), Err(Error::DTypeMismatch { .. })));
+}
+
+gather_core::map_kernels! {
+    static BYTE_TO_NUMBER = |value: u8, by: i32| -> i32 { i32::from(value) * by };
+    static LINES_TO_NUMBER = |value: Lines| -> u16 { value.first() };
+    static POINT_TO_ARRAY = |value: Point| -> [[f32; 1]; 3] { let _ = value; [[1.0], [2.0], [-1.0]] };
+    static PACKED_TO_NUMBER = |value: Packed| -> u64 { u64::from(value.tag()) };
+}
+
+/// Three bags of row 1, by every door.
+fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
+    map: &Map<T, U, P>,
+    given: P::Given<'_>,
+    convert: impl Fn(T) -> U,
+) {
+    let (_, offsets) = ids();
+    let values: Vec<T> = (0..12).map(T::sample).collect();
+    let data = View::new(&values, &[4, 3]).unwrap();
+    // The greatest of equal rows is each of them.
+    let same = View::new(&[1i64; 4], &[4]).unwrap();
+    let bags = Bags::new(&same, &offsets);
+    let op = EmbeddingBag::new(Reduction::Max).default_index(1);
+    let expected: Vec<U> = [&values[3..6]; 3].into_iter().flatten().map(|&value| convert(value)).collect();
+    assert_eq!(op.run_map(map, &data, &bags, given).unwrap().as_slice(), expected);
+    let mut out = vec![U::ZERO; 9];
+    op.run_map_into(map, &data, &bags, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
+    assert_eq!(out, expected);
+    let mut fresh = vec![MaybeUninit::new(U::ZERO); 9];
+    op.run_map_uninit(map, &data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    let plan = op.plan_map(map, data.layout(), &bags).unwrap();
+    assert_eq!((plan.output_shape(), plan.explain().method()), (&[3, 3][..], Method::Accumulated));
+    assert_eq!(plan.clone().run(&data, &same, None, given).unwrap().as_slice(), expected);
+    let mut out = vec![U::ZERO; 9];
+    plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
+    assert_eq!(out, expected);
+    plan.run_uninit(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    let refused = plan.run_uninit(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[9]).unwrap());
+    assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
+}
+
+#[test]
+fn rows_that_maps_convert() {
+    let by = [3, -1, 7, 0];
+    mapped(&BYTE_TO_NUMBER, (Param::PerRow(&by),), |value| -i32::from(value));
+    mapped(&LINES_TO_NUMBER, (), |value| value.first());
+    mapped(&POINT_TO_ARRAY, (), |_| [[1.0], [2.0], [-1.0]]);
+    mapped(&PACKED_TO_NUMBER, (), |value| u64::from(value.tag()));
+
+    // Sums with weights, which are numbers of the map's output.
+    let (ids, offsets) = ids();
+    let codes = [10u8, 20, 30, 40];
+    let (table, weights) = (View::new(&codes, &[4]).unwrap(), weights());
+    let bags = Bags::new(&ids, &offsets).weights(&weights);
+    let sums = EmbeddingBag::new(Reduction::Add).run_map(&BYTE_TO_NUMBER, &table, &bags, (Param::Value(-1),));
+    assert_eq!(sums.unwrap().as_slice(), [-20, 0, -100]);
 }

@@ -2,8 +2,8 @@
 //! that of an index come before anything is written.
 
 use gather_core::{
-    Argument, Bags, DynBags, DynView, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction, Tensor, View,
-    ViewMut,
+    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, NegativeIndex, OutOfBounds, Par, Reduction,
+    Tensor, View, ViewMut,
 };
 
 const TABLE: &[i32] = &[1, 2, 3, 4, 5, 6];
@@ -204,6 +204,25 @@ fn types_that_do_not_fit_are_refused() {
     assert!(says(&DynBags::new(&words, &ids)).starts_with("f32 cannot index"));
     assert!(says(&DynBags::new(&ids, &words)).starts_with("f32 cannot index"));
     assert_eq!(says(&DynBags::new(&ids, &ids).weights(&words)), "the data type is f32, not i32");
+    let plan = |bags: &DynBags<'_>| op.plan_dyn(table.dtype(), table.layout(), bags);
+    let refused = |bags: &DynBags<'_>| plan(bags).unwrap_err().to_string();
+    assert!(refused(&DynBags::new(&words, &ids)).starts_with("f32 cannot index"));
+    assert!(refused(&DynBags::new(&ids, &words)).starts_with("f32 cannot index"));
+    assert_eq!(refused(&DynBags::new(&ids, &ids).weights(&words)), "the data type is f32, not i32");
+    let plan = plan(&DynBags::new(&ids, &ids)).unwrap();
+    let says = |data, indices, weights| plan.run(data, indices, weights).unwrap_err().to_string();
+    assert_eq!(says(&words, &ids, None), "the data type is f32, not i32");
+    assert_eq!(says(&table, &words, None), "the data type is f32, not u8");
+    assert_eq!(says(&table, &ids, Some(&words)), "the data type is f32, not i32");
+    assert!(matches!(plan.run(&table, &ids, Some(&table)), Err(Error::ShapeMismatch { .. })));
+    let mut out = [7.0f32];
+    let mut out = ViewMut::new(&mut out, &[1]).unwrap();
+    let refused = plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut out)).unwrap_err();
+    assert_eq!(refused.to_string(), "the data type is f32, not i32");
+    let mut out = [7, 7];
+    let mut wrong = ViewMut::new(&mut out, &[2]).unwrap();
+    let refused = plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut wrong));
+    assert!(matches!(refused, Err(Error::PlanMismatch { .. })) && out == [7, 7]);
 }
 
 #[test]

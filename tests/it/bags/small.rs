@@ -127,6 +127,11 @@ fn check(case: &Case<'_>) {
     let bags = if split.offsets.is_some() { DynBags::new(&i, &offsets) } else { DynBags::packed(&i) };
     let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
     same(op.run_dyn(&a, &bags).map(|out| out.downcast().unwrap()), "dyn");
+    let plan = op.plan_dyn(a.dtype(), a.layout(), &bags).unwrap();
+    same(plan.run(&a, &i, w.as_ref()).map(|out| out.downcast().unwrap()), "dyn, planned");
+    let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
+    let ran = plan.run_into(&a, &i, w.as_ref(), &mut DynViewMut::from(&mut out.view_mut()));
+    same(ran.map(|()| out), "dyn, planned into");
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
     let ran = op.run_dyn_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn into");

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, NegativeIndex, Op, Reduction, View,
+    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, Map, NegativeIndex, Op, Reducible,
+    Reduction, View, map_kernels,
 };
 
 use super::Outcome;
@@ -94,7 +95,14 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
         expected,
     };
     let bytes = u.arbitrary()?;
-    with_word!(word, I => if bytes { check::<u8, I>(&case) } else { check::<f32, I>(&case) })
+    with_word!(word, I => if bytes { check::<u8, I>(&case, &BYTES) } else { check::<f32, I>(&case, &SINGLES) })
+}
+
+map_kernels! {
+    /// Bytes as they are.
+    static BYTES = |value: u8| -> u8 { value };
+    /// Numbers as they are.
+    static SINGLES = |value: f32| -> f32 { value };
 }
 
 /// Ascending offsets into so many indices; sometimes one is anything.
@@ -153,7 +161,7 @@ fn row(
 }
 
 /// Compares every door with what is expected.
-fn check<T: Number, I: Word>(case: &Case) -> Result<Outcome> {
+fn check<T: Number + Reducible<Value = T>, I: Word>(case: &Case, map: &Map<T, T>) -> Result<Outcome> {
     let _shown = OnPanic(case);
     let memory = |place: &Place, seed: u64| (0..place.len as u64).map(|at| T::number(at ^ seed)).collect::<Vec<T>>();
     let data_memory = memory(&case.data, 0);
@@ -174,11 +182,11 @@ fn check<T: Number, I: Word>(case: &Case) -> Result<Outcome> {
     match &case.offsets {
         None => {
             let bags = Bags::packed(&indices);
-            doors(case, &expected, &data, (&indices, weights.as_ref()), &bags);
+            doors(case, &expected, map, &data, (&indices, weights.as_ref()), &bags);
         }
         Some((place, memory)) => {
             let offsets = place.view(memory);
-            doors(case, &expected, &data, (&indices, weights.as_ref()), &Bags::new(&indices, &offsets));
+            doors(case, &expected, map, &data, (&indices, weights.as_ref()), &Bags::new(&indices, &offsets));
         }
     }
     Ok(outcome)
@@ -218,9 +226,10 @@ fn expect<T: Number>(
     })
 }
 
-fn doors<T: Sample, I: Index, O: Index>(
+fn doors<T: Sample + Reducible<Value = T>, I: Index, O: Index>(
     case: &Case,
     expected: &Expected<T>,
+    map: &Map<T, T>,
     data: &View<'_, T>,
     (indices, weights): (&View<'_, I>, Option<&View<'_, T>>),
     bags: &Bags<'_, T, I, O>,
@@ -240,12 +249,25 @@ fn doors<T: Sample, I: Index, O: Index>(
         }
         Err(error) => expected.is("plan", Err(error)),
     }
+    // Converted by a map that leaves values as they are.
+    expected.is("run_map", op.run_map(map, data, &bags, ()));
+    if case.expected.is_ok() {
+        expected.is_written("run_map_into", &case.out, &|out| op.run_map_into(map, data, &bags, (), out), &|out| {
+            op.run_map_uninit(map, data, &bags, (), out)
+        });
+    }
+    match op.plan_map(map, data.layout(), &bags) {
+        Ok(plan) => expected.is("plan_map, run", plan.run(data, indices, weights, ())),
+        Err(error) => expected.is("plan_map", Err(error)),
+    }
     let (a, i, w) = (DynView::from(data), DynView::from(indices), weights.map(DynView::from));
     let offsets = case.offsets.as_ref().map(|(place, memory)| place.view(memory));
     let offsets = offsets.as_ref().map(DynView::from);
     let bags = offsets.as_ref().map_or_else(|| DynBags::packed(&i), |offsets| DynBags::new(&i, offsets));
     let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
     expected.is_dyn("run_dyn", op.run_dyn(&a, &bags));
+    let planned = op.plan_dyn(a.dtype(), a.layout(), &bags);
+    expected.is_dyn("plan_dyn, run", planned.and_then(|plan| plan.run(&a, &i, w.as_ref())));
     if case.expected.is_ok() {
         expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&a, &bags, &mut DynViewMut::from(out)));
     }

@@ -1,9 +1,13 @@
-//! EmbeddingBag on tensors whose types are known at run time.
+//! EmbeddingBag on tensors whose types are known at run time, and its plans.
 
 use crate::call::bag::EmbeddingBag;
 use crate::call::bag::erased::{self, Erased, Request, Tensors};
+use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
+use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::layout::Layout;
+use crate::types::element::DType;
 use crate::types::error::Error;
 
 /// As [`Bags`](crate::Bags), of types that are known at run time.
@@ -47,7 +51,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run`].
     pub fn run_dyn(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let (request, tensors) = self.dyn_request(data, bags)?;
+        let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
         // SAFETY: the tensors are views of these types.
         let plan = unsafe { request.plan(&tensors) }?;
         let write = |out: *mut u8| {
@@ -64,23 +68,132 @@ impl EmbeddingBag {
     /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::ShapeMismatch`] after
     /// errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
-        let (request, tensors) = self.dyn_request(data, bags)?;
+        let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
         check_dtype(data.dtype(), out.dtype())?;
         // SAFETY: the tensors are views of these types; a mutable view may be written along its layout as elements of
         // its data type, and being borrowed mutably it overlaps no input.
         unsafe { request.run_into(&tensors, (out.origin(), out.layout())) }
     }
 
+    /// As [`Self::plan`], for types that are known at run time: `dtype` and the layout are those of data.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
+    /// [`Self::plan`].
+    pub fn plan_dyn(&self, dtype: DType, data: &Layout, bags: &DynBags<'_>) -> Result<DynBagPlan, Error> {
+        let data = Erased { origin: core::ptr::null(), layout: data };
+        let (request, tensors) = self.dyn_request(dtype, data, bags)?;
+        // SAFETY: the offsets are a view of their type.
+        let planned = unsafe { Planned::new(&request, &tensors) }?;
+        Ok(DynBagPlan { planned })
+    }
+
     fn dyn_request<'a>(
         &'a self,
-        data: &'a DynView<'_>,
+        dtype: DType,
+        data: Erased<'a>,
         bags: &DynBags<'a>,
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
         let index = index_type(bags.indices.dtype())?;
         let offsets = bags.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
-        bags.weights.map_or(Ok(()), |weights| check_dtype(data.dtype(), weights.dtype()))?;
-        let request = Request::erased(self, (data.dtype(), index))?;
-        let (data, indices, weights) = (data.into(), bags.indices.into(), bags.weights.map(Into::into));
-        Ok((request, Tensors { data, indices, offsets, weights }))
+        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        let request = Request::erased(self, (dtype, index))?;
+        let (indices, weights) = (bags.indices.into(), bags.weights.map(Into::into));
+        Ok((request, Tensors { data, indices, offsets, weights, params: core::ptr::null() }))
+    }
+}
+
+/// As [`BagPlan`](crate::BagPlan), for types that are known at run time. Made by
+/// [`plan_dyn`](EmbeddingBag::plan_dyn).
+///
+/// ```
+/// use gather_core::{DynBags, DynView, EmbeddingBag, Reduction, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (table, ids) = ([1.5f32, 2.5, 3.5], [2u8, 0, 1, 1]);
+///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 2])?);
+///     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
+///     let plan = EmbeddingBag::new(Reduction::Add).plan_dyn(table.dtype(), table.layout(), &DynBags::packed(&ids))?;
+///     assert_eq!(plan.run(&table, &ids, None)?.downcast::<f32>()?.as_slice(), [5.0, 5.0]);
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct DynBagPlan {
+    planned: Planned,
+}
+
+impl core::fmt::Debug for DynBagPlan {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.planned.fmt(f)
+    }
+}
+
+impl DynBagPlan {
+    /// The shape of the result.
+    #[must_use]
+    pub fn output_shape(&self) -> &[usize] {
+        self.planned.output_shape()
+    }
+
+    /// What a call will do: bags, loops, bytes, tasks.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        self.planned.explain()
+    }
+
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for data, indices and weights, then as for [`BagPlan::run`](crate::BagPlan::run).
+    pub fn run(
+        &self,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        weights: Option<&DynView<'_>>,
+    ) -> Result<DynTensor, Error> {
+        let (plan, tensors) = (&self.planned.plan, self.check(data, indices, weights)?);
+        let write = |out: *mut u8| {
+            // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; the memory is fresh,
+            // row-major, long enough.
+            unsafe { erased::run(plan, &tensors, out) }
+        };
+        // SAFETY: a run that succeeds has initialised every element of its output (X3) with values of the data type.
+        unsafe { DynTensor::fill(plan.request().dtype, plan.output(), write) }
+    }
+
+    /// Runs the plan into a given row-major output. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
+    /// does.
+    ///
+    /// # Errors
+    /// As for [`DynBagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after errors
+    /// of inputs; the output is then as after [`EmbeddingBag::run_into`].
+    pub fn run_into(
+        &self,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        weights: Option<&DynView<'_>>,
+        out: &mut DynViewMut<'_>,
+    ) -> Result<(), Error> {
+        let (plan, tensors) = (&self.planned.plan, self.check(data, indices, weights)?);
+        check_dtype(plan.request().dtype, out.dtype())?;
+        self.planned.check_output(out.layout())?;
+        // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written
+        // along its layout, and overlaps no input.
+        unsafe { erased::run(plan, &tensors, out.origin()) }
+    }
+
+    /// Checks the tensors of a call.
+    fn check<'a>(
+        &self,
+        data: &'a DynView<'_>,
+        indices: &'a DynView<'_>,
+        weights: Option<&'a DynView<'_>>,
+    ) -> Result<Tensors<'a>, Error> {
+        let plan = &self.planned.plan;
+        check_dtype(plan.request().dtype, data.dtype())?;
+        check_dtype(plan.index().dtype(), indices.dtype())?;
+        weights.map_or(Ok(()), |weights| check_dtype(plan.request().dtype, weights.dtype()))?;
+        self.planned.check(data.into(), indices.into(), weights.map(Into::into))
     }
 }

@@ -7,8 +7,9 @@
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
 use crate::exec::{self, BagOperands};
+use crate::kernels::convert::ConvertFns;
 use crate::kernels::reduce::{self, BagFns, ByLevel, PositionsFn, ReduceFns};
-use crate::plan::{BagPlan, BagRequest, Bounds};
+use crate::plan::{BagConverting, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
@@ -18,17 +19,19 @@ use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
-use crate::types::reduction::Reduction;
+use crate::types::reduction::{Reducible, Reduction};
 
 const OP: Op = Op::EmbeddingBag;
 
 /// What is planned, without its types.
 pub(super) struct Request<'a> {
     op: &'a EmbeddingBag,
+    /// Of the output.
     dtype: DType,
     index: IndexType,
     positions: ByLevel<PositionsFn>,
     fns: BagFns,
+    converting: Option<BagConverting>,
     /// The name of the reduction, where it takes no weights.
     unweighted: Option<&'static str>,
 }
@@ -47,6 +50,8 @@ pub(super) struct Tensors<'a> {
     pub(super) indices: Erased<'a>,
     pub(super) offsets: Option<(Erased<'a>, IndexType)>,
     pub(super) weights: Option<Erased<'a>>,
+    /// What is given for the parameters of a map; null without one.
+    pub(super) params: *const (),
 }
 
 impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
@@ -67,6 +72,7 @@ impl<'a> Tensors<'a> {
             indices: bags.indices.into(),
             offsets: bags.offsets.map(|offsets| (offsets.into(), O::TYPE)),
             weights: bags.weights.map(Into::into),
+            params: core::ptr::null(),
         }
     }
 }
@@ -83,6 +89,23 @@ impl<'a> Request<'a> {
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
         Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>())
+    }
+
+    /// A request for elements `T` that a map converts into `U`, and for indices of types that are known to the
+    /// compiler.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn mapped<T: Element, U: Reducible, I: Index>(
+        op: &'a EmbeddingBag,
+        convert_fns: ConvertFns,
+    ) -> Result<Self, Error> {
+        const { IsElement::<T>::CHECK };
+        const { IsElement::<U>::CHECK };
+        let values = size_of::<U>() / size_of::<U::Value>();
+        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>(), values });
+        let request = Self::new(op, None, (U::Value::DTYPE, I::TYPE), reduce::positions::<I>())?;
+        Ok(Request { dtype: U::DTYPE, converting, ..request })
     }
 
     /// A request for types that are known at run time.
@@ -107,7 +130,7 @@ impl<'a> Request<'a> {
         let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
         let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
-        Ok(Request { op, dtype, index, positions, fns, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, converting: None, unweighted })
     }
 
     /// Checks attributes and shapes, and reads where bags begin and end.
@@ -130,9 +153,9 @@ impl<'a> Request<'a> {
         let padding = row(Argument::PaddingIndex, op.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, op.default_index, NegativeIndex::Reject, dim)?;
         check_weights(self.unweighted, indices, tensors.weights.map(|weights| weights.layout))?;
-        let Request { dtype, index, positions, fns, .. } = *self;
+        let Request { dtype, index, positions, fns, converting, .. } = *self;
         let (policy, options) = (op.policy(), op.options);
-        Ok((BagRequest { dtype, index, positions, fns, policy, padding, default, options }, bounds))
+        Ok((BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options }, bounds))
     }
 
     /// The name of the reduction, where it takes no weights.
@@ -154,6 +177,21 @@ impl<'a> Request<'a> {
         BagPlan::new(&request, tensors.data.layout, &out, bounds)
     }
 
+    /// Plans for a given output.
+    ///
+    /// # Errors
+    /// As for [`Request::plan`], with [`Error::ShapeMismatch`] after errors of shapes.
+    ///
+    /// # Safety
+    /// As for [`Request::check`].
+    pub(super) unsafe fn plan_into(&self, tensors: &Tensors<'_>, out: &Layout) -> Result<BagPlan, Error> {
+        // SAFETY: the caller's promise.
+        let (request, bounds) = unsafe { self.check(tensors) }?;
+        let expected: Shape = output(tensors.data.layout, bounds.bags())?.shape().into();
+        check_output(OP, &expected, out.shape())?;
+        BagPlan::new(&request, tensors.data.layout, out, bounds)
+    }
+
     /// Runs into a fresh tensor of `T`, the request's data type.
     ///
     /// # Errors
@@ -172,17 +210,14 @@ impl<'a> Request<'a> {
     /// Runs into a given output.
     ///
     /// # Errors
-    /// As for [`Request::run_fresh`], with [`Error::ShapeMismatch`] after errors of shapes.
+    /// Those of [`Request::plan_into`] and of the run.
     ///
     /// # Safety
     /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and
     /// overlaps no input.
     pub(super) unsafe fn run_into(&self, tensors: &Tensors<'_>, out: (*mut u8, &Layout)) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        let (request, bounds) = unsafe { self.check(tensors) }?;
-        let expected: Shape = output(tensors.data.layout, bounds.bags())?.shape().into();
-        check_output(OP, &expected, out.1.shape())?;
-        let plan = BagPlan::new(&request, tensors.data.layout, out.1, bounds)?;
+        let plan = unsafe { self.plan_into(tensors, out.1) }?;
         // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
         unsafe { run(&plan, tensors, out.0) }
     }
@@ -212,12 +247,14 @@ pub(super) unsafe fn run_fresh<T: Element>(plan: &BagPlan, tensors: &Tensors<'_>
 /// Those of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the tensors are of the plan's layouts and types. Weights have been checked.
+/// X1: the tensors are of the plan's layouts and types. Weights have been checked, and so have parameters: what
+/// `params` points to is that of the plan's map (K8).
 pub(super) unsafe fn run(plan: &BagPlan, tensors: &Tensors<'_>, out: *mut u8) -> Result<(), Error> {
     let weights = tensors.weights.map(|weights| (weights.origin, weights.layout));
     let reduce = plan.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
-    let Tensors { data, indices, .. } = tensors;
-    let operands = BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights };
+    let Tensors { data, indices, params, .. } = *tensors;
+    let (data, index, indices) = (data.origin, indices.origin, indices.layout);
+    let operands = BagOperands { out, data, index, indices, weights, params };
     // SAFETY: the caller's promise.
     unsafe { exec::run_bags(plan, reduce, operands) }
 }

@@ -2,10 +2,13 @@
 
 mod dynamic;
 mod erased;
+mod maps;
 mod plan;
+mod planned;
 mod reduce;
 
-pub use dynamic::DynBags;
+pub use dynamic::{DynBagPlan, DynBags};
+pub use maps::BagMapPlan;
 pub use plan::BagPlan;
 
 use core::mem::MaybeUninit;

@@ -4,16 +4,14 @@ use core::marker::PhantomData;
 
 use crate::call::bag::Bags;
 use crate::call::bag::erased::{self, Request, Tensors};
-use crate::call::check_layout;
-use crate::exec::pool_threads;
-use crate::plan::{self, Explain};
+use crate::call::bag::planned::Planned;
+use crate::plan::Explain;
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::op::Argument;
 
 /// Everything about an [`EmbeddingBag`](crate::EmbeddingBag) that depends on shapes, types and the bounds of its bags:
 /// made once, run many times, from any thread.
@@ -32,47 +30,40 @@ use crate::types::op::Argument;
 /// }
 /// ```
 pub struct BagPlan<T, I> {
-    plan: plan::BagPlan,
-    data: Layout,
-    indices: Layout,
-    /// The name of the reduction, where it takes no weights.
-    unweighted: Option<&'static str>,
+    planned: Planned,
     types: PhantomData<fn(T, I)>,
 }
 
 impl<T, I> Clone for BagPlan<T, I> {
     fn clone(&self) -> Self {
-        let (plan, data) = (self.plan.clone(), self.data.clone());
-        BagPlan { plan, data, indices: self.indices.clone(), ..*self }
+        BagPlan { planned: self.planned.clone(), types: PhantomData }
     }
 }
 
 impl<T, I> core::fmt::Debug for BagPlan<T, I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&Explain::bag(&self.plan, pool_threads), f)
+        self.planned.fmt(f)
     }
 }
 
 impl<T: Element, I: Index> BagPlan<T, I> {
     /// A plan for a request of these types.
     pub(super) fn new<O: Index>(request: &Request<'_>, data: &Layout, bags: &Bags<'_, T, I, O>) -> Result<Self, Error> {
-        let tensors = Tensors::of_bags(data, bags);
         // SAFETY: the offsets are a view of their type.
-        let plan = unsafe { request.plan(&tensors) }?;
-        let (data, indices) = (data.clone(), tensors.indices.layout.clone());
-        Ok(BagPlan { plan, data, indices, unweighted: request.unweighted(), types: PhantomData })
+        let planned = unsafe { Planned::new(request, &Tensors::of_bags(data, bags)) }?;
+        Ok(BagPlan { planned, types: PhantomData })
     }
 
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
-        self.plan.output().shape()
+        self.planned.output_shape()
     }
 
     /// What a call will do: bags, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
-        Explain::bag(&self.plan, pool_threads)
+        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.
@@ -86,9 +77,9 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, T>>,
     ) -> Result<Tensor<T>, Error> {
-        let tensors = self.check(data, indices, weights)?;
+        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
         // SAFETY: the layouts are those of the plan, as just checked, and the types too; its output is row-major.
-        unsafe { erased::run_fresh(&self.plan, &tensors) }
+        unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
     }
 
     /// Runs the plan into a given row-major output. Allocates nothing but sums of bags of more than
@@ -103,24 +94,10 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         weights: Option<&View<'_, T>>,
         out: &mut ViewMut<'_, T>,
     ) -> Result<(), Error> {
-        let tensors = self.check(data, indices, weights)?;
-        check_layout(Argument::Output, self.plan.output(), out.layout())?;
+        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
+        self.planned.check_output(out.layout())?;
         // SAFETY: the layouts are those of the plan, as just checked, and the types too; a mutable view may be written
         // along its layout, and overlaps no input.
-        unsafe { erased::run(&self.plan, &tensors, out.origin().cast()) }
-    }
-
-    /// Checks the tensors of a call.
-    fn check<'a>(
-        &self,
-        data: &'a View<'_, T>,
-        indices: &'a View<'_, I>,
-        weights: Option<&'a View<'_, T>>,
-    ) -> Result<Tensors<'a>, Error> {
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Indices, &self.indices, indices.layout())?;
-        erased::check_weights(self.unweighted, &self.indices, weights.map(View::layout))?;
-        let (data, indices, weights) = (data.into(), indices.into(), weights.map(Into::into));
-        Ok(Tensors { data, indices, offsets: None, weights })
+        unsafe { erased::run(&self.planned.plan, &tensors, out.origin().cast()) }
     }
 }

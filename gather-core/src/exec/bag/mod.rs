@@ -3,19 +3,22 @@
 //! ```text
 //! for bags of a piece, as many as a window has rows of:    (or a part of one bag, where it is long or has padding)
 //!     resolve their indices, and some further on           (`window`)
-//!     reduce their rows, all columns                       (`kernels/reduce/bag`)
+//!     reduce their rows, all columns                       (`kernels/reduce/bag`; with a map, `converted`)
 //! ```
 //!
 //! Threads take pieces of the bags that have as many indices. Where one bag has more than its share, they take columns
 //! of all bags in its place. Either way a sum belongs to one thread, which adds its terms in their order.
 
+mod converted;
+mod scratch;
 mod window;
 
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::exec::bag::converted::Converted;
+use crate::exec::bag::scratch::Scratch;
 use crate::exec::bag::window::{PART, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
@@ -24,7 +27,6 @@ use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT, Lengths, Part
 use crate::kernels::{LINE, Outcome};
 use crate::plan::{Action, BagPlan};
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
 use crate::types::error::Error;
 
 /// The tensors of a call, at coordinate 0.
@@ -36,6 +38,8 @@ pub(crate) struct BagOperands<'a> {
     pub(crate) indices: &'a Layout,
     /// Of the shape of indices.
     pub(crate) weights: Option<(*const u8, &'a Layout)>,
+    /// What is given for the parameters of a map; null without one.
+    pub(crate) params: *const (),
 }
 
 /// Runs a plan.
@@ -45,8 +49,8 @@ pub(crate) struct BagOperands<'a> {
 /// such index of a bag in row-major order.
 ///
 /// # Safety
-/// X1: the operands are of the plan's layouts and types, with weights of its data type; `reduce` is one of the plan's
-/// functions, with weights where there are any. X3: a run that returns `Ok` has written every element of the output.
+/// X1: the operands are of the plan's layouts and types, with weights of the type that is reduced; `reduce` is one of
+/// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run that returns `Ok` has written every element of the output.
 pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
     let policy = plan.request().policy;
     let axes = [plan.axis()];
@@ -68,7 +72,8 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
     let cut = Cut::new(plan, tasks);
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()))?;
     let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
-    let call = Call { plan, reduce, operands, even_weights, indices: indices(plan, &operands), scratch: &scratch };
+    let (indices, part) = (indices(plan, &operands), part(plan));
+    let call = Call { plan, reduce, operands, even_weights, indices, part, scratch: &scratch };
     let outcome = share(tasks, cut.pieces(), |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
@@ -168,44 +173,9 @@ impl Cut {
     }
 }
 
-/// Memory for the sums of long bags, between their parts.
-struct Scratch {
-    sums: Vec<u8>,
-    /// Where they begin.
-    base: *mut u8,
-    /// Bytes for each worker; 0 where no bag has several parts.
-    bytes: usize,
-}
-
-impl Scratch {
-    /// For so many workers.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    fn new(plan: &BagPlan, cut: &Cut, workers: usize) -> Result<Self, Error> {
-        if plan.bounds().longest() <= PART {
-            return Ok(Scratch { sums: Vec::new(), base: core::ptr::null_mut(), bytes: 0 });
-        }
-        let elements = match *cut {
-            Cut::Bags(_) => plan.elements(),
-            // Ends are moved by less than a unit.
-            Cut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + Cut::unit(plan)),
-        };
-        let sums = elements.saturating_mul(plan.runs());
-        // Threads do not share a line.
-        let bytes = sums.saturating_mul(plan.request().fns.sum).saturating_add(2 * LINE);
-        let mut sums = memory::reserve(bytes.saturating_mul(workers))?;
-        Ok(Scratch { base: sums.as_mut_ptr(), sums, bytes })
-    }
-
-    /// The sums of a worker; null where no bag has several parts.
-    fn of(&self, worker: usize) -> *mut u8 {
-        if self.bytes == 0 {
-            return core::ptr::null_mut();
-        }
-        assert!((worker + 1) * self.bytes <= self.sums.capacity(), "a worker without room");
-        self.base.wrapping_add(worker * self.bytes)
-    }
+/// The most rows that are reduced at a time.
+fn part(plan: &BagPlan) -> usize {
+    plan.conversion().map_or(PART, |conversion| conversion.rows.min(PART))
 }
 
 /// A call, which threads share.
@@ -217,7 +187,21 @@ struct Call<'a> {
     /// Whether weights are an even step apart, those of the next bag too.
     even_weights: bool,
     indices: BagIndices,
+    /// The most rows that are reduced at a time.
+    part: usize,
     scratch: &'a Scratch,
+}
+
+/// Rows that follow one another: those of whole bags from `bag` on, which all count, or a part of that bag.
+struct Stretch<'p> {
+    bag: usize,
+    /// The index of the first row.
+    at: usize,
+    rows: usize,
+    /// Those of the rows, then of others.
+    positions: &'p [i64],
+    lengths: Lengths<'p>,
+    part: Option<Part>,
 }
 
 // SAFETY: threads run different pieces, which write different elements of the output (X2) and different parts of the
@@ -232,21 +216,27 @@ impl Call<'_> {
     unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
         let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
         let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end), ahead);
+        let mut converted = plan.conversion().map(|_| Converted::new(plan, self.operands.params, self.scratch, worker));
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
         let mut bag = bags.start;
         while bag < bags.end {
             let Range { start, end } = bounds.of(bag);
-            if all_count && start < end && end - start <= PART {
+            if all_count && start < end && end - start <= self.part {
                 // SAFETY: X1 and P2: the bag's indices are among those that there are.
                 let positions = unsafe { window.rows(start, end - start) };
                 let last = if self.even_weights { bags.end } else { bag + 1 };
-                let lengths = bounds.full(bag..last, positions.len() - ahead);
+                let most = positions.len() - ahead;
+                let most = if converted.is_some() { most.min(self.part) } else { most };
+                let lengths = bounds.full(bag..last, most);
+                let next = bag + lengths.bags();
+                let rows = bounds.start(next) - start;
+                let stretch = Stretch { bag, at: start, rows, positions, lengths, part: None };
                 // SAFETY: the caller's promise; all rows of bags that have any count.
-                unsafe { self.reduce(bag, start, positions, lengths, None, &columns) };
-                bag += lengths.bags();
+                unsafe { self.reduce(&stretch, &columns, converted.as_mut()) };
+                bag = next;
             } else {
                 // SAFETY: the caller's promise.
-                unsafe { self.one(bag, &mut window, &columns, worker) };
+                unsafe { self.one(bag, &mut window, &columns, worker, converted.as_mut()) };
                 bag += 1;
             }
         }
@@ -257,11 +247,18 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::piece`]; the window is that of bags with this one.
-    unsafe fn one(&self, bag: usize, window: &mut Window<'_>, columns: &Range<usize>, worker: usize) {
+    unsafe fn one(
+        &self,
+        bag: usize,
+        window: &mut Window<'_>,
+        columns: &Range<usize>,
+        worker: usize,
+        mut converted: Option<&mut Converted<'_>>,
+    ) {
         let Range { start, end } = self.plan.bounds().of(bag);
         let (mut at, mut counted) = (start, 0);
         loop {
-            let n = (end - at).min(PART);
+            let n = (end - at).min(self.part);
             // SAFETY: X1 and P2: the bag's indices are among those that there are.
             let positions = unsafe { window.rows(at, n) };
             let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
@@ -270,13 +267,14 @@ impl Call<'_> {
             if counted == 0 {
                 if ends {
                     // SAFETY: the caller's promise.
-                    unsafe { self.fill(bag, columns) };
+                    unsafe { self.fill(bag, columns, converted.as_deref_mut()) };
                 }
             } else if count > 0 || ends {
-                let part = Part { counted, begins, ends, carried: self.scratch.of(worker) };
+                let part = Part { counted, begins, ends, carried: self.scratch.sums(worker) };
                 let lengths = Lengths::Every { len: n, bags: 1 };
+                let stretch = Stretch { bag, at, rows: n, positions, lengths, part: Some(part) };
                 // SAFETY: the caller's promise; a part that begins has a row that counts.
-                unsafe { self.reduce(bag, at, positions, lengths, Some(part), columns) };
+                unsafe { self.reduce(&stretch, columns, converted.as_deref_mut()) };
             }
             at += n;
             if at == end {
@@ -285,31 +283,24 @@ impl Call<'_> {
         }
     }
 
-    /// Reduces bags from `bag` on, with the index `at` and others after it.
+    /// Reduces rows, which are converted first where there is a map.
     ///
     /// # Safety
     /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
     /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by the
     /// scratch; B6 by the window.
-    unsafe fn reduce(
-        &self,
-        bag: usize,
-        at: usize,
-        positions: &[i64],
-        bags: Lengths<'_>,
-        part: Option<Part>,
-        columns: &Range<usize>,
-    ) {
+    unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
-        let (weights, weight_step) = self.weights(at);
-        let sums = plan.elements() * plan.request().fns.sum;
-        self.each_run(bag, |run, data, out| {
+        let (weights, weight_step) = self.weights(stretch.at);
+        let sums = plan.elements() * plan.values() * plan.request().fns.sum;
+        let mut converted = converted;
+        self.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| if carried.is_null() { carried } else { carried.wrapping_add(run * sums) };
             let rows = BagRows {
-                data: data.wrapping_add(columns.start * size),
+                data: data.wrapping_add(columns.start * plan.size_in()),
                 stride: plan.stride(),
-                positions,
-                bags,
+                positions: stretch.positions,
+                bags: stretch.lengths,
                 distance: plan.prefetch_distance(),
                 weights,
                 weight_step,
@@ -317,10 +308,14 @@ impl Call<'_> {
                 out_stride: plan.out_stride(),
                 elements: columns.len(),
                 zeros: plan.zeros().wrapping_add(columns.start * size),
-                part: part.map(|part| Part { carried: after(part.carried), ..part }),
+                part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
             };
-            // SAFETY: the contract of bags holds, as argued above.
-            unsafe { (self.reduce)(&rows) }
+            match converted.as_deref_mut() {
+                // SAFETY: the contract of bags holds, as argued above.
+                None => unsafe { (self.reduce)(&rows) },
+                // SAFETY: as above, but that rows are of the map's input; K8 is the caller's promise.
+                Some(converted) => unsafe { converted.reduce(self.reduce, &rows, stretch.rows) },
+            }
         });
     }
 
@@ -328,16 +323,20 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::piece`].
-    unsafe fn fill(&self, bag: usize, columns: &Range<usize>) {
+    unsafe fn fill(&self, bag: usize, columns: &Range<usize>, mut converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
         let (start, bytes) = (columns.start * size, columns.len() * size);
-        let default = plan.request().default.map(|row| plan.stride().wrapping_mul(row as isize));
         self.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
-            if let Some(row) = default {
-                let data = data.wrapping_offset(row).wrapping_add(start);
-                // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
-                return unsafe { out.copy_from_nonoverlapping(data, bytes) };
+            if let Some(row) = plan.request().default {
+                let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
+                let data = data.wrapping_add(columns.start * plan.size_in());
+                return match converted.as_deref_mut() {
+                    // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
+                    None => unsafe { out.copy_from_nonoverlapping(data, bytes) },
+                    // SAFETY: as above, for as many elements; K8 is the caller's promise.
+                    Some(converted) => unsafe { converted.row(data, row, out, columns.len()) },
+                };
             }
             if plan.zero().iter().all(|&byte| byte == 0) {
                 // SAFETY: P1: as many bytes of the output; zeros are what the type's zero is made of.
@@ -353,7 +352,9 @@ impl Call<'_> {
     /// The weight of an index, and bytes from one to the next of its bag; null without weights.
     fn weights(&self, at: usize) -> (*const u8, isize) {
         let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
-        let (size, (run, step, outer)) = (self.plan.size() as isize, walk(layout));
+        // Of an array, each value is weighted.
+        let size = (self.plan.size() / self.plan.values()) as isize;
+        let (run, step, outer) = walk(layout);
         let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
         let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));
         (first.wrapping_offset(step.wrapping_mul((at % run) as isize)), step)

@@ -19,6 +19,7 @@
 //!
 //! A row out of range is converted as if it were position 0, which every axis has, before it is filled.
 
+mod bag;
 pub(crate) mod map;
 pub(crate) mod quantized;
 
@@ -26,6 +27,7 @@ use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
+pub(crate) use crate::kernels::convert::bag::RowConverter;
 pub(crate) use crate::kernels::convert::map::ConvertFns;
 use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
 use crate::kernels::isa::{Isa, Scalar};

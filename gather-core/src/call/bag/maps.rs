@@ -1,0 +1,290 @@
+//! Bags of rows that a map converts, and their plans.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::call::bag::erased::{self, Request, Tensors};
+use crate::call::bag::planned::Planned;
+use crate::call::bag::{Bags, EmbeddingBag};
+use crate::call::maps::check_params;
+use crate::kernels::convert::map::{GivenParams, Map, Params};
+use crate::plan::{BagPlan, Explain};
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{View, ViewMut};
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::reduction::Reducible;
+
+impl EmbeddingBag {
+    /// Runs the operator on rows that a [`Map`] converts first: the sums, means or extremes are those of converted
+    /// rows, to the bit, and no converted table is made.
+    ///
+    /// The result has the map's output type, and weights are its numbers: `f32` where a map makes blocks `[f32; 32]`,
+    /// whose numbers are reduced one by one. `params` is a tuple with a [`Param`](crate::Param) for each parameter of
+    /// the map, as for [`Gather::run_map`](crate::IndexOperator::run_map): one value for the call, one for each row of
+    /// data, or one for each element. The row that [`default_index`](Self::default_index) names is converted too.
+    /// Zeros that stand for rows or for bags are those of the output type, unconverted.
+    ///
+    /// Cost: as for [`Self::run`]. Rows are converted a few at a time into a scratch of 16 KiB for each thread, or of
+    /// one element where that is longer.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], with [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`] after
+    /// [`Error::TooManyBytes`].
+    ///
+    /// # Panics
+    /// When the map does.
+    ///
+    /// # Examples
+    /// Sums of a table that is stored in bytes, with a scale for each row and one zero point:
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Param, Reduction, View, maps};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = ([128u8, 130, 126, 255, 0, 128], [2i64, 0, 1, 1]);
+    ///     let sums = EmbeddingBag::new(Reduction::Add).run_map(
+    ///         &maps::DEQUANTIZE_U8,
+    ///         &View::new(&table, &[3, 2])?,
+    ///         &Bags::packed(&View::new(&ids, &[2, 2])?),
+    ///         (Param::PerRow(&[0.5, 0.25, 2.0]), Param::Value(128)),
+    ///     )?;
+    ///     assert_eq!(sums.as_slice(), [-256.0, 1.0, -1.0, 63.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_map<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+    ) -> Result<Tensor<U>, Error> {
+        self.plan_map(map, data.layout(), bags)?.run(data, bags.indices, bags.weights, params)
+    }
+
+    /// As [`Self::run_map`], into a given output of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
+    /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    ///
+    /// # Panics
+    /// When the map does; the output then holds a mix of results and what it held before.
+    pub fn run_map_into<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, U>,
+    ) -> Result<(), Error> {
+        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
+        unsafe { self.run_mapped(map, data, bags, params, (out.origin(), out.layout())) }
+    }
+
+    /// As [`Self::run_map_into`], into memory that holds no values yet. On success every element of the output is
+    /// initialised.
+    ///
+    /// # Errors
+    /// As for [`Self::run_map_into`]; after an error nothing may be assumed of the output.
+    ///
+    /// # Panics
+    /// When the map does; nothing may be assumed of the output then.
+    pub fn run_map_uninit<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, MaybeUninit<U>>,
+    ) -> Result<(), Error> {
+        // SAFETY: as in `run_map_into`.
+        unsafe { self.run_mapped(map, data, bags, params, (out.origin().cast(), out.layout())) }
+    }
+
+    /// As [`Self::plan`], for rows that a map converts first.
+    ///
+    /// # Errors
+    /// As for [`Self::plan`].
+    pub fn plan_map<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &Layout,
+        bags: &Bags<'_, U::Value, I, O>,
+    ) -> Result<BagMapPlan<T, U, P, I>, Error> {
+        let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
+        // SAFETY: the offsets are a view of their type.
+        let planned = unsafe { Planned::new(&request, &Tensors::of_bags(data, bags)) }?;
+        Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
+    }
+
+    /// Runs a map into an output.
+    ///
+    /// # Safety
+    /// The output may be written along its layout, and overlaps no input.
+    unsafe fn run_mapped<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+        (out, layout): (*mut U, &Layout),
+    ) -> Result<(), Error> {
+        let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
+        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
+        // SAFETY: the offsets are a view of their type.
+        let plan = unsafe { request.plan_into(&tensors, layout) }?;
+        check::<P>(&plan, names(map), data.layout(), &params)?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; the rest
+        // is the caller's promise.
+        unsafe { erased::run(&plan, &tensors, out.cast()) }
+    }
+}
+
+/// The names of a map and of its parameters.
+type Names = (&'static str, &'static [&'static str]);
+
+fn names<T, U, P>(map: &Map<T, U, P>) -> Names {
+    (map.erased().name, map.erased().params)
+}
+
+/// Checks that parameters have a value for every row, or for every element.
+fn check<P: Params>(plan: &BagPlan, map: Names, data: &Layout, params: &P::Given<'_>) -> Result<(), Error> {
+    check_params(plan.op(), map, &[plan.axis()], data, P::counts(params))
+}
+
+/// Everything about an [`EmbeddingBag`] with a [`Map`] that depends on shapes, types and the bounds of its bags: made
+/// once by [`plan_map`](EmbeddingBag::plan_map), run many times, from any thread.
+pub struct BagMapPlan<T, U, P, I> {
+    planned: Planned,
+    map: Names,
+    types: PhantomData<fn(T, P, I) -> U>,
+}
+
+impl<T, U, P, I> Clone for BagMapPlan<T, U, P, I> {
+    fn clone(&self) -> Self {
+        BagMapPlan { planned: self.planned.clone(), ..*self }
+    }
+}
+
+impl<T, U, P, I> core::fmt::Debug for BagMapPlan<T, U, P, I> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.planned.fmt(f)
+    }
+}
+
+impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
+    /// The shape of the result.
+    #[must_use]
+    pub fn output_shape(&self) -> &[usize] {
+        self.planned.output_shape()
+    }
+
+    /// What a call will do: bags, loops, bytes, tasks.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        self.planned.explain()
+    }
+
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
+    /// [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        weights: Option<&View<'_, U::Value>>,
+        params: P::Given<'_>,
+    ) -> Result<Tensor<U>, Error> {
+        let tensors = self.check(data, indices, weights, &params)?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; its output is
+        // row-major.
+        unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
+    }
+
+    /// Runs the plan into a given row-major output. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
+    /// does, and the scratch.
+    ///
+    /// # Errors
+    /// As for [`BagMapPlan::run`], with [`Error::PlanMismatch`] for the output after those of parameters; the output is
+    /// then as after [`EmbeddingBag::run_map_into`].
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run_into(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        weights: Option<&View<'_, U::Value>>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, U>,
+    ) -> Result<(), Error> {
+        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
+        unsafe { self.execute(data, indices, weights, &params, (out.origin().cast(), out.layout())) }
+    }
+
+    /// Runs the plan into memory that holds no values yet. On success every element is initialised.
+    ///
+    /// # Errors
+    /// As for [`BagMapPlan::run_into`]; after an error nothing may be assumed of the output.
+    ///
+    /// # Panics
+    /// When the map does; nothing may be assumed of the output then.
+    pub fn run_uninit(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        weights: Option<&View<'_, U::Value>>,
+        params: P::Given<'_>,
+        out: &mut ViewMut<'_, MaybeUninit<U>>,
+    ) -> Result<(), Error> {
+        // SAFETY: as in `run_into`.
+        unsafe { self.execute(data, indices, weights, &params, (out.origin().cast(), out.layout())) }
+    }
+
+    /// Runs the plan into an output.
+    ///
+    /// # Safety
+    /// The output may be written along its layout as elements of `U`, and overlaps no input.
+    unsafe fn execute(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        weights: Option<&View<'_, U::Value>>,
+        params: &P::Given<'_>,
+        (out, layout): (*mut u8, &Layout),
+    ) -> Result<(), Error> {
+        let tensors = self.check(data, indices, weights, params)?;
+        self.planned.check_output(layout)?;
+        let given = GivenParams::<P>::new(params, data.origin().addr());
+        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; the rest is the
+        // caller's promise.
+        unsafe { erased::run(&self.planned.plan, &tensors, out) }
+    }
+
+    /// Checks the tensors and the parameters of a call.
+    fn check<'a>(
+        &self,
+        data: &'a View<'_, T>,
+        indices: &'a View<'_, I>,
+        weights: Option<&'a View<'_, U::Value>>,
+        params: &P::Given<'_>,
+    ) -> Result<Tensors<'a>, Error> {
+        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
+        check::<P>(&self.planned.plan, self.map, data.layout(), params)?;
+        Ok(tensors)
+    }
+}

@@ -1,0 +1,106 @@
+//! Rows that a map converts before they are reduced.
+//!
+//! ```text
+//! for columns of the rows, as many as the first-level cache holds of all of them:
+//!     for each row:
+//!         ask for a row further on
+//!         convert it into the scratch, by the map      (`kernels/convert`)
+//!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
+//! ```
+//!
+//! So rows are reduced as if they had been gathered, and nothing but what fits in the cache is written between.
+
+use crate::exec::bag::scratch::Scratch;
+use crate::kernels::convert::RowConverter;
+use crate::kernels::prefetch;
+use crate::kernels::reduce::{BagFn, BagRows, Part};
+use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
+
+/// The rows of a worker.
+pub(super) struct Converted<'a> {
+    plan: &'a BagPlan,
+    conversion: &'a BagConversion,
+    converter: RowConverter,
+    /// Room for the rows of a conversion, where a line begins.
+    rows: *mut u8,
+    /// Which of them is which, or what stands for none of them.
+    positions: [i64; MOST_CONVERTED],
+}
+
+impl<'a> Converted<'a> {
+    /// The rows of a worker, in its part of the scratch, for a plan with a map.
+    pub(super) fn new(plan: &'a BagPlan, params: *const (), scratch: &Scratch, worker: usize) -> Self {
+        let conversion = plan.conversion().expect("a plan with a map");
+        assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
+        let converter = RowConverter::new(conversion.columns, plan.level(), plan.request().policy, params);
+        Converted { plan, conversion, converter, rows: scratch.rows(worker), positions: [0; MOST_CONVERTED] }
+    }
+
+    /// Converts the first `count` rows, and reduces them. Other positions are those of rows to ask for.
+    ///
+    /// # Safety
+    /// The contract of bags for the rows, and K8 for those of data: positions that are not negative reach `elements`
+    /// elements of the map's input, of which each becomes as many values as the plan says. There are at most as many
+    /// rows as the conversion takes. No other thread has the number of the worker.
+    pub(super) unsafe fn reduce(&mut self, reduce: BagFn, rows: &BagRows<'_>, count: usize) {
+        let (plan, conversion) = (self.plan, self.conversion);
+        debug_assert!(count <= conversion.rows, "more rows than there is room for");
+        for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
+            *mine = if position < 0 { position } else { at as i64 };
+        }
+        for first in (0..rows.elements).step_by(conversion.columns.elements) {
+            let elements = conversion.columns.elements.min(rows.elements - first);
+            let (start, values) = (first * plan.size(), first * plan.values());
+            // SAFETY: the caller's promise, for columns that there are.
+            unsafe { self.convert(rows, count, first, elements) };
+            let after = |carried: *mut u8| match carried.is_null() {
+                true => carried,
+                false => carried.wrapping_add(values * plan.request().fns.sum),
+            };
+            let these = BagRows {
+                data: self.rows,
+                stride: conversion.stride as isize,
+                positions: &self.positions[..count],
+                distance: 0,
+                out: rows.out.wrapping_add(start),
+                elements: elements * plan.values(),
+                zeros: rows.zeros.wrapping_add(start),
+                part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
+                ..*rows
+            };
+            // SAFETY: the contract of bags: B1 by what has been converted, the rest is the caller's promise.
+            unsafe { reduce(&these) };
+        }
+    }
+
+    /// Converts `elements` columns of the first `count` rows, from column `first` on.
+    ///
+    /// # Safety
+    /// As for [`Converted::reduce`]; there are as many columns, at most as many as the conversion takes.
+    unsafe fn convert(&mut self, rows: &BagRows<'_>, count: usize, first: usize, elements: usize) {
+        let size_in = self.plan.size_in();
+        let data = rows.data.wrapping_add(first * size_in);
+        let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
+        let mut to = self.rows;
+        for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..]) {
+            if rows.distance > 0 {
+                prefetch(at(later), elements * size_in);
+            }
+            if position >= 0 {
+                // SAFETY: K8: the caller's promise for data; the rows of the scratch begin with lines, so that they are
+                // aligned for numbers, and have room for as many elements as the conversion takes.
+                unsafe { self.converter.convert(at(position), position as usize, to, elements) };
+            }
+            to = to.wrapping_add(self.conversion.stride);
+        }
+    }
+
+    /// Converts elements of a row where they are to stay.
+    ///
+    /// # Safety
+    /// K8 for the elements at `from`, which belong to row `position`, and for as many at `to`.
+    pub(super) unsafe fn row(&mut self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.converter.convert(from, position, to, elements) }
+    }
+}
