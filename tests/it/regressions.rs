@@ -247,6 +247,7 @@ fn tables_have_no_gaps() {
 }
 
 /// A parameter that is repeated beyond what any memory holds is refused.
+#[cfg(target_pointer_width = "64")]
 #[test]
 fn parameters_that_no_memory_holds_are_refused() {
     let one = 1i64.to_ne_bytes();

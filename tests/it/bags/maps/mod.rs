@@ -10,7 +10,7 @@ use gather_tests::oracle::{BagRows, Dense};
 use gather_tests::values::bytes;
 use half::f16;
 
-use crate::support::{RULES, Spread, available_levels, mixed, numbers, view};
+use crate::support::{RULES, Spread, mixed, numbers, view};
 use doors::{Case, Mapped, Value, holds};
 
 gather_core::map_kernels! {
@@ -261,7 +261,7 @@ fn axes_beyond_32_bits_are_converted() {
     let data = View::strided(&[7u16, 8, 9], &[rows, 3], &[0, 1], 0).unwrap();
     let list = [0i64, -1, (1 << 33) - 1, 1 << 33];
     let ids = View::new(&list, &[2, 2]).unwrap();
-    for level in available_levels() {
+    for level in crate::support::available_levels() {
         let op = EmbeddingBag::new(Reduction::Add).level(level).out_of_bounds(OutOfBounds::Zero);
         let got = op.run_map(&BROADEN, &data, &Bags::packed(&ids), (Param::Value(4),)).unwrap();
         assert_eq!(got.as_slice(), [224, 256, 288, 112, 128, 144]);
