@@ -85,6 +85,8 @@ impl<'a> Converted<'a> {
         for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..]) {
             if rows.distance > 0 {
                 prefetch(at(later), elements * size_in);
+                // The last line, where the first one does not begin with the row.
+                prefetch(at(later).wrapping_add(elements * size_in - 1), 1);
             }
             if position >= 0 {
                 // SAFETY: K8: the caller's promise for data; the rows of the scratch begin with lines, so that they are
