@@ -16,11 +16,11 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::exec::bag::window::{PART, Window};
+use crate::exec::bag::window::{PART, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT, Lengths, Part};
+use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 use crate::kernels::{LINE, Outcome};
 use crate::plan::{Action, BagPlan};
 use crate::tensor::layout::Layout;
@@ -69,11 +69,12 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()))?;
     let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
     let call = Call { plan, reduce, operands, even_weights, indices: indices(plan, &operands), scratch: &scratch };
-    let outcome = share(tasks, cut.pieces(), |piece, worker| {
+    let run = |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
         unsafe { call.piece(bags, columns, worker) }
-    });
+    };
+    let outcome = if cut.pieces() == 1 { run(0, 0) } else { share(tasks, cut.pieces(), run) };
     if !outcome.out_of_range {
         return Ok(());
     }
@@ -191,7 +192,7 @@ impl Scratch {
             // Ends are moved by less than a unit.
             Cut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + Cut::unit(plan)),
         };
-        let sums = elements.saturating_mul(plan.runs());
+        let sums = elements.saturating_add(SPARE).saturating_mul(plan.runs());
         // Threads do not share a line.
         let bytes = sums.saturating_mul(plan.request().fns.sum).saturating_add(2 * LINE);
         let mut sums = memory::reserve(bytes.saturating_mul(workers))?;
@@ -231,7 +232,8 @@ impl Call<'_> {
     /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
     unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
         let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
-        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end), ahead);
+        let mut room = Room::new();
+        let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
         let mut bag = bags.start;
         while bag < bags.end {
@@ -265,7 +267,7 @@ impl Call<'_> {
             // SAFETY: X1 and P2: the bag's indices are among those that there are.
             let positions = unsafe { window.rows(at, n) };
             let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
-            let (begins, ends) = (counted == 0, at + n == end);
+            let (begin, ends) = (if counted == 0 { Begin::Row } else { Begin::Carried }, at + n == end);
             counted += count;
             if counted == 0 {
                 if ends {
@@ -273,7 +275,7 @@ impl Call<'_> {
                     unsafe { self.fill(bag, columns) };
                 }
             } else if count > 0 || ends {
-                let part = Part { counted, begins, ends, carried: self.scratch.of(worker) };
+                let part = Part { counted, begin, ends, carried: self.scratch.of(worker) };
                 let lengths = Lengths::Every { len: n, bags: 1 };
                 // SAFETY: the caller's promise; a part that begins has a row that counts.
                 unsafe { self.reduce(bag, at, positions, lengths, Some(part), columns) };
@@ -302,7 +304,7 @@ impl Call<'_> {
     ) {
         let (plan, size) = (self.plan, self.plan.size());
         let (weights, weight_step) = self.weights(at);
-        let sums = plan.elements() * plan.request().fns.sum;
+        let sums = (columns.len() + SPARE) * plan.request().fns.sum;
         self.each_run(bag, |run, data, out| {
             let after = |carried: *mut u8| if carried.is_null() { carried } else { carried.wrapping_add(run * sums) };
             let rows = BagRows {
