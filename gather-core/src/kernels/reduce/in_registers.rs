@@ -260,8 +260,10 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                         self.ask(bag.later_row(bag.positions[at + bag.distance]).wrapping_add(start));
                     }
                     let row = bag.row(bag.positions[at]).wrapping_add(start);
-                    // SAFETY: B1: elements of each column; B3.
-                    let sums = unsafe { self.first(row, weight::<S, V>(bag, at)) };
+                    // SAFETY: B3.
+                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    // SAFETY: B1: elements of each column.
+                    let sums = unsafe { self.first(row, weight) };
                     at += 1;
                     sums
                 }
@@ -276,8 +278,10 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                     self.ask(bag.later_row(later).wrapping_add(start));
                 }
                 if position != LEFT_OUT {
-                    // SAFETY: B1: elements of each column; B3.
-                    unsafe { self.add(&mut sums, bag.row(position).wrapping_add(start), weight::<S, V>(bag, at)) };
+                    // SAFETY: B3.
+                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    // SAFETY: B1: elements of each column.
+                    unsafe { self.add(&mut sums, bag.row(position).wrapping_add(start), weight) };
                 }
                 at += 1;
             }
