@@ -61,7 +61,7 @@ fn check<T: Element + Debug, S: Copy>(
     let list: Vec<i64> = (0..count).map(|at| (mixed(3, at) % ROWS as u64) as i64).collect();
     let weights = numbers(count, 5);
     let weights = weighted.then_some(&weights[..]);
-    for columns in [1, 2, 3, 5, 8, 15, 16, 31, 64, 100, 130, 260, 530] {
+    for columns in [1, 2, 3, 5, 8, 15, 16, 31, 40, 64, 90, 100, 130, 250, 260, 530] {
         let data = numbers(ROWS * columns, 1);
         let expected = plain(&data, &list, weights, columns, steps);
         let op = EmbeddingBag::new(reduction).padding_index(PADDING as i64).include_last_offset(true);

@@ -13,7 +13,7 @@
 use crate::exec::bag::scratch::Scratch;
 use crate::kernels::convert::RowConverter;
 use crate::kernels::prefetch;
-use crate::kernels::reduce::{BagFn, BagRows, Part};
+use crate::kernels::reduce::{BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
 /// The rows of a worker.
@@ -48,14 +48,14 @@ impl<'a> Converted<'a> {
         for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
             *mine = if position < 0 { position } else { at as i64 };
         }
-        for first in (0..rows.elements).step_by(conversion.columns.elements) {
+        for (number, first) in (0..rows.elements).step_by(conversion.columns.elements).enumerate() {
             let elements = conversion.columns.elements.min(rows.elements - first);
             let (start, values) = (first * plan.size(), first * plan.values());
             // SAFETY: the caller's promise, for columns that there are.
             unsafe { self.convert(rows, count, first, elements) };
             let after = |carried: *mut u8| match carried.is_null() {
                 true => carried,
-                false => carried.wrapping_add(values * plan.request().fns.sum),
+                false => carried.wrapping_add((values + number * SPARE) * plan.request().fns.sum),
             };
             let these = BagRows {
                 data: self.rows,

@@ -18,12 +18,12 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use crate::exec::bag::converted::Converted;
-use crate::exec::bag::scratch::Scratch;
-use crate::exec::bag::window::{PART, Window};
+use crate::exec::bag::scratch::{Scratch, sums_of_run};
+use crate::exec::bag::window::{PART, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{BagFn, BagIndices, BagRows, LEFT_OUT, Lengths, Part};
+use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome};
 use crate::plan::{Action, BagPlan};
 use crate::tensor::layout::Layout;
@@ -50,7 +50,8 @@ pub(crate) struct BagOperands<'a> {
 ///
 /// # Safety
 /// X1: the operands are of the plan's layouts and types, with weights of the type that is reduced; `reduce` is one of
-/// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run that returns `Ok` has written every element of the output.
+/// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run
+/// that returns `Ok` has written every element of the output.
 pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
     let policy = plan.request().policy;
     let axes = [plan.axis()];
@@ -74,11 +75,12 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
     let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
     let (indices, part) = (indices(plan, &operands), part(plan));
     let call = Call { plan, reduce, operands, even_weights, indices, part, scratch: &scratch };
-    let outcome = share(tasks, cut.pieces(), |piece, worker| {
+    let run = |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
         unsafe { call.piece(bags, columns, worker) }
-    });
+    };
+    let outcome = if cut.pieces() == 1 { run(0, 0) } else { share(tasks, cut.pieces(), run) };
     if !outcome.out_of_range {
         return Ok(());
     }
@@ -215,7 +217,8 @@ impl Call<'_> {
     /// The promise of [`run`]. No other thread has these bags and columns, or the number of the worker.
     unsafe fn piece(&self, bags: Range<usize>, columns: Range<usize>, worker: usize) -> Outcome {
         let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
-        let mut window = Window::new(plan.positions(), &self.indices, bounds.start(bags.end), ahead);
+        let mut room = Room::new();
+        let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
         let mut converted = plan.conversion().map(|_| Converted::new(plan, self.operands.params, self.scratch, worker));
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
         let mut bag = bags.start;
@@ -262,7 +265,7 @@ impl Call<'_> {
             // SAFETY: X1 and P2: the bag's indices are among those that there are.
             let positions = unsafe { window.rows(at, n) };
             let count = positions[..n].iter().filter(|&&row| row != LEFT_OUT).count();
-            let (begins, ends) = (counted == 0, at + n == end);
+            let (begin, ends) = (if counted == 0 { Begin::Row } else { Begin::Carried }, at + n == end);
             counted += count;
             if counted == 0 {
                 if ends {
@@ -270,7 +273,7 @@ impl Call<'_> {
                     unsafe { self.fill(bag, columns, converted.as_deref_mut()) };
                 }
             } else if count > 0 || ends {
-                let part = Part { counted, begins, ends, carried: self.scratch.sums(worker) };
+                let part = Part { counted, begin, ends, carried: self.scratch.sums(worker) };
                 let lengths = Lengths::Every { len: n, bags: 1 };
                 let stretch = Stretch { bag, at, rows: n, positions, lengths, part: Some(part) };
                 // SAFETY: the caller's promise; a part that begins has a row that counts.
@@ -292,10 +295,13 @@ impl Call<'_> {
     unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
         let (weights, weight_step) = self.weights(stretch.at);
-        let sums = plan.elements() * plan.values() * plan.request().fns.sum;
+        // Too many to count are only where nothing is carried.
+        let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
         let mut converted = converted;
         self.each_run(stretch.bag, |run, data, out| {
-            let after = |carried: *mut u8| if carried.is_null() { carried } else { carried.wrapping_add(run * sums) };
+            let after = |carried: *mut u8| {
+                if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
+            };
             let rows = BagRows {
                 data: data.wrapping_add(columns.start * plan.size_in()),
                 stride: plan.stride(),

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::exec::bag::{Cut, part};
 use crate::kernels::LINE;
+use crate::kernels::reduce::SPARE;
 use crate::plan::BagPlan;
 use crate::tensor::memory;
 use crate::types::error::Error;
@@ -60,5 +61,12 @@ fn sums(plan: &BagPlan, cut: &Cut) -> usize {
         // Ends are moved by less than a unit.
         Cut::Columns(parts) => plan.elements().min(plan.elements().div_ceil(parts) + Cut::unit(plan)),
     };
-    elements.saturating_mul(plan.values()).saturating_mul(plan.runs()).saturating_mul(plan.request().fns.sum)
+    sums_of_run(plan, elements).saturating_mul(plan.runs()).saturating_mul(plan.request().fns.sum)
+}
+
+/// Sums of a run of so many columns for which there is room: those of the columns that are reduced at a time, with some
+/// to spare (B4), and so on.
+pub(super) fn sums_of_run(plan: &BagPlan, columns: usize) -> usize {
+    let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns.elements));
+    columns.saturating_mul(plan.values()).saturating_add(times.saturating_mul(SPARE))
 }

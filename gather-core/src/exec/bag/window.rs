@@ -14,6 +14,16 @@ const ROOM: usize = 2 * PART + AHEAD;
 /// What follows the last position: one more, and asking for it does no harm.
 const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
+/// Memory for the positions of a window, which would be moved with it.
+pub(super) struct Room([MaybeUninit<i64>; ROOM]);
+
+impl Room {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Room([const { MaybeUninit::uninit() }; ROOM])
+    }
+}
+
 /// Positions of indices that follow one another.
 pub(super) struct Window<'a> {
     positions: PositionsFn,
@@ -24,7 +34,7 @@ pub(super) struct Window<'a> {
     ahead: usize,
     /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on, and at the
     /// end of the indices as many more as are to follow.
-    room: [MaybeUninit<i64>; ROOM],
+    room: &'a mut [MaybeUninit<i64>; ROOM],
     start: usize,
     stop: usize,
     bad: bool,
@@ -32,9 +42,15 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// A window onto the indices before `end`, which has none yet.
-    pub(super) fn new(positions: PositionsFn, indices: &'a BagIndices, end: usize, ahead: usize) -> Self {
+    pub(super) fn new(
+        room: &'a mut Room,
+        positions: PositionsFn,
+        indices: &'a BagIndices,
+        end: usize,
+        ahead: usize,
+    ) -> Self {
         debug_assert!(ahead <= AHEAD);
-        let mut room = [const { MaybeUninit::uninit() }; ROOM];
+        let room = &mut room.0;
         if end == 0 {
             room[..ahead].fill(PLACEHOLDER);
         }

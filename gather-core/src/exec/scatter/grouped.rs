@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 use crate::exec::cuts::Cuts;
 use crate::exec::scatter::{Cut, Part};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{Entry, Group, Take};
+use crate::kernels::reduce::Part as PartOfBag;
+use crate::kernels::reduce::{BagRows, Begin, Entry, Lengths, Take};
 use crate::kernels::{LINE, Loop, Outcome};
 use crate::plan::{ReducePlan, is_free};
 use crate::types::error::Error;
@@ -31,6 +32,8 @@ pub(super) struct Scratch {
 struct Room {
     entries: Vec<Entry>,
     spare: Vec<Entry>,
+    /// Where sorted rows are.
+    positions: Vec<i64>,
 }
 
 impl Scratch {
@@ -48,12 +51,13 @@ impl Scratch {
         };
         // No more threads help than the pool has, however many tasks there are to be.
         let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
-        let bytes = rows.saturating_mul(2 * size_of::<Entry>()).saturating_mul(tasks);
+        let bytes = rows.saturating_mul(2 * size_of::<Entry>() + size_of::<i64>()).saturating_mul(tasks);
         let room = || {
-            let (mut entries, mut spare) = (Vec::new(), Vec::new());
-            entries.try_reserve_exact(rows).ok()?;
-            spare.try_reserve_exact(rows).ok()?;
-            Some(Room { entries, spare })
+            let mut room = Room { entries: Vec::new(), spare: Vec::new(), positions: Vec::new() };
+            room.entries.try_reserve_exact(rows).ok()?;
+            room.spare.try_reserve_exact(rows).ok()?;
+            room.positions.try_reserve_exact(rows).ok()?;
+            Some(room)
         };
         let mut rooms = Vec::new();
         rooms.try_reserve_exact(tasks).map_err(|_| Error::AllocationFailed { bytes })?;
@@ -117,14 +121,54 @@ unsafe fn run_piece(part: &Part<'_>, room: &mut Room) -> Outcome {
     // SAFETY: the caller's promise.
     let outcome = unsafe { part.call(Take::collect(&mut room.entries, to, from)) };
     let entries = sort(&mut room.entries, &mut room.spare);
-    let (reduce, include_self) = (part.plan.reducer().group.at(part.spec.level), part.plan.includes_self());
+    // Positions are bytes from the row that lies first: none is negative, which would be no row's.
+    let least = entries.iter().map(|entry| entry.from).min().unwrap_or(0);
+    room.positions.clear();
+    room.positions.extend(entries.iter().map(|entry| entry.from.wrapping_sub(least) as i64));
+    let from = from.wrapping_offset(least);
+    let mut positions = room.positions.as_slice();
     for group in entries.chunk_by(|a, b| a.to == b.to) {
         let to = to.cast_mut().wrapping_offset(group[0].to);
-        let (elements, row) = (part.elements, part.spec.row);
+        let these;
+        (these, positions) = positions.split_at(group.len());
         // SAFETY: the caller's promise: these rows of updates go to this row of the destination.
-        unsafe { reduce(&Group { to, updates: from, entries: group, elements, row, include_self }) }
+        unsafe { reduce_group(part, from, these, to) };
     }
     outcome
+}
+
+/// Reduces rows that go to one destination: a bag, which may begin with what the destination holds.
+///
+/// # Safety
+/// The contract of a scatter for rows of `part` at these positions, bytes from `from` on, and for the destination.
+unsafe fn reduce_group(part: &Part<'_>, from: *const u8, positions: &[i64], to: *mut u8) {
+    let Some(fns) = part.plan.reducer().bag else {
+        let last = positions.last().map_or(from, |&last| from.wrapping_offset(last as isize));
+        // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
+        return unsafe { to.copy_from_nonoverlapping(last, part.spec.row) };
+    };
+    let kept = part.plan.includes_self();
+    let bag = BagRows {
+        data: from,
+        stride: 1,
+        positions,
+        bags: Lengths::Every { len: positions.len(), bags: 1 },
+        distance: 0,
+        weights: core::ptr::null(),
+        weight_step: 0,
+        out: to,
+        out_stride: 0,
+        elements: part.elements,
+        zeros: core::ptr::null(),
+        part: Some(PartOfBag {
+            counted: positions.len() + usize::from(kept),
+            begin: if kept { Begin::Kept } else { Begin::Row },
+            ends: true,
+            carried: core::ptr::null_mut(),
+        }),
+    };
+    // SAFETY: the contract of bags: B1 by S1, B2 by S2, B4 since every row counts and nothing is carried.
+    unsafe { fns.plain.at(part.spec.level)(&bag) }
 }
 
 /// Bits of a key that are sorted by at a time.

@@ -13,7 +13,7 @@ use crate::kernels::isa::Isa;
 use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::block::BLOCK;
+use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -168,6 +168,25 @@ pub(super) unsafe fn resolve_block<I: Index, L: Isa>(
     index: *const u8,
     n: usize,
 ) {
+    // SAFETY: the caller's promise.
+    unsafe { resolve_block_by(state, args, index, n, Block::resolve::<I, L>) }
+}
+
+/// [`Block::resolve`] for an index type and a level.
+pub(super) type ResolveFn = unsafe fn(&mut Block, &mut Positions, &IndexArgs<'_>, *const u8, usize) -> bool;
+
+/// As [`resolve_block`], by the function of an index type and a level.
+///
+/// # Safety
+/// As for [`resolve_block`]; K7 for the level.
+#[inline(always)]
+pub(super) unsafe fn resolve_block_by(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    index: *const u8,
+    n: usize,
+    resolve: ResolveFn,
+) {
     let State { positions, block, resolved, out_of_range } = state;
     // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
     // come back to: what begins where it does may be longer.
@@ -175,7 +194,7 @@ pub(super) unsafe fn resolve_block<I: Index, L: Isa>(
     if !whole || index != *resolved {
         *resolved = if whole { index } else { core::ptr::null() };
         // SAFETY: the caller's promise.
-        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, index, n) };
+        *out_of_range |= unsafe { resolve(block, positions, args, index, n) };
     }
 }
 

@@ -12,7 +12,7 @@
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::State;
-use crate::kernels::bodies::blocks::{next_slice, resolve_block};
+use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
@@ -28,6 +28,16 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body), with the contract of a scatter.
 pub(crate) unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     const { assert!(N <= BLOCK) };
+    // SAFETY: the caller's promise.
+    unsafe { in_blocks(state, args, at, Block::resolve::<I, L>, N) }
+}
+
+/// As [`scattered`], for an index type and a level that only resolving knows.
+///
+/// # Safety
+/// As for [`scattered`]; a block has up to `most` rows, which are at most [`BLOCK`].
+#[inline(never)]
+unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolve: ResolveFn, most: usize) {
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
     let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
@@ -38,11 +48,11 @@ pub(crate) unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut Sta
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        for start in (0..inner.n).step_by(N) {
-            let (at, n) = (plane.skip(inner, start), (inner.n - start).min(N));
+        for start in (0..inner.n).step_by(most) {
+            let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
             // SAFETY: K2 and K3 for `n` indices from here on.
-            unsafe { resolve_block::<I, L>(state, args, at.index, n) };
-            if N == CHUNK_OF_SCATTERS {
+            unsafe { resolve_block_by(state, args, at.index, n, resolve) };
+            if most == CHUNK_OF_SCATTERS {
                 ask_for_streams(args, at, n);
                 next_slice(args, plane, start).fetch_steps(n);
             }
@@ -79,6 +89,16 @@ fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
 pub(crate) unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise.
+    unsafe { in_rounds(state, args, at, Block::resolve::<I, L>) }
+}
+
+/// As [`scattered_in_rounds`], for an index type and a level that only resolving knows.
+///
+/// # Safety
+/// As for [`scattered_in_rounds`].
+#[inline(never)]
+unsafe fn in_rounds(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolve: ResolveFn) {
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
     let (outer, mut plane) = (args.outer(), *at);
@@ -89,7 +109,7 @@ pub(crate) unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, ar
     let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for _ in 0..outer.n {
         // SAFETY: the caller's promise, for the inner loop.
-        *out_of_range |= unsafe { rounds::<I, L>(args, sink, plane, &mut these, &mut next) };
+        *out_of_range |= unsafe { rounds(args, sink, plane, resolve, &mut these, &mut next) };
         plane = plane.step(outer);
     }
 }
@@ -106,10 +126,11 @@ struct Round<'a> {
 /// # Safety
 /// As for [`scattered_in_rounds`].
 #[inline(always)]
-unsafe fn rounds<'a, I: Index, L: Isa>(
+unsafe fn rounds<'a>(
     args: &IndexArgs<'_>,
     sink: &Sink,
     mut at: Cursor,
+    resolve: ResolveFn,
     these: &mut Round<'a>,
     next: &mut Round<'a>,
 ) -> bool {
@@ -118,7 +139,7 @@ unsafe fn rounds<'a, I: Index, L: Isa>(
     loop {
         let (after, n_next) = (at.skip(inner, n), left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
-        out_of_range |= unsafe { next.block.resolve::<I, L>(next.positions, args, after.index, n_next) };
+        out_of_range |= unsafe { resolve(next.block, next.positions, args, after.index, n_next) };
         left -= n_next;
         ask_for_streams(args, after, n_next);
         let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
@@ -175,21 +196,28 @@ pub(crate) unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexA
         for _ in 0..inner.n {
             // SAFETY: K2 and K3 for this index.
             match unsafe { resolve_tuple::<I>(args, &args.spec.components, at.index) } {
-                Some(position) => {
-                    let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-                    let zero = 0i32;
-                    let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
-                    if sink.owner.is_none_or(|owner| owner.takes_row(data)) {
-                        // SAFETY: the contract of a scatter for this row: its position, which is in range, is in its
-                        // address already.
-                        unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
-                    }
-                }
+                // SAFETY: the contract of a scatter for this row.
+                Some(position) => unsafe { take_row(args, sink, at, position) },
                 None => state.out_of_range = true,
             }
             at = at.step(inner);
         }
         plane = plane.step(outer);
+    }
+}
+
+/// Takes a row, unless it is another thread's.
+///
+/// # Safety
+/// The contract of a scatter for this row, whose position is in range.
+#[inline(never)]
+unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64) {
+    let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
+    if sink.owner.is_none_or(|owner| owner.takes_row(data)) {
+        let zero = 0i32;
+        let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
+        // SAFETY: the caller's promise: its position is in its address already.
+        unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
     }
 }
 

@@ -4,12 +4,13 @@
 
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::bag::BagFns;
-use crate::kernels::reduce::group::{Accumulate, group};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::in_registers::{self, Float};
 use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::rows::{Combine, reduce};
-use crate::kernels::reduce::step::Weigh;
+use crate::kernels::reduce::step::{Accumulate, Weigh};
 use crate::kernels::reduce::store::STORE;
 use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
@@ -52,73 +53,67 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<ReduceFns> {
         #[cfg(feature = "half")]
         half::bf16 => half::<half::bf16>;
         #[cfg(feature = "num-complex")]
-        num_complex::Complex<f32> => complex::<num_complex::Complex<f32>>;
+        num_complex::Complex<f32> => unordered::<num_complex::Complex<f32>>;
         #[cfg(feature = "num-complex")]
-        num_complex::Complex<f64> => complex::<num_complex::Complex<f64>>;
+        num_complex::Complex<f64> => unordered::<num_complex::Complex<f64>>;
     }
     None
 }
 
 /// A reduction whose intermediate results are elements.
 const fn plain<C: Combine>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), group: group::<C>(), bag: None })
+    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) })
+}
+
+/// A sum whose intermediate results are elements.
+const fn sum<C: Combine + Weigh>() -> Option<ReduceFns> {
+    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()) })
 }
 
 /// A reduction whose intermediate results are no elements.
-const fn grouped<A: Accumulate>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: None, group: group::<A>(), bag: None })
-}
-
-/// A sum, which bags have too, with weights.
-const fn sum<A: Weigh>(fns: Option<ReduceFns>) -> Option<ReduceFns> {
-    with_bag(fns, BagFns::weighted::<A>())
-}
-
-/// A reduction that bags have too.
-const fn bag<A: Accumulate<Item: Element>>(fns: Option<ReduceFns>) -> Option<ReduceFns> {
-    with_bag(fns, BagFns::plain::<A>())
-}
-
-const fn with_bag(fns: Option<ReduceFns>, bag: BagFns) -> Option<ReduceFns> {
-    match fns {
-        Some(fns) => Some(ReduceFns { bag: Some(bag), ..fns }),
-        None => None,
-    }
+const fn grouped<A: Accumulate<Item: Element>>() -> Option<ReduceFns> {
+    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()) })
 }
 
 /// Integers `S`, whose sums and products are those of the integers `U` of their width.
 fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => sum::<Add<U>>(plain::<Add<U>>()),
+        Reduction::Add => sum::<Add<U>>(),
         Reduction::Sub => plain::<Sub<U>>(),
         Reduction::Mul => plain::<Mul<U>>(),
-        Reduction::Min => bag::<Min<S>>(plain::<Min<S>>()),
-        Reduction::Max => bag::<Max<S>>(plain::<Max<S>>()),
-        Reduction::Mean => bag::<Mean<S>>(grouped::<Mean<S>>()),
+        Reduction::Min => plain::<Min<S>>(),
+        Reduction::Max => plain::<Max<S>>(),
+        Reduction::Mean => grouped::<Mean<S>>(),
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+fn float<T: Float>(reduction: Reduction) -> Option<ReduceFns> {
+    let fns = ordered::<T>(reduction)?;
+    Some(ReduceFns { bag: in_registers::bag_fns::<T>(reduction).or(fns.bag), ..fns })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
 fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
+    ordered::<T>(reduction)
+}
+
+fn ordered<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
-        Reduction::Min => bag::<Min<T>>(plain::<Min<T>>()),
-        Reduction::Max => bag::<Max<T>>(plain::<Max<T>>()),
+        Reduction::Min => plain::<Min<T>>(),
+        Reduction::Max => plain::<Max<T>>(),
         reduction => unordered::<T>(reduction),
     }
-}
-
-#[cfg(feature = "num-complex")]
-fn complex<T: Number + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
-    unordered::<T>(reduction)
 }
 
 fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => sum::<Add<T>>(plain::<Add<T>>()),
+        Reduction::Add => sum::<Add<T>>(),
         Reduction::Sub => plain::<Sub<T>>(),
         Reduction::Mul => plain::<Mul<T>>(),
-        Reduction::Mean => bag::<Mean<T>>(grouped::<Mean<T>>()),
+        Reduction::Mean => grouped::<Mean<T>>(),
         Reduction::Min | Reduction::Max => None,
     }
 }
@@ -127,20 +122,20 @@ fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<Redu
 fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => sum::<InSingle<T, Add<f32>>>(grouped::<InSingle<T, Add<f32>>>()),
+        Reduction::Add => Some(ReduceFns { rows: None, bag: Some(BagFns::weighted::<InSingle<T, Add<f32>>>()) }),
         Reduction::Sub => grouped::<InSingle<T, Sub<f32>>>(),
         Reduction::Mul => grouped::<InSingle<T, Mul<f32>>>(),
-        Reduction::Min => bag::<Min<T>>(plain::<Min<T>>()),
-        Reduction::Max => bag::<Max<T>>(plain::<Max<T>>()),
-        Reduction::Mean => bag::<Mean<T>>(grouped::<Mean<T>>()),
+        Reduction::Min => plain::<Min<T>>(),
+        Reduction::Max => plain::<Max<T>>(),
+        Reduction::Mean => grouped::<Mean<T>>(),
     }
 }
 
 fn boolean(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add | Reduction::Max => sum::<Or>(plain::<Or>()),
-        Reduction::Mul | Reduction::Min => bag::<And>(plain::<And>()),
+        Reduction::Add | Reduction::Max => sum::<Or>(),
+        Reduction::Mul | Reduction::Min => plain::<And>(),
         Reduction::Sub | Reduction::Mean => None,
     }
 }

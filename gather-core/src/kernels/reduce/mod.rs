@@ -10,7 +10,8 @@
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise;
-//! - or writes down which goes where (`Entry`), to be sorted by destination and reduced group by group (`group`);
+//! - or writes down which goes where (`Entry`), to be sorted by destination and reduced group by group, as bags are
+//!   (`bag`);
 //! - or does nothing, where indices are only checked.
 //!
 //! # The contract
@@ -28,7 +29,9 @@
 
 mod bag;
 mod builtin;
-mod group;
+mod in_memory;
+#[cfg(target_arch = "x86_64")]
+mod in_registers;
 mod number;
 mod positions;
 pub(crate) mod reducer;
@@ -36,10 +39,11 @@ mod rows;
 mod sink;
 mod step;
 mod store;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
-pub(crate) use bag::{BagFn, BagFns, BagRows, LEFT_OUT, Lengths, Part};
+pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
-pub(crate) use group::{Group, GroupFn};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
@@ -64,14 +68,36 @@ pub(crate) struct ByLevel<F> {
     scalar: F,
     #[cfg(target_arch = "x86_64")]
     avx2: F,
+    /// Where there is nothing better, that of AVX2.
+    #[cfg(target_arch = "x86_64")]
+    avx512: F,
 }
+
+/// A [`ByLevel`] of the functions that the target has, named by level.
+macro_rules! by_level {
+    ($scalar:expr, $avx2:expr) => {
+        by_level!($scalar, $avx2, $avx2)
+    };
+    ($scalar:expr, $avx2:expr, $avx512:expr) => {
+        ByLevel {
+            scalar: $scalar,
+            #[cfg(target_arch = "x86_64")]
+            avx2: $avx2,
+            #[cfg(target_arch = "x86_64")]
+            avx512: $avx512,
+        }
+    };
+}
+use by_level;
 
 impl<F: Copy> ByLevel<F> {
     /// The function for a level.
     pub(crate) fn at(&self, level: Level) -> F {
         match level {
             #[cfg(target_arch = "x86_64")]
-            level if level >= Level::Avx2 => self.avx2,
+            Level::Avx2 => self.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => self.avx512,
             _ => self.scalar,
         }
     }
@@ -82,9 +108,7 @@ impl<F: Copy> ByLevel<F> {
 pub(crate) struct ReduceFns {
     /// Rows one by one; `None` where what stands between two updates is no element.
     pub(crate) rows: Option<ByLevel<ReduceFn>>,
-    /// All rows of one destination at once.
-    pub(crate) group: ByLevel<GroupFn>,
-    /// The rows of a bag; `None` for what no bag is reduced by.
+    /// The rows of a bag, or all rows of one destination at once; `None` where the last row stays.
     pub(crate) bag: Option<BagFns>,
 }
 

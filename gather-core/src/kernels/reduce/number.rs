@@ -4,8 +4,8 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::reduce::group::Accumulate;
 use crate::kernels::reduce::rows::Combine;
+use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Element;
 
 /// What can be added, subtracted and multiplied. Integers wrap.
@@ -178,7 +178,7 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
 }
 
 macro_rules! integers {
-    ($($ty:ty)*) => {$(
+    ($($ty:ty, $sum:ty;)*) => {$(
         impl Number for $ty {
             const NOTHING: Self = 0;
 
@@ -211,23 +211,33 @@ macro_rules! integers {
         }
 
         impl Average for $ty {
-            // No number of updates that memory holds overflows it.
-            type Sum = i128;
+            type Sum = $sum;
 
             #[inline(always)]
-            fn widen(self) -> i128 {
-                i128::from(self)
+            fn widen(self) -> $sum {
+                <$sum>::from(self)
             }
 
             #[inline(always)]
-            fn divide(sum: i128, count: usize) -> Self {
+            fn divide(sum: $sum, count: usize) -> Self {
                 // The mean lies between the least and the greatest.
-                sum.div_euclid(count as i128) as Self
+                sum.div_euclid(count as $sum) as Self
             }
         }
     )*};
 }
-integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+// Sums of 16 bits overflow 64 after 2^47 rows, which take a processor days to add; those of 32 bits after 2^31. No
+// number of rows overflows 128.
+integers! {
+    i8, i64;
+    i16, i64;
+    i32, i128;
+    i64, i128;
+    u8, i64;
+    u16, i64;
+    u32, i128;
+    u64, i128;
+}
 
 impl Number for i128 {
     const NOTHING: Self = 0;

@@ -2,8 +2,8 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::reduce::ByLevel;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
+use crate::kernels::reduce::{ByLevel, by_level};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -32,11 +32,7 @@ pub(crate) type PositionsFn = unsafe fn(&BagIndices, first: usize, out: &mut [Ma
 
 /// What resolves indices of type `I`, by level.
 pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
-    ByLevel {
-        scalar: positions_scalar::<I>,
-        #[cfg(target_arch = "x86_64")]
-        avx2: positions_avx2::<I>,
-    }
+    by_level!(positions_scalar::<I>, positions_avx2::<I>)
 }
 
 /// What resolves indices of a type that is known at run time.
@@ -138,13 +134,14 @@ unsafe fn each<I: Index>(
     out: &mut [MaybeUninit<i64>],
     position: impl Fn(I) -> (i64, bool),
 ) -> bool {
-    let mut missed = false;
+    // As wide as positions, so that vectors of both have as many elements.
+    let mut missed = 0;
     let mut all = |step: isize| {
         for (i, out) in out.iter_mut().enumerate() {
             let at = from.wrapping_offset(step.wrapping_mul(i as isize));
             // SAFETY: K3: an index of the run.
             let (position, is_missed) = position(unsafe { at.cast::<I>().read_unaligned() });
-            missed |= is_missed;
+            missed |= i64::from(is_missed);
             out.write(position);
         }
     };
@@ -154,5 +151,5 @@ unsafe fn each<I: Index>(
     } else {
         all(indices.step)
     }
-    missed
+    missed != 0
 }

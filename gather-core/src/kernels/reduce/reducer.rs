@@ -7,7 +7,6 @@ use core::marker::PhantomData;
 
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::bag::BagFns;
-use crate::kernels::reduce::group::group;
 use crate::kernels::reduce::rows::{Combine, reduce};
 use crate::types::element::Element;
 
@@ -29,7 +28,7 @@ impl<T> Reducer<T> {
     where
         T: Element,
     {
-        let fns = ReduceFns { rows: Some(reduce::<C>()), group: group::<C>(), bag: Some(BagFns::plain::<C>()) };
+        let fns = ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) };
         Reducer { name: C::NAME, fns, types: PhantomData }
     }
 

@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::ByLevel;
+use crate::kernels::reduce::{ByLevel, by_level};
 use crate::types::element::Element;
 
 /// Reduces resolved rows into their destinations.
@@ -86,11 +86,7 @@ pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
 /// The function of a reduction, by level.
 pub(crate) const fn reduce<C: Combine>() -> ByLevel<ReduceFn> {
-    ByLevel {
-        scalar: reduce_scalar::<C>,
-        #[cfg(target_arch = "x86_64")]
-        avx2: reduce_avx2::<C>,
-    }
+    by_level!(reduce_scalar::<C>, reduce_avx2::<C>)
 }
 
 /// The scalar level of a reduction.
@@ -123,7 +119,7 @@ unsafe fn reduce_rows<C: Combine>(job: &ReduceJob<'_>) {
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     if elements == 1 {
         // SAFETY: the caller's promise.
-        unsafe { each(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+        unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
     } else {
         // SAFETY: the caller's promise.
         unsafe { each(job, row, &Several::<C>(elements, PhantomData)) }
@@ -166,11 +162,39 @@ impl<C: Combine> TakeRow for Several<C> {
 /// As for [`ReduceFn`]; `row` takes rows of the job.
 #[inline(always)]
 pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
+    let distance = job.these.rows.prefetch_distance;
+    let later = job.later.unwrap_or(job.these);
+    let first = if job.later.is_some() { 0 } else { distance.min(later.len()) };
+    let asked = if distance == 0 { 0 } else { later.len() - first };
+    let (ends, later_ends, n) = (Ends::of(job.these.rows), Ends::of(later.rows), job.these.len());
+    for k in 0..n.max(asked) {
+        if k < asked {
+            let i = later.row(first + k);
+            // SAFETY: a row of the later ones, whose position has been written.
+            ask_for(&later_ends, i, unsafe { later_ends.to(i) }, bytes);
+        }
+        if k < n {
+            let i = job.these.row(k);
+            // SAFETY: a row of the job, whose position has been written.
+            let to = unsafe { ends.to(i) };
+            // SAFETY: the caller's promise.
+            unsafe { row.take(ends.from(i), to) };
+        }
+    }
+}
+
+/// As [`each`], for rows that are taken in so few instructions that a question asked for each would count: where no row
+/// is left out, in loops without one.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
     let Chosen { rows, which } = job.these;
     let (these, n, distance) = (Ends::of(rows), rows.n, rows.prefetch_distance);
     if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
         // SAFETY: the caller's promise.
-        return unsafe { each_listed(job, bytes, row) };
+        return unsafe { each(job, bytes, row) };
     }
     let (later, asked) = match job.later {
         Some(later) => (Ends::of(later.rows), later.rows.n),
@@ -195,33 +219,6 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
         let to = unsafe { these.to(i) };
         // SAFETY: as above.
         unsafe { row.take(these.from(i), to) };
-    }
-}
-
-/// As [`each`], where some rows are left out.
-///
-/// # Safety
-/// As for [`each`].
-#[inline(always)]
-unsafe fn each_listed(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
-    let distance = job.these.rows.prefetch_distance;
-    let later = job.later.unwrap_or(job.these);
-    let first = if job.later.is_some() { 0 } else { distance.min(later.len()) };
-    let asked = if distance == 0 { 0 } else { later.len() - first };
-    let (ends, later_ends, n) = (Ends::of(job.these.rows), Ends::of(later.rows), job.these.len());
-    for k in 0..n.max(asked) {
-        if k < asked {
-            let i = later.row(first + k);
-            // SAFETY: a row that is listed, whose position has been written.
-            ask_for(&later_ends, i, unsafe { later_ends.to(i) }, bytes);
-        }
-        if k < n {
-            let i = job.these.row(k);
-            // SAFETY: a row that is listed, whose position has been written.
-            let to = unsafe { ends.to(i) };
-            // SAFETY: the caller's promise, for a row that is listed.
-            unsafe { row.take(ends.from(i), to) };
-        }
     }
 }
 
@@ -273,54 +270,55 @@ impl Ends {
 /// How far ahead of the rows that are asked for their updates are, in bytes (workload `index_add/512Kx64_into_16K`).
 const UPDATES_AHEAD: usize = 6 << 10;
 
-/// Asks for the destination of row `i`, of `bytes` bytes, or for the first lines of a long one; and for updates behind
-/// it, whose stream the processor loses sight of between rows that go anywhere.
+/// Asks for the destination of row `i`, of `bytes` bytes; and for updates behind it, whose stream the processor loses
+/// sight of between rows that go anywhere.
 #[inline(always)]
 fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
-    let first = bytes.min(FIRST_BYTES);
     if bytes <= 8 {
         return prefetch(to, 1);
     }
-    prefetch(to, first);
-    prefetch(to.wrapping_add(first - 1), 1);
+    ask_for_lines(to, bytes);
     if bytes >= LINE && ends.updates_step == bytes as isize {
-        prefetch(ends.from(i).wrapping_add(UPDATES_AHEAD), first);
+        ask_for_lines(ends.from(i).wrapping_add(UPDATES_AHEAD), bytes);
     }
 }
 
-/// Reduces a row of `elements` elements.
+/// Asks for a row, or for the first lines of a long one. It takes no [`Ends`], which would be in memory for it.
+#[inline(never)]
+fn ask_for_lines(row: *const u8, bytes: usize) {
+    let first = bytes.min(FIRST_BYTES);
+    prefetch(row, first);
+    prefetch(row.wrapping_add(first - 1), 1);
+}
+
+/// Reduces a row of `elements` elements: 64 bytes of them at a time, then half as many, and so on.
 ///
 /// # Safety
 /// The contract of a scatter for the row.
 #[inline(always)]
 unsafe fn reduce_row<C: Combine>(from: *const u8, to: *mut u8, elements: usize) {
-    // A line of elements at a time, then 16 bytes, then one.
     match const { size_of::<C::Item>() } {
         // SAFETY: the caller's promise.
-        1 => unsafe { reduce_chunks::<C, 64, 16>(from, to, elements) },
+        1 => unsafe { reduce_chunks::<C, 64>(from, to, elements) },
         // SAFETY: as above.
-        2 => unsafe { reduce_chunks::<C, 32, 8>(from, to, elements) },
+        2 => unsafe { reduce_chunks::<C, 32>(from, to, elements) },
         // SAFETY: as above.
-        4 => unsafe { reduce_chunks::<C, 16, 4>(from, to, elements) },
+        4 => unsafe { reduce_chunks::<C, 16>(from, to, elements) },
         // SAFETY: as above.
-        8 => unsafe { reduce_chunks::<C, 8, 2>(from, to, elements) },
+        8 => unsafe { reduce_chunks::<C, 8>(from, to, elements) },
         // SAFETY: as above.
-        16 => unsafe { reduce_chunks::<C, 4, 1>(from, to, elements) },
+        16 => unsafe { reduce_chunks::<C, 4>(from, to, elements) },
         // SAFETY: as above.
-        _ => unsafe { reduce_chunks::<C, 1, 1>(from, to, elements) },
+        _ => unsafe { reduce_chunks::<C, 1>(from, to, elements) },
     }
 }
 
-/// Reduces a row in chunks of `LONG` elements, then of `SHORT`, then one by one.
+/// Reduces a row in chunks of `LONG` elements, a power of two, then of half as many, and so on.
 ///
 /// # Safety
 /// As for [`reduce_row`].
 #[inline(always)]
-unsafe fn reduce_chunks<C: Combine, const LONG: usize, const SHORT: usize>(
-    from: *const u8,
-    to: *mut u8,
-    elements: usize,
-) {
+unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut u8, elements: usize) {
     let ends = |at: usize| (from.wrapping_add(at * size_of::<C::Item>()), to.wrapping_add(at * size_of::<C::Item>()));
     let mut done = 0;
     while elements - done >= LONG {
@@ -329,18 +327,19 @@ unsafe fn reduce_chunks<C: Combine, const LONG: usize, const SHORT: usize>(
         unsafe { reduce_chunk::<C, LONG>(from, to) };
         done += LONG;
     }
-    while elements - done >= SHORT {
-        let (from, to) = ends(done);
-        // SAFETY: as above.
-        unsafe { reduce_chunk::<C, SHORT>(from, to) };
-        done += SHORT;
+    // Compilers would make loops of vectors of a loop over what is left.
+    macro_rules! halves {
+        ($($half:literal)*) => {$(
+            if LONG > $half && (elements - done) & $half != 0 {
+                let (from, to) = ends(done);
+                // SAFETY: as above.
+                unsafe { reduce_chunk::<C, $half>(from, to) };
+                done += $half;
+            }
+        )*};
     }
-    while done < elements {
-        let (from, to) = ends(done);
-        // SAFETY: as above.
-        unsafe { reduce_chunk::<C, 1>(from, to) };
-        done += 1;
-    }
+    halves!(32 16 8 4 2 1);
+    debug_assert_eq!(done, elements);
 }
 
 /// Reduces `N` elements side by side.

@@ -4,12 +4,56 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::reduce::group::Accumulate;
 use crate::kernels::reduce::number::{Add, Number, Or};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::rows::Combine;
 use crate::types::element::Element;
+
+/// A reduction whose intermediate results may be no elements.
+pub(crate) trait Accumulate: 'static {
+    /// An element.
+    type Item: Copy + 'static;
+    /// An intermediate result.
+    type Sum: Copy;
+
+    /// An element as an intermediate result.
+    fn widen(kept: Self::Item) -> Self::Sum;
+
+    /// What the first update makes of an element that does not count.
+    fn first(new: Self::Item) -> Self::Sum;
+
+    /// One update more.
+    fn add(sum: Self::Sum, new: Self::Item) -> Self::Sum;
+
+    /// The element, made of so many.
+    fn end(sum: Self::Sum, count: usize) -> Self::Item;
+}
+
+impl<C: Combine> Accumulate for C {
+    type Item = C::Item;
+    type Sum = C::Item;
+
+    #[inline(always)]
+    fn widen(kept: Self::Item) -> Self::Sum {
+        kept
+    }
+
+    #[inline(always)]
+    fn first(new: Self::Item) -> Self::Sum {
+        C::first(new)
+    }
+
+    #[inline(always)]
+    fn add(sum: Self::Sum, new: Self::Item) -> Self::Sum {
+        C::combine(sum, new)
+    }
+
+    #[inline(always)]
+    fn end(sum: Self::Sum, _: usize) -> Self::Item {
+        sum
+    }
+}
 
 /// A reduction of rows that may have weights.
 pub(super) trait Step: 'static {
@@ -19,11 +63,9 @@ pub(super) trait Step: 'static {
     type Sum: Copy;
     /// Whether rows have weights.
     const WEIGHTED: bool;
-    /// Bytes of an element or of a sum, whichever is wider.
-    const WIDTH: usize = {
-        let (item, sum) = (size_of::<Self::Item>(), size_of::<Self::Sum>());
-        if item > sum { item } else { sum }
-    };
+
+    /// What an element makes that is kept.
+    fn widen(kept: Self::Item) -> Self::Sum;
 
     /// What the first row makes.
     fn first(new: Self::Item, weight: Self::Item) -> Self::Sum;
@@ -42,6 +84,11 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = false;
+
+    #[inline(always)]
+    fn widen(kept: A::Item) -> A::Sum {
+        A::widen(kept)
+    }
 
     #[inline(always)]
     fn first(new: A::Item, _: A::Item) -> A::Sum {
@@ -78,6 +125,11 @@ impl<A: Weigh> Step for Weighted<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = true;
+
+    #[inline(always)]
+    fn widen(kept: A::Item) -> A::Sum {
+        A::widen(kept)
+    }
 
     #[inline(always)]
     fn first(new: A::Item, weight: A::Item) -> A::Sum {

@@ -1,0 +1,392 @@
+//! Sums in registers: for reductions of floats by vectors.
+//!
+//! A panel is a number of vectors of sums that the compiler knows, so that all loops but that over rows are unrolled.
+//! There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel end with
+//! the last column, and share columns with those before them.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::number::{Add, Average, Max, Mean, Min, Number, Ordered};
+use crate::kernels::reduce::step::{Plain, Step, Weighted};
+use crate::kernels::reduce::vectors::Vector;
+use crate::kernels::reduce::{ByLevel, by_level, in_memory};
+use crate::types::element::Element;
+use crate::types::reduction::Reduction;
+
+/// What each row does, on vectors: on every element what the step does.
+pub(super) trait VectorStep<V: Vector>: Step<Item = V::Item, Sum = V::Item> {
+    /// What the first row makes.
+    ///
+    /// # Safety
+    /// K7.
+    unsafe fn first_of(row: V, weight: V) -> V;
+
+    /// One row more.
+    ///
+    /// # Safety
+    /// K7.
+    unsafe fn add_to(sum: V, row: V, weight: V) -> V;
+
+    /// The elements, made of so many.
+    ///
+    /// # Safety
+    /// K7.
+    #[inline(always)]
+    unsafe fn end_of(sum: V, _: usize) -> V {
+        sum
+    }
+}
+
+impl<V: Vector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
+    #[inline(always)]
+    unsafe fn first_of(row: V, _: V) -> V {
+        // SAFETY: K7.
+        let zero = unsafe { V::zero() };
+        // SAFETY: K7.
+        unsafe { zero.plus(row) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_to(sum: V, row: V, _: V) -> V {
+        // SAFETY: K7.
+        unsafe { sum.plus(row) }
+    }
+}
+
+impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
+    #[inline(always)]
+    unsafe fn first_of(row: V, weight: V) -> V {
+        // SAFETY: K7.
+        let product = unsafe { row.times(weight) };
+        // SAFETY: K7.
+        unsafe { <Plain<Add<V::Item>> as VectorStep<V>>::first_of(product, weight) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_to(sum: V, row: V, weight: V) -> V {
+        // SAFETY: K7.
+        let product = unsafe { row.times(weight) };
+        // SAFETY: K7.
+        unsafe { sum.plus(product) }
+    }
+}
+
+impl<V: Vector<Item: Number + Average<Sum = V::Item>>> VectorStep<V> for Plain<Mean<V::Item>> {
+    #[inline(always)]
+    unsafe fn first_of(row: V, weight: V) -> V {
+        // SAFETY: K7.
+        unsafe { <Plain<Add<V::Item>> as VectorStep<V>>::first_of(row, weight) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_to(sum: V, row: V, _: V) -> V {
+        // SAFETY: K7.
+        unsafe { sum.plus(row) }
+    }
+
+    #[inline(always)]
+    unsafe fn end_of(sum: V, count: usize) -> V {
+        // SAFETY: K7.
+        unsafe { sum.divided(count) }
+    }
+}
+
+macro_rules! selections {
+    ($($name:ident: $how:ident;)*) => {$(
+        impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<$name<V::Item>> {
+            #[inline(always)]
+            unsafe fn first_of(row: V, _: V) -> V {
+                row
+            }
+
+            #[inline(always)]
+            unsafe fn add_to(sum: V, row: V, _: V) -> V {
+                // SAFETY: K7.
+                unsafe { sum.$how(row) }
+            }
+        }
+    )*};
+}
+selections! {
+    Min: least;
+    Max: greatest;
+}
+
+/// Floats that have vectors.
+pub(super) trait Float: Number + Ordered + Average<Sum = Self> + Element {
+    /// Those of AVX2.
+    type Of256: Vector<Item = Self>;
+    /// Those of AVX-512.
+    type Of512: Vector<Item = Self>;
+}
+
+impl Float for f32 {
+    type Of256 = core::arch::x86_64::__m256;
+    type Of512 = core::arch::x86_64::__m512;
+}
+
+impl Float for f64 {
+    type Of256 = core::arch::x86_64::__m256d;
+    type Of512 = core::arch::x86_64::__m512d;
+}
+
+/// What reduces bags of floats; `None` where vectors have no such reduction.
+pub(super) fn bag_fns<T: Float>(reduction: Reduction) -> Option<BagFns> {
+    let plain = |plain| Some(BagFns { plain, weighted: None, sum: size_of::<T>() });
+    match reduction {
+        Reduction::Add => {
+            let weighted = Some(fns::<T, Weighted<Add<T>>>());
+            plain(fns::<T, Plain<Add<T>>>()).map(|plain| BagFns { weighted, ..plain })
+        }
+        Reduction::Mean => plain(fns::<T, Plain<Mean<T>>>()),
+        Reduction::Min => plain(fns::<T, Plain<Min<T>>>()),
+        Reduction::Max => plain(fns::<T, Plain<Max<T>>>()),
+        Reduction::None | Reduction::Sub | Reduction::Mul => None,
+    }
+}
+
+/// The functions of a reduction of floats.
+const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>>() -> ByLevel<BagFn> {
+    by_level!(in_memory::scalar::<S>, avx2::<T, S>, avx512::<T, S>)
+}
+
+/// The AVX2 level of a reduction.
+///
+/// # Safety
+/// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn avx2<T: Float, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+    if bag.elements < T::Of256::N {
+        // SAFETY: the caller's promise.
+        return unsafe { in_memory::avx2::<S>(bag) };
+    }
+    // SAFETY: the caller's promise, for a vector of columns or more.
+    unsafe { reduce_columns::<S, T::Of256, 12>(bag) }
+}
+
+/// The AVX-512 level of a reduction.
+///
+/// # Safety
+/// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX-512.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>>(bag: &BagRows<'_>) {
+    if bag.elements < T::Of512::N {
+        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
+        return unsafe { avx2::<T, S>(bag) };
+    }
+    // SAFETY: the caller's promise, for a vector of columns or more.
+    unsafe { reduce_columns::<S, T::Of512, 16>(bag) }
+}
+
+/// Reduces rows in panels of up to `MOST` vectors of sums, all of about as many.
+///
+/// # Safety
+/// As for [`BagFn`], for the type of the reduction; there are as many columns as a vector has, or more. K7: the machine
+/// has the vector's instructions.
+#[inline(always)]
+unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &BagRows<'_>) {
+    bag.debug_check(S::WEIGHTED);
+    let vectors = bag.elements.div_ceil(V::N);
+    let panels = vectors.div_ceil(MOST);
+    for i in 0..panels {
+        let (first, end) = (vectors * i / panels, vectors * (i + 1) / panels);
+        let columns = first * V::N..(end * V::N).min(bag.elements);
+        macro_rules! panel {
+            ($vectors:literal, $ending:literal) => {{
+                // SAFETY: the caller's promise, for columns that there are.
+                unsafe { Panel::<S, V, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
+            }};
+        }
+        // Where there are several panels, each has whole vectors.
+        match end - first {
+            1 => panel!(1, 1),
+            2 => panel!(2, 1),
+            3 => panel!(3, 1),
+            4 => panel!(4, 1),
+            5..=6 => panel!(6, 2),
+            7..=8 => panel!(8, 2),
+            9..=12 => panel!(12, 4),
+            13..=16 if const { MOST > 12 } => panel!(16, 4),
+            _ => unreachable!("more vectors than a panel has"),
+        }
+    }
+}
+
+/// A panel of columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column.
+struct Panel<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> {
+    /// Columns before the last `ENDING` vectors.
+    before: usize,
+    types: PhantomData<(S, V)>,
+}
+
+impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, V, N, ENDING> {
+    /// For so many columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
+    /// `N`.
+    #[inline(always)]
+    fn new(columns: usize) -> Self {
+        debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
+        Panel { before: columns - ENDING * V::N, types: PhantomData }
+    }
+
+    /// Where a vector begins in what begins with the first column.
+    #[inline(always)]
+    fn at(&self, first: *const u8, vector: usize) -> *const u8 {
+        let column = if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N };
+        first.cast::<V::Item>().wrapping_add(column).cast()
+    }
+
+    /// Reduces these columns of the rows of all bags.
+    ///
+    /// # Safety
+    /// As for [`BagFn`], for the type of the reduction and columns that there are, as many as those of the panel.
+    #[inline(always)]
+    unsafe fn reduce(&self, bag: &BagRows<'_>, columns: &Range<usize>) {
+        let start = columns.start * size_of::<V::Item>();
+        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(start));
+        let (mut out, mut end) = (bag.out.wrapping_add(start), 0);
+        for number in 0..bag.bags.bags() {
+            let (first, mut at) = (end, end);
+            end = bag.bags.end(number);
+            let mut sums = match bag.begin() {
+                Begin::Row => {
+                    while bag.positions[at] == LEFT_OUT {
+                        at += 1;
+                    }
+                    debug_assert!(at < end, "B4: no row counts");
+                    if bag.distance > 0 {
+                        self.ask(bag.later_row(bag.positions[at + bag.distance]).wrapping_add(start));
+                    }
+                    let row = bag.row(bag.positions[at]).wrapping_add(start);
+                    // SAFETY: B3.
+                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    // SAFETY: B1: elements of each column.
+                    let sums = unsafe { self.first(row, weight) };
+                    at += 1;
+                    sums
+                }
+                // SAFETY: B4: sums of each column.
+                Begin::Carried => unsafe { self.read(carried) },
+                // SAFETY: B2: elements of each column, which are sums.
+                Begin::Kept => unsafe { self.read(out) },
+            };
+            let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
+            for (&position, &later) in these.iter().zip(later) {
+                if bag.distance > 0 {
+                    self.ask(bag.later_row(later).wrapping_add(start));
+                }
+                if position != LEFT_OUT {
+                    // SAFETY: B3.
+                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    // SAFETY: B1: elements of each column.
+                    unsafe { self.add(&mut sums, bag.row(position).wrapping_add(start), weight) };
+                }
+                at += 1;
+            }
+            match bag.count(end - first) {
+                // SAFETY: B2: elements of each column.
+                Some(count) => unsafe { self.end(&sums, out, count) },
+                // SAFETY: B4: room for sums of each column.
+                None => unsafe { self.write(&sums, carried) },
+            }
+            out = out.wrapping_offset(bag.out_stride);
+        }
+    }
+
+    /// Asks for the columns of a row.
+    #[inline(always)]
+    fn ask(&self, row: *const u8) {
+        let per_line = const { LINE / size_of::<V>() };
+        (0..N).step_by(per_line).for_each(|vector| prefetch(self.at(row, vector), 1));
+        // The last line, where the first one does not begin with the row.
+        prefetch(self.at(row, N).wrapping_sub(1), 1);
+    }
+
+    /// The sums of a row.
+    ///
+    /// # Safety
+    /// There are elements of all columns from `row` on that may be read. K7.
+    #[inline(always)]
+    unsafe fn first(&self, row: *const u8, weight: V) -> [V; N] {
+        // SAFETY: the caller's promise.
+        let mut sums = unsafe { self.read(row) };
+        for sum in &mut sums {
+            // SAFETY: K7.
+            *sum = unsafe { S::first_of(*sum, weight) };
+        }
+        sums
+    }
+
+    /// One row more.
+    ///
+    /// # Safety
+    /// As for [`Panel::first`].
+    #[inline(always)]
+    unsafe fn add(&self, sums: &mut [V; N], row: *const u8, weight: V) {
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let row = unsafe { V::read(self.at(row, vector)) };
+            // SAFETY: K7.
+            *sum = unsafe { S::add_to(*sum, row, weight) };
+        }
+    }
+
+    /// Writes the elements that sums become of a bag of which so many rows count.
+    ///
+    /// # Safety
+    /// There are elements of all columns from `out` on that may be written. K7.
+    #[inline(always)]
+    unsafe fn end(&self, sums: &[V; N], out: *mut u8, count: usize) {
+        for (vector, &sum) in sums.iter().enumerate() {
+            // SAFETY: K7.
+            let made = unsafe { S::end_of(sum, count) };
+            // SAFETY: the caller's promise.
+            unsafe { made.write(self.at(out, vector).cast_mut()) };
+        }
+    }
+
+    /// Reads sums, or elements that are some.
+    ///
+    /// # Safety
+    /// There are as many from `from` on as columns that may be read. K7.
+    #[inline(always)]
+    unsafe fn read(&self, from: *const u8) -> [V; N] {
+        // SAFETY: K7.
+        let mut sums = [unsafe { V::zero() }; N];
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *sum = unsafe { V::read(self.at(from, vector)) };
+        }
+        sums
+    }
+
+    /// Writes sums.
+    ///
+    /// # Safety
+    /// There is room for as many from `to` on as there are columns. K7.
+    #[inline(always)]
+    unsafe fn write(&self, sums: &[V; N], to: *mut u8) {
+        for (vector, &sum) in sums.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { sum.write(self.at(to, vector).cast_mut()) };
+        }
+    }
+}
+
+/// The weight of a row in every element, or nothing without weights.
+///
+/// # Safety
+/// B3. K7.
+#[inline(always)]
+unsafe fn weight<S: VectorStep<V>, V: Vector>(bag: &BagRows<'_>, row: usize) -> V {
+    let weight = if S::WEIGHTED {
+        // SAFETY: B3: at any alignment.
+        unsafe { bag.weight(row).cast::<V::Item>().read_unaligned() }
+    } else {
+        V::Item::ZERO
+    };
+    // SAFETY: K7.
+    unsafe { V::splat(weight) }
+}
