@@ -79,7 +79,8 @@
 //!   outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
 //!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
 //!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major order;
-//!   `params` points to its `Quantized`, of the type of the output, instead.
+//!   `params` points to its `Quantized`, of the type of the output, instead. Rows of bags are converted one by one,
+//!   without loops, components, `row` and fill: the functions of maps read none of them.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its

@@ -1,5 +1,5 @@
-//! Ready-made maps for [`run_map`](crate::IndexOperator::run_map): tables are read in another format than they are
-//! stored in.
+//! Ready-made maps for [`run_map`](crate::IndexOperator::run_map), of bags [too](crate::EmbeddingBag::run_map): tables
+//! are read in another format than they are stored in.
 //!
 //! ```
 //! use gather_core::{Gather, Param, View, maps};

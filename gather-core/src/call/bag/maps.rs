@@ -27,8 +27,12 @@ impl EmbeddingBag {
     /// data, or one for each element. The row that [`default_index`](Self::default_index) names is converted too.
     /// Zeros that stand for rows or for bags are those of the output type, unconverted.
     ///
-    /// Cost: as for [`Self::run`]. Rows are converted a few at a time into a scratch of 16 KiB for each thread, or of
-    /// one element where that is longer.
+    /// The map may be called for elements whose results are not kept: an index out of range is found while bags are
+    /// reduced, and stands for row 0 until then.
+    ///
+    /// Cost: as for [`Self::run`], but for memory. Rows are converted a few at a time into a scratch of 16 KiB for each
+    /// thread, or of one element where that is longer. Where a bag has more rows than are converted at a time, there is
+    /// room for a row of sums as well.
     ///
     /// # Errors
     /// As for [`Self::run`], with [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`] after

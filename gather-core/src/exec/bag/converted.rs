@@ -79,7 +79,8 @@ impl<'a> Converted<'a> {
     /// As for [`Converted::reduce`]; there are as many columns, at most as many as the conversion takes.
     unsafe fn convert(&mut self, rows: &BagRows<'_>, count: usize, first: usize, elements: usize) {
         let size_in = self.plan.size_in();
-        let data = rows.data.wrapping_add(first * size_in);
+        // Of data without rows the product may wrap: nothing is read there.
+        let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
         let mut to = self.rows;
         for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..]) {

@@ -303,7 +303,7 @@ impl Call<'_> {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
             let rows = BagRows {
-                data: data.wrapping_add(columns.start * plan.size_in()),
+                data: data.wrapping_add(columns.start.wrapping_mul(plan.size_in())),
                 stride: plan.stride(),
                 positions: stretch.positions,
                 bags: stretch.lengths,
@@ -336,7 +336,7 @@ impl Call<'_> {
             let out = out.wrapping_add(start);
             if let Some(row) = plan.request().default {
                 let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
-                let data = data.wrapping_add(columns.start * plan.size_in());
+                let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in()));
                 return match converted.as_deref_mut() {
                     // SAFETY: P1 and P3: both ends reach as many bytes, of data and of the output, which are apart.
                     None => unsafe { out.copy_from_nonoverlapping(data, bytes) },

@@ -5,7 +5,8 @@
 //! choose another way.
 //!
 //! What depends on the index type and what depends on the width meet at a pointer, which is called once for many rows.
-//! So a method costs a loop for each index type and level, and not for each width as well.
+//! So most methods cost a loop for each index type and level, and not for each width as well. `Gathered` and the kernels
+//! of one pass resolve and move in one loop, and have one for each.
 
 mod blocks;
 mod chunks;

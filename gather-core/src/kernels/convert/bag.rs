@@ -18,8 +18,7 @@ pub(crate) struct RowConverter {
 }
 
 impl RowConverter {
-    /// By a map at a level, with what is given for its parameters. Rows have as many elements as the conversion says,
-    /// or fewer.
+    /// By a map at a level, with what is given for its parameters.
     pub(crate) fn new(conversion: Conversion, level: Level, policy: IndexPolicy, params: *const ()) -> Self {
         let spec = KernelSpec {
             method: Method::Accumulated,
@@ -42,8 +41,8 @@ impl RowConverter {
     /// Converts the `elements` elements at `from`, which belong to the row `position`, into those at `to`.
     ///
     /// # Safety
-    /// K7, and K8 for these elements: they may be read and written, are apart, and are aligned for the types of the
-    /// map. So many elements of data are values of its input, and its parameters have values for them.
+    /// K7, and K1, K2, K4 and K8 for these elements: they may be read and written, are apart, and are aligned for the
+    /// types of the map. So many elements of data are values of its input, and its parameters have values for them.
     #[inline]
     pub(crate) unsafe fn convert(&mut self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
         let conversion = self.spec.conversion.as_mut().expect("rows are converted by a map");
@@ -67,7 +66,8 @@ impl RowConverter {
             table_entries: 0,
             next: NextSlice::NONE,
         };
-        // SAFETY: the caller's promise, for a row whose position is in its address already.
+        // SAFETY: the caller's promise, for a row whose position is in its address already. It has no loops, components
+        // or fill, which the functions of maps do not read (K8).
         unsafe { convert_fn(&args, &job) }
     }
 }

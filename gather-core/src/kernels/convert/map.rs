@@ -11,8 +11,9 @@ use crate::kernels::convert::{converted_scalar, prefetch_given};
 use crate::types::element::Element;
 use crate::types::level::Level;
 
-/// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) applies to each element on its way,
-/// with the parameters `P`: a tuple of their types, such as `(f32, u8)` for a scale and a zero point.
+/// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) and
+/// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
+/// tuple of their types, such as `(f32, u8)` for a scale and a zero point.
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
@@ -120,8 +121,8 @@ impl<T, U, P> fmt::Debug for Map<T, U, P> {
 pub enum Param<'a, V> {
     /// One value for every element.
     Value(V),
-    /// One value for each row of the table: as many as data has elements along the gathered axis. An element that comes
-    /// from position `i` of the axis is converted with value `i`.
+    /// One value for each row of the table: as many as data has elements along the axis that indices name. An element
+    /// that comes from position `i` of the axis is converted with value `i`.
     PerRow(&'a [V]),
     /// One value for each element of data, such as the scales of blocks that are stored in a tensor of their own: as
     /// many as data has elements, in row-major order. Data is row-major then.
