@@ -107,6 +107,7 @@ fn padding_is_the_zero_of_the_type() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn large_calls_are_shared_between_threads() {
     let image = data(&[3, 257, 511, 3], 5);
     let (block, begin, end) = ([1, 2, 2, 1], [0, 30, 1, 0], [0, 1, 100, 0]);

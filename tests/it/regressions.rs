@@ -345,6 +345,7 @@ kernels! {
 /// Kernels of an element's own size copy it from place to place. (Builds without optimisation showed when they did
 /// not.)
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn huge_elements_do_not_pass_over_the_stack() {
     let run = || {
         let size = size_of::<Huge>();

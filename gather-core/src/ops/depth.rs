@@ -268,13 +268,13 @@ impl SpaceAttributes for SpaceToDepthAttributes {
     fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error> {
         let (op, attributes) = (Op::SpaceToDepth, &self.0);
         attributes.check(op, data.len())?;
-        let block = usize::try_from(attributes.block_size).ok();
+        let block = attributes.block_size as u64;
         let mut space: SmallVec<[usize; 6]> = SmallVec::new();
         for (dim, &size) in data.iter().enumerate().skip(2) {
-            let Some(block) = block.filter(|&block| size.is_multiple_of(block)) else {
+            if !(size as u64).is_multiple_of(block) {
                 return Err(Error::SpaceNotDivisible { op, dim, size: Some(size), block: attributes.block_size });
-            };
-            space.push(size / block);
+            }
+            space.push((size as u64 / block) as usize);
         }
         // Where a dimension has no elements, any block divides it.
         let places = attributes.places(data.len());

@@ -169,10 +169,11 @@ impl SpaceAttributes for SpaceToBatchAttributes {
         for k in 1..data.len() {
             let pad = |size: usize, pad: i64| size.checked_add(usize::try_from(pad).ok()?);
             let padded = pad(data[k], begin[k]).and_then(|size| pad(size, end[k]));
-            let blocks = padded.zip(usize::try_from(block[k]).ok()).filter(|&(padded, b)| padded.is_multiple_of(b));
-            let Some((padded, block)) = blocks else {
+            let Some(padded) = padded.filter(|&padded| (padded as u64).is_multiple_of(block[k] as u64)) else {
                 return Err(Error::SpaceNotDivisible { op, dim: k, size: padded, block: block[k] });
             };
+            // Where a block exceeds `usize`, so does the product below.
+            let block = usize::try_from(block[k]).unwrap_or(usize::MAX);
             space.push(padded / block);
             // The pad at the begin is part of what fits.
             dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });

@@ -325,6 +325,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_huge_zero_does_not_pass_over_the_stack() {
         const LEN: usize = 16 << 20;
         let small = std::thread::Builder::new().stack_size(128 << 10);

@@ -51,6 +51,7 @@ fn same(rows: usize, columns: usize, lengths: &[usize]) {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn bags_are_dealt_out() {
     let skewed: Vec<usize> = (0..900).map(|bag| (mixed(7, bag) % 9 * (mixed(8, bag) % 9)) as usize).collect();
     for columns in [1, 3, 16, 33, 200] {
@@ -63,6 +64,7 @@ fn bags_are_dealt_out() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn columns_are_cut_where_one_bag_is_most_of_the_work() {
     for columns in [64, 100, 333, 768] {
         same(500, columns, &[2000]);
@@ -71,6 +73,7 @@ fn columns_are_cut_where_one_bag_is_most_of_the_work() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn there_may_be_more_threads_than_work() {
     for lengths in [&[][..], &[0], &[0, 0, 0], &[1], &[0, 2, 0]] {
         for columns in [1, 50] {

@@ -47,6 +47,7 @@ fn same<A: ScatterAttributes + Clone + Send + Sync, I: Index>(
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn destinations_are_dealt_out() {
     let (data, updates, list) = (floats(3000, 1), floats(40_000, 2), skewed(40_000, 3000, 3));
     for reduction in [Reduction::None, Reduction::Add, Reduction::Max, Reduction::Mean] {
@@ -63,6 +64,7 @@ fn destinations_are_dealt_out() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn rows_are_cut() {
     let (data, updates, list) = (floats(50 * 1333, 1), floats(200 * 1333, 2), skewed(200, 50, 3));
     for reduction in [Reduction::None, Reduction::Add, Reduction::Mean] {
@@ -72,6 +74,7 @@ fn rows_are_cut() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn free_loops_are_cut() {
     let (data, updates) = (floats(40 * 60, 1), floats(700 * 60, 2));
     let list = skewed(700 * 60, 40, 3);
@@ -87,6 +90,7 @@ fn free_loops_are_cut() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn updates_out_of_range_are_dropped_on_every_thread() {
     let (data, updates) = (floats(100, 1), floats(5000, 2));
     let list: Vec<i64> = (0..5000).map(|at| (mixed(3, at) % 300) as i64 - 150).collect();
@@ -104,6 +108,7 @@ fn updates_out_of_range_are_dropped_on_every_thread() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn gradients_are_the_same_on_any_number_of_threads() {
     let (gradient, ids) = (floats(6000 * 20, 1), skewed(6000, 300, 2));
     let (gradient, ids) = (View::new(&gradient, &[6000, 20]).unwrap(), View::new(&ids, &[6000]).unwrap());
@@ -116,6 +121,7 @@ fn gradients_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn large_destinations_are_packed_into_panels() {
     let (rows, columns) = (2000, 600);
     let (data, updates) = (floats(rows * columns, 1), floats(rows * columns, 2));

@@ -155,6 +155,7 @@ fn elements_longer_than_the_scratch() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn any_number_of_threads() {
     for (rows, columns, lengths) in [
         (5000, 64, &[40; 300][..]),
@@ -269,6 +270,7 @@ fn axes_beyond_32_bits_are_converted() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs panics that unwind")]
 fn a_panic_of_a_map_is_the_callers() {
     gather_core::map_kernels! {
         static CHECKED = |value: u8, most: u8| -> u8 { if value > most { panic!("too much") } else { value } };
