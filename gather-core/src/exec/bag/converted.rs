@@ -83,7 +83,7 @@ impl<'a> Converted<'a> {
         let data = rows.data.wrapping_add(first.wrapping_mul(size_in));
         let at = |position: i64| data.wrapping_offset((position as isize).wrapping_mul(rows.stride));
         let mut to = self.rows;
-        for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..]) {
+        for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..][..count]) {
             if rows.distance > 0 {
                 prefetch(at(later), elements * size_in);
                 // The last line, where the first one does not begin with the row.
