@@ -2,7 +2,7 @@
 //!
 //! A mistake does not hide the next: the parser reports it and goes on behind it, at the next function.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -121,7 +121,9 @@ impl Number {
                 Some(value) => return Ok(Number::Literal(-value?, span)),
                 None => false,
             },
-            Expr::Path(_) | Expr::Block(_) | Expr::Paren(_) | Expr::Binary(_) | Expr::Call(_) => true,
+            Expr::Path(_) | Expr::Block(_) | Expr::Paren(_) | Expr::Binary(_) | Expr::Call(_) => {
+                !has_lone_keyword(expr.to_token_stream())
+            }
             _ => false,
         };
         if constant {
@@ -129,6 +131,25 @@ impl Number {
         }
         Err(Error::new_spanned(expr, format!("expected {what}")))
     }
+}
+
+/// Whether `crate` or `super` stands alone somewhere. That names no constant, and the compiler would ask for a macro's
+/// `!` after it.
+fn has_lone_keyword(tokens: TokenStream) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let found = match token {
+            TokenTree::Group(group) => has_lone_keyword(group.stream()),
+            TokenTree::Ident(ident) if ident == "crate" || ident == "super" => {
+                !matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
 }
 
 /// Parses a call; `None` after reporting why there is none.
@@ -349,4 +370,20 @@ fn ty(input: ParseStream<'_>) -> Result<Type> {
         ty = *group.elem;
     }
     Ok(ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_alone_are_no_sizes() {
+        let size = |text: &str| Number::of(syn::parse_str(text).unwrap(), "a size");
+        for alone in ["crate", "super", "(crate)", "crate + 1", "{ super }"] {
+            assert_eq!(size(alone).err().map(|error| error.to_string()), Some("expected a size".into()), "{alone}");
+        }
+        for constant in ["crate::ROWS", "super::super::ROWS + 1", "{ crate::rows() }", "ROWS"] {
+            assert!(matches!(size(constant), Ok(Number::Constant(_))), "{constant}");
+        }
+    }
 }
