@@ -203,6 +203,9 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
         let text = readable(&field.ty);
         cx.error_on(&field.ty, format!("`{text}` has no bytes, so it cannot be an element"));
     }
+    for name in fields.iter().filter_map(|field| field.ident.as_ref()).filter(|&name| name == "_") {
+        cx.error_on(name, "a field of an element has a name");
+    }
     for field in fields.iter().filter(|field| is_pointer(field)) {
         cx.error_on(&field.ty, "references and pointers cannot be elements; hold the data itself");
     }
