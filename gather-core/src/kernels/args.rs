@@ -101,6 +101,28 @@ pub(crate) struct KernelSpec {
     pub(crate) conversion: Option<Conversion>,
 }
 
+impl KernelSpec {
+    /// Rows of no bytes, which nothing is known of yet.
+    #[inline(always)]
+    pub(crate) fn new(method: Method, level: Level, policy: IndexPolicy) -> Self {
+        KernelSpec {
+            method,
+            level,
+            components: SmallVec::new(),
+            row: 0,
+            policy,
+            fill: ElementBytes::new(),
+            packed: false,
+            adjacent_tuples: false,
+            prefetch_distance: 0,
+            outer_prefetch_distance: 0,
+            next_slice_bytes: 0,
+            table_entries: 0,
+            conversion: None,
+        }
+    }
+}
+
 /// Everything that a kernel of an index operator works on.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArgs<'a> {

@@ -1,12 +1,9 @@
 //! Rows of bags, converted one by one before they are reduced.
 
-use smallvec::SmallVec;
-
 use crate::kernels::args::{Cursor, IndexArgs, KernelSpec};
 use crate::kernels::convert::Conversion;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::NextSlice;
-use crate::types::element::ElementBytes;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::policy::IndexPolicy;
@@ -20,21 +17,7 @@ pub(crate) struct RowConverter {
 impl RowConverter {
     /// By a map at a level, with what is given for its parameters.
     pub(crate) fn new(conversion: Conversion, level: Level, policy: IndexPolicy, params: *const ()) -> Self {
-        let spec = KernelSpec {
-            method: Method::Accumulated,
-            level,
-            components: SmallVec::new(),
-            row: 0,
-            policy,
-            fill: ElementBytes::new(),
-            packed: false,
-            adjacent_tuples: false,
-            prefetch_distance: 0,
-            outer_prefetch_distance: 0,
-            next_slice_bytes: 0,
-            table_entries: 0,
-            conversion: Some(conversion),
-        };
+        let spec = KernelSpec { conversion: Some(conversion), ..KernelSpec::new(Method::Accumulated, level, policy) };
         RowConverter { spec, params }
     }
 

@@ -15,7 +15,6 @@ use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::method::{Nest, arrange_panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
-use crate::types::element::ElementBytes;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -103,21 +102,7 @@ impl IndexPlan {
             axes: SmallVec::from_slice(&lowered.axes),
             loops: Loops::new(),
             stride: 0,
-            spec: KernelSpec {
-                method: Method::Direct,
-                level,
-                components: SmallVec::new(),
-                row: 0,
-                policy: request.policy,
-                fill: ElementBytes::new(),
-                packed: false,
-                adjacent_tuples: false,
-                prefetch_distance: 0,
-                outer_prefetch_distance: 0,
-                next_slice_bytes: 0,
-                table_entries: 0,
-                conversion: None,
-            },
+            spec: KernelSpec::new(Method::Direct, level, request.policy),
             kernel: fill_nest,
             kernel_name: "fill",
             panels: None,
