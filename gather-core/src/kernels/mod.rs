@@ -129,6 +129,7 @@ mod v128;
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
 pub use args::{IndexArgs, Outcome};
+pub(crate) use bodies::MOST_PREFETCHED;
 pub use bodies::{Body, State, body};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]

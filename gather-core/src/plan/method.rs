@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::{Component, FEW, LINE, Loop, fits_i32, table_entries};
+use crate::kernels::{Component, FEW, LINE, Loop, MOST_PREFETCHED, fits_i32, table_entries};
 use crate::plan::fold::Loops;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -28,8 +28,6 @@ const PANEL_ROW: usize = 4 * LINE;
 /// Bytes of a panel of data with more than a line a row, and of any.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
-/// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
-const MOST_PREFETCHED: usize = 256;
 /// Rows from which on a round pays.
 pub(super) const PREFETCHED_FROM: usize = 256;
 /// Rows from which on a table is worth loading.
@@ -38,10 +36,11 @@ const TABLE_FROM: usize = 64;
 const GATHER_FROM: usize = 8;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
-/// Bytes of a row and of an output from which on rows are written past the caches (workload
-/// `gather/embedding_50257x768_8k`).
-const STREAMED_ROW: usize = 1 << 10;
+/// Bytes of an output from which on rows are written past the caches, and of a row (workload
+/// `gather/embedding_50257x768_8k`); of one that comes from far away, too.
 const STREAMED_FROM: usize = 24 << 20;
+const STREAMED_ROW: usize = 1 << 10;
+const STREAMED_FAR_ROW: usize = 2 * LINE;
 
 /// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
@@ -94,12 +93,16 @@ impl Nest<'_> {
         if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
             return Method::Panels;
         }
-        let streams = self.row >= STREAMED_ROW && self.bytes >= STREAMED_FROM && self.takes(Method::Streamed);
+        let prefetches = self.reach > FAR_AWAY && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
+        let is_stream = self.inner().out == self.row as isize && !self.reused;
+        let far_rows = prefetches && is_stream && self.row >= STREAMED_FAR_ROW;
+        let streams =
+            self.bytes >= STREAMED_FROM && (self.row >= STREAMED_ROW || far_rows) && self.takes(Method::Streamed);
         let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);
         match () {
             () if streams => Method::Streamed,
             () if self.reused => Method::Blocks,
-            () if self.reach > FAR_AWAY && n >= PREFETCHED_FROM && self.takes(Method::Prefetched) => Method::Prefetched,
+            () if prefetches => Method::Prefetched,
             () if n <= FEW && (self.is_dense() || !gathers || n < GATHER_FROM) => Method::Direct,
             () if gathers => Method::Gathered,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,

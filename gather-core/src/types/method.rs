@@ -38,8 +38,8 @@ pub enum Method {
     /// One index serves the whole inner loop, which is a strided copy. Takes inner loops along which indices do not
     /// move.
     StridedCopy,
-    /// As `Blocks`, with whole cache lines of the output written past the caches. Takes rows of a line or more, on
-    /// x86-64.
+    /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written past
+    /// the caches. Takes rows of a line or more, on x86-64. Chosen for outputs beyond the caches.
     Streamed,
     /// The updates of a scatter are sorted by the element that they go to, in their order, so that each element is
     /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means

@@ -26,13 +26,14 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
     unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>) }
 }
 
-/// The body of [`Method::Streamed`](crate::Method::Streamed).
+/// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) }
+    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) };
+    L::end_streams();
 }
 
 /// The body of [`Method::Table`](crate::Method::Table).
@@ -71,13 +72,14 @@ pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJo
     unsafe { W::move_rows::<L>(job) }
 }
 
-/// [`Isa::stream_rows`] as a [`MoveFn`].
+/// [`Isa::stream_rows`] as a [`MoveFn`], which asks for rows of the same block.
 ///
 /// # Safety
 /// As for [`MoveFn`]; rows have a line or more.
 unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
+    let ahead = job.from(job.prefetch_distance.min(job.n));
     // SAFETY: the caller's promise.
-    unsafe { L::stream_rows(job) }
+    unsafe { L::stream_rows(job, &ahead) }
 }
 
 /// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.

@@ -45,6 +45,9 @@ pub type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
 /// K1, K2, K4, K6, K7 and K8 for the rows.
 pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
 
+/// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
+pub(crate) const MOST_PREFETCHED: usize = 256;
+
 /// The body of a kernel, by its plan's method.
 #[inline(always)]
 #[must_use]
@@ -56,6 +59,7 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
         Method::Prefetched => prefetched::prefetched::<W, I, L>,
         Method::Table => blocks::table::<W, I, L>,
         Method::ByteTable if const { size_of::<I>() == 1 } => blocks::byte_table::<I, L>,
+        Method::Streamed if args.spec.row <= MOST_PREFETCHED => prefetched::streamed::<I, L>,
         Method::Streamed => blocks::streamed::<I, L>,
         Method::StridedCopy => strided::strided::<W, I, L::Plain>,
         _ => direct::direct::<W, I, L::Plain>,

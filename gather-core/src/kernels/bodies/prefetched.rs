@@ -13,7 +13,7 @@
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::State;
 use crate::kernels::isa::Isa;
-use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
@@ -26,6 +26,25 @@ use crate::types::policy::OutOfBounds;
 pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
     unsafe { planes::<I, L>(state, args, at, move_prefetching::<W, L>) }
+}
+
+/// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    // SAFETY: the caller's promise; K9: the rows are long enough.
+    unsafe { planes::<I, L>(state, args, at, stream_rows::<L>) };
+    L::end_streams();
+}
+
+/// [`Isa::stream_rows`] as a [`MovePrefetching`].
+///
+/// # Safety
+/// As for [`MovePrefetching`]; rows have a line or more.
+unsafe fn stream_rows<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
+    // SAFETY: the caller's promise.
+    unsafe { L::stream_rows(job, ahead) }
 }
 
 /// Moves rows while those of a later job are asked for.
@@ -57,6 +76,10 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
     }
 }
 
+/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the processor loses sight of them
+/// (workload `gather/rows64B_1Mx16_1M`).
+const INDICES_AHEAD: usize = 4 << 10;
+
 /// Runs the inner loop.
 ///
 /// # Safety
@@ -75,6 +98,7 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, mut at:
         // SAFETY: K2 and K3 for these indices; they are at most a block.
         *out_of_range |= unsafe { next.1.resolve::<I, L>(next.0, args, after.index, n_next) };
         left -= n_next;
+        prefetch(after.index.wrapping_add(INDICES_AHEAD), n_next * inner.index.unsigned_abs().min(LINE));
         let ahead = MoveJob::new(args, after, next.0.as_ptr(), n_next, NextSlice::NONE);
         let job = MoveJob::new(args, at, these.0.as_ptr(), n, NextSlice::NONE);
         // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.

@@ -54,9 +54,14 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn stream_rows(job: &MoveJob) {
+    unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
         // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { stream_rows(job) }
+        unsafe { stream_rows(job, ahead) }
+    }
+
+    #[inline(always)]
+    fn end_streams() {
+        stream::fence();
     }
 
     #[inline(always)]
@@ -199,9 +204,9 @@ unsafe fn move_rows(job: &MoveJob) {
 /// As for [`Isa::stream_rows`].
 #[inline(never)]
 #[target_feature(enable = "avx2")]
-unsafe fn stream_rows(job: &MoveJob) {
+unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
     // SAFETY: the caller's promise.
-    unsafe { stream::stream_rows(job) }
+    unsafe { stream::stream_rows(job, ahead) }
 }
 
 /// [`Isa::move_placed_fixed`] compiled for AVX2.

@@ -53,9 +53,14 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn stream_rows(job: &MoveJob) {
+    unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
         // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::stream_rows(job) }
+        unsafe { Avx2::stream_rows(job, ahead) }
+    }
+
+    #[inline(always)]
+    fn end_streams() {
+        Avx2::end_streams();
     }
 
     #[inline(always)]

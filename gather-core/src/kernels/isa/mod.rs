@@ -70,15 +70,20 @@ pub trait Isa: 'static {
     /// K1, K2, K4 and K7.
     unsafe fn move_rows(job: &MoveJob);
 
-    /// As [`Isa::move_rows`], with whole lines of the output written past the caches.
+    /// Moves the rows of a job, and asks for those of the one after it, with whole lines of the output written past the
+    /// caches. [`Isa::end_streams`] follows before another thread may look.
     ///
     /// # Safety
-    /// As for [`Isa::move_rows`]; rows have a line or more.
+    /// K1, K2, K4 and K7 for both jobs; rows have a line or more.
     #[inline(always)]
-    unsafe fn stream_rows(job: &MoveJob) {
+    unsafe fn stream_rows(job: &MoveJob, _ahead: &MoveJob) {
         // SAFETY: the caller's promise.
         unsafe { Self::move_rows(job) }
     }
+
+    /// Orders what was written past the caches before what follows, in the eyes of other threads too.
+    #[inline(always)]
+    fn end_streams() {}
 
     /// Moves rows of `BYTES` bytes from where each lies.
     ///

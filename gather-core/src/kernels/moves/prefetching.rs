@@ -27,7 +27,7 @@ pub(crate) unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob
 unsafe fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &MoveJob) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));
     let out_step = if PACKED { row as isize } else { job.out_step };
-    let (mut from, mut next, mut out) = (Rows::<PACKED>::new(job, row), Rows::<PACKED>::new(ahead, row), job.out);
+    let (mut from, mut next, mut out) = (Sources::<PACKED>::new(job, row), Sources::<PACKED>::new(ahead, row), job.out);
     let mut move_row = |from| {
         // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
         unsafe { copy.copy(from, out) };
@@ -65,25 +65,25 @@ fn ask<C: CopyRow>(from: *const u8, row: usize) {
 }
 
 /// Where the rows of a job lie, one after the other.
-struct Rows<const PACKED: bool> {
+pub(super) struct Sources<const PACKED: bool> {
     data: *const u8,
     data_step: isize,
     stride: isize,
     positions: *const i32,
 }
 
-impl<const PACKED: bool> Rows<PACKED> {
+impl<const PACKED: bool> Sources<PACKED> {
     #[inline(always)]
-    fn new(job: &MoveJob, row: usize) -> Self {
+    pub(super) fn new(job: &MoveJob, row: usize) -> Self {
         debug_assert!(!PACKED || job.stride == row as isize);
         let stride = if PACKED { row as isize } else { job.stride };
-        Rows { data: job.data, data_step: job.data_step, stride, positions: job.positions }
+        Sources { data: job.data, data_step: job.data_step, stride, positions: job.positions }
     }
 
     /// # Safety
     /// It has been called fewer times than the job has rows, whose positions have been written.
     #[inline(always)]
-    unsafe fn next(&mut self) -> *const u8 {
+    pub(super) unsafe fn next(&mut self) -> *const u8 {
         // SAFETY: the caller's promise.
         let position = unsafe { self.positions.read() };
         let row = self.data.wrapping_offset(self.stride.wrapping_mul(position as isize));

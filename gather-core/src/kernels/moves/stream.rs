@@ -1,60 +1,169 @@
 //! Rows that are written past the caches: outputs that the last-level cache cannot hold beside what they are read from.
 //!
-//! Only whole lines are written past the caches. A line that two rows share is written as usual, because a line that
-//! is written both ways would be evicted in between. Short rows are not worth it, nor is an output that is read soon
-//! (bench `matrix`).
+//! Only whole lines are written past the caches, each once: a line that is written both ways would be evicted in
+//! between. A line that two rows share is put together on the stack.
 
 use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+use core::mem::MaybeUninit;
 
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::moves::prefetching::Sources;
 
 /// [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows) for x86-64, whose every machine has the instructions.
 ///
 /// # Safety
 /// As for [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows).
 #[inline(always)]
-pub(crate) unsafe fn stream_rows(job: &MoveJob) {
+pub(crate) unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
+    let row = job.row;
+    debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
+    let (mut from, mut next) = (Sources::<false>::new(job, row), Sources::<false>::new(ahead, row));
+    let mut rows = Rows { out: job.out, step: job.out_step, row, left: job.n, is_begun: false, shared: Shared::new() };
     for i in 0..job.n {
-        // SAFETY: below `n`.
-        let later = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
         // SAFETY: `i < n`.
-        let from = unsafe { job.source(i) };
+        let source = unsafe { from.next() };
+        // SAFETY: below `ahead.n`. Where no row follows, to ask for this one does no harm.
+        let later = if i < ahead.n { unsafe { next.next() } } else { source };
         // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-        unsafe { stream_row(from, job.target(i), job.row, later) };
+        unsafe { rows.stream(source, later) };
     }
-    // SAFETY: every x86-64 machine has SSE. What was streamed is ordered before what follows, in the eyes of other
-    // threads too.
+    for _ in job.n..ahead.n {
+        // SAFETY: up to `ahead.n`.
+        prefetch(unsafe { next.next() }, row);
+    }
+}
+
+/// Rows of an output.
+struct Rows {
+    out: *mut u8,
+    step: isize,
+    row: usize,
+    /// How many there are still to come.
+    left: usize,
+    /// Whether the row before has begun the line that this one begins in.
+    is_begun: bool,
+    shared: Shared,
+}
+
+impl Rows {
+    /// Writes the next row, and asks for the lines of a later one.
+    ///
+    /// # Safety
+    /// There is one more, of `row` bytes as at `from`, apart from them.
+    #[inline(always)]
+    unsafe fn stream(&mut self, from: *const u8, later: *const u8) {
+        let (to, row) = (self.out, self.row);
+        let mut at = to.addr().wrapping_neg() % LINE;
+        if at > 0 || later.addr() % LINE > 0 {
+            prefetch(later, 1);
+            prefetch(later.wrapping_add(row - 1), 1);
+        }
+        if self.is_begun {
+            // SAFETY: the row has a line or more.
+            unsafe { self.shared.end_with(from, LINE - at) };
+            // SAFETY: the row before ends where this one begins, inside this line, which is theirs.
+            unsafe { self.shared.stream(to.wrapping_sub(LINE - at)) };
+        } else if at > 0 {
+            // SAFETY: `at < LINE <= row`.
+            unsafe { to.copy_from_nonoverlapping(from, at) };
+        }
+        while at + LINE <= row {
+            prefetch(later.wrapping_add(at), 1);
+            // SAFETY: a line inside the row; `to + at` is a multiple of its length.
+            unsafe { stream_line(from.wrapping_add(at), to.wrapping_add(at)) };
+            at += LINE;
+        }
+        self.left -= 1;
+        self.out = to.wrapping_offset(self.step);
+        // Where rows lie side by side, a line goes on from one to the next.
+        self.is_begun = at < row && self.step == row as isize && self.left > 0;
+        if self.is_begun {
+            // SAFETY: the row has a line or more.
+            unsafe { self.shared.begin_with(from.wrapping_add(row), row - at) };
+        } else if at < row {
+            // SAFETY: what is left of the row.
+            unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), row - at) };
+        }
+    }
+}
+
+/// Orders what was streamed before what follows, in the eyes of other threads too.
+#[inline(always)]
+pub(crate) fn fence() {
+    // SAFETY: every x86-64 machine has SSE.
     unsafe { _mm_sfence() };
 }
 
-/// Copies `row` bytes, a line or more, past the caches, and prefetches as many at `later`. Lines that the row shares
-/// with its neighbours are written as usual: a line written both ways would be evicted in between.
+/// A line that two rows share, with a line of room on either side.
+#[repr(C, align(64))]
+struct Shared([MaybeUninit<u8>; 3 * LINE]);
+
+impl Shared {
+    #[inline(always)]
+    fn new() -> Self {
+        Shared([MaybeUninit::uninit(); 3 * LINE])
+    }
+
+    #[inline(always)]
+    fn line(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().wrapping_add(LINE).cast()
+    }
+
+    /// Begins the line with the last `n < LINE` bytes before `end`.
+    ///
+    /// # Safety
+    /// There are a line of bytes before `end` that may be read.
+    #[inline(always)]
+    unsafe fn begin_with(&mut self, end: *const u8, n: usize) {
+        debug_assert!(n < LINE);
+        let to = self.line().wrapping_add(n).wrapping_sub(LINE);
+        // SAFETY: a line of bytes before `end`; there is room for a line before the line.
+        unsafe { copy_line(end.wrapping_sub(LINE), to) };
+    }
+
+    /// Ends the line, from byte `n < LINE` on.
+    ///
+    /// # Safety
+    /// There are a line of bytes from `from` on that may be read.
+    #[inline(always)]
+    unsafe fn end_with(&mut self, from: *const u8, n: usize) {
+        debug_assert!(n < LINE);
+        // SAFETY: a line of bytes from `from` on; there is room for a line after the line.
+        unsafe { copy_line(from, self.line().wrapping_add(n)) };
+    }
+
+    /// Writes the line past the caches.
+    ///
+    /// # Safety
+    /// It has been begun and ended. A line may be written to `to`, which is a multiple of its length.
+    #[inline(always)]
+    unsafe fn stream(&mut self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { stream_line(self.line(), to) };
+    }
+}
+
+/// Copies a line.
 ///
 /// # Safety
-/// Both ends reach `row` bytes and do not overlap. An `sfence` follows before another thread may look.
+/// Both ends reach `LINE` bytes and do not overlap.
 #[inline(always)]
-unsafe fn stream_row(from: *const u8, to: *mut u8, row: usize, later: *const u8) {
-    debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-    let mut at = to.addr().wrapping_neg() % LINE;
-    // SAFETY: `at < LINE <= row`.
-    unsafe { to.copy_from_nonoverlapping(from, at) };
-    while at + LINE <= row {
-        prefetch(later.wrapping_add(at), LINE);
-        // SAFETY: a line inside the row; `to + at` is a multiple of its length.
-        unsafe { stream_line(from.wrapping_add(at), to.wrapping_add(at)) };
-        at += LINE;
-    }
-    // SAFETY: what is left of the row.
-    unsafe { to.wrapping_add(at).copy_from_nonoverlapping(from.wrapping_add(at), row - at) };
+unsafe fn copy_line(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    let line = unsafe { from.cast::<[u8; LINE]>().read() };
+    // SAFETY: the caller's promise.
+    unsafe { to.cast::<[u8; LINE]>().write(line) };
 }
 
 /// Copies a line past the caches.
 ///
 /// # Safety
-/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. An `sfence` follows.
+/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] follows before another
+/// thread may look.
 #[inline(always)]
 unsafe fn stream_line(from: *const u8, to: *mut u8) {
+    debug_assert!(to.addr().is_multiple_of(LINE));
     for at in (0..LINE).step_by(size_of::<__m128i>()) {
         // SAFETY: 16 bytes of the line, at any alignment; every x86-64 machine has SSE2.
         let part = unsafe { _mm_loadu_si128(from.wrapping_add(at).cast()) };

@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::convert::Conversion;
-use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, RowSize, fill_nest};
+use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, MOST_PREFETCHED, RowSize, fill_nest};
 use crate::plan::fold::{Loops, arrange, count, cut_walk, fold, gcd};
 use crate::plan::index::{Action, IndexPlan, IndexRequest};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
@@ -234,6 +234,7 @@ impl IndexPlan {
                 if self.is_one_stream() && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
             }
             Method::Prefetched => (ROUND / self.spec.row).clamp(32, 128),
+            Method::Streamed if self.spec.row <= MOST_PREFETCHED => (ROUND / self.spec.row).clamp(32, 128),
             Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => rows_ahead(self.spec.row),
             _ => 0,
         }
