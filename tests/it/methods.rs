@@ -386,27 +386,3 @@ fn methods_are_refused_where_nothing_is_moved() {
         }
     }
 }
-
-/// Lines of an output that two rows share, within a round and from one round to the next.
-#[test]
-fn streamed_rows_share_lines() {
-    let n = 300;
-    for row in [64, 65, 100, 128, 200, 256, 257, 1030] {
-        let data = Dense::from_fn(&[40, row], |at| (at * 31 % 251) as u8);
-        for (_, out_of_bounds, rules) in RULES {
-            let picks = indices::<i16>(&[n], 40, if out_of_bounds == OutOfBounds::Error { 600 } else { 7 });
-            let expected = oracle::gather(&data, &picks, 0, 0, rules, &0).expect("indices in range, or a policy");
-            for (first, level) in [0, 1, 16, 63].into_iter().flat_map(|first| levels().map(move |level| (first, level)))
-            {
-                let op = Gather::new(0).negative_index(rules.negative).out_of_bounds(out_of_bounds).level(level);
-                let op = if cfg!(target_arch = "x86_64") { op.method(Method::Streamed) } else { op };
-                let mut room = vec![0xEEu8; first + n * row + 1];
-                let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
-                op.run_into(&view(&data), &view(&narrow::<i16>(&picks)), &mut out).unwrap();
-                let what = format!("{op:?}: rows of {row} bytes from byte {first} on");
-                assert!(room[first..first + n * row] == expected.values[..], "{what}");
-                assert!(room[..first].iter().chain(&room[first + n * row..]).all(|&byte| byte == 0xEE), "{what}");
-            }
-        }
-    }
-}

@@ -1,50 +1,31 @@
-//! Rows that are prefetched and written past the caches: outputs beyond the threshold, rows of any length, starting
-//! anywhere in a cache line, with table and output next to guard pages.
+//! Rows that are written past the caches.
 
-use gather_core::{Gather, Layout, Level, OutOfBounds, Par, View, ViewMut};
-use gather_tests::guard::{Guarded, Side};
+use gather_core::{Gather, Method, OutOfBounds, ViewMut};
+use gather_tests::oracle::{self, Dense};
 
-/// Bytes of an output from which rows are written past the caches.
-const STREAMED: usize = 24 << 20;
-/// Rows of the table. It exceeds the second-level cache for every row length below.
-const TABLE: usize = 1500;
+use crate::support::{RULES, available_levels, narrow, view};
 
-/// Gathers rows of `row` bytes. Table and output lie `shift` bytes away from the ends of their memory.
-fn check(row: usize, side: Side, shift: usize, level: Level, par: Par) {
-    let lanes = STREAMED / row + 1;
-    let (mut before, mut behind) = (Guarded::new(TABLE * row + shift), Guarded::new(lanes * row + shift));
-    let table = &*before.place(side, shift, TABLE * row, |at| (at % 251) as u8);
-    let out = behind.place(side, shift, lanes * row, |_| 7u8);
-    // Every 97th index is out of range.
-    let indices: Vec<u32> = (0..lanes).map(|at| if at % 97 == 96 { 5000 } else { at * 7 % TABLE } as u32).collect();
-    let (data, index) = (View::new(table, &[TABLE, row]).unwrap(), View::new(&indices, &[lanes]).unwrap());
-    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level).par(par);
-    let plan = op.plan::<u8, u32>(data.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
-    // Elsewhere nothing is written past the caches, and another method must give the same.
-    let streams = plan.explain().to_string().contains("method streamed");
-    assert_eq!(streams, cfg!(target_arch = "x86_64"), "{}", plan.explain());
-
-    plan.run_into(&data, &index, &mut ViewMut::new(out, &[lanes, row]).unwrap()).unwrap();
-    let zeros = vec![0; row];
-    for (at, (&index, got)) in indices.iter().zip(out.chunks(row)).enumerate() {
-        let expected = table.chunks(row).nth(index as usize).unwrap_or(&zeros);
-        assert!(got == expected, "row {at} of {row} bytes, {shift} from the {side:?}");
-    }
-}
-
+/// Lines of an output that two rows share, within a round and from one round to the next.
 #[test]
-fn long_rows_of_large_outputs() {
-    let level = Level::preferred();
-    for (row, side, shift) in [
-        (1024, Side::Front, 0),
-        (1024, Side::Back, 16),
-        (1025, Side::Back, 0),
-        (1087, Side::Front, 63),
-        (3072, Side::Front, 16),
-        (4095, Side::Back, 1),
-    ] {
-        check(row, side, shift, level, Par::Seq);
+fn streamed_rows_share_lines() {
+    let n = 300;
+    for row in [64, 65, 100, 128, 200, 256, 257, 1030] {
+        let data = Dense::from_fn(&[40, row], |at| (at * 31 % 251) as u8);
+        for (negative, out_of_bounds, rules) in RULES {
+            let most = if out_of_bounds == OutOfBounds::Error { 40 } else { 47 };
+            let picks = Dense::from_fn(&[n], |at| (at * 7919 % most) as i128);
+            let expected = oracle::gather(&data, &picks, 0, 0, rules, &0).expect("indices in range, or a policy");
+            for (first, level) in [0, 1, 16, 63].into_iter().flat_map(|first| available_levels().into_iter().map(move |level| (first, level)))
+            {
+                let op = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds).level(level);
+                let op = if cfg!(target_arch = "x86_64") { op.method(Method::Streamed) } else { op };
+                let mut room = vec![0xEEu8; first + n * row + 1];
+                let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
+                op.run_into(&view(&data), &view(&narrow::<i16>(&picks)), &mut out).unwrap();
+                let what = format!("{op:?}: rows of {row} bytes from byte {first} on");
+                assert!(room[first..first + n * row] == expected.values[..], "{what}");
+                assert!(room[..first].iter().chain(&room[first + n * row..]).all(|&byte| byte == 0xEE), "{what}");
+            }
+        }
     }
-    check(1536, Side::Back, 0, level, Par::Threads(2));
-    check(1100, Side::Front, 5, Level::Scalar, Par::Seq);
 }
