@@ -247,6 +247,9 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         let start = columns.start * size_of::<V::Item>();
         let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(start));
         let (mut out, mut end) = (bag.out.wrapping_add(start), 0);
+        // Rows that begin with lines end with them.
+        let steps = [bag.data.addr() + start, bag.stride as usize, columns.len() * size_of::<V::Item>()];
+        let ends_apart = !steps.iter().all(|step| step.is_multiple_of(LINE));
         for number in 0..bag.bags.bags() {
             let (first, mut at) = (end, end);
             end = bag.bags.end(number);
@@ -257,7 +260,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                     }
                     debug_assert!(at < end, "B4: no row counts");
                     if bag.distance > 0 {
-                        self.ask(bag.later_row(bag.positions[at + bag.distance]).wrapping_add(start));
+                        self.ask(bag.later_row(bag.positions[at + bag.distance]).wrapping_add(start), ends_apart);
                     }
                     let row = bag.row(bag.positions[at]).wrapping_add(start);
                     // SAFETY: B3.
@@ -275,7 +278,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
             let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
             for (&position, &later) in these.iter().zip(later) {
                 if bag.distance > 0 {
-                    self.ask(bag.later_row(later).wrapping_add(start));
+                    self.ask(bag.later_row(later).wrapping_add(start), ends_apart);
                 }
                 if position != LEFT_OUT {
                     // SAFETY: B3.
@@ -295,13 +298,14 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         }
     }
 
-    /// Asks for the columns of a row.
+    /// Asks for the columns of a row, also for the line in which they end where that is another one.
     #[inline(always)]
-    fn ask(&self, row: *const u8) {
+    fn ask(&self, row: *const u8, ends_apart: bool) {
         let per_line = const { LINE / size_of::<V>() };
         (0..N).step_by(per_line).for_each(|vector| prefetch(self.at(row, vector), 1));
-        // The last line, where the first one does not begin with the row.
-        prefetch(self.at(row, N).wrapping_sub(1), 1);
+        if ends_apart {
+            prefetch(self.at(row, N).wrapping_sub(1), 1);
+        }
     }
 
     /// The sums of a row.
