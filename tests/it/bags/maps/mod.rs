@@ -2,6 +2,7 @@
 //! policy, in bags and rows that are taken in one piece or in many.
 
 mod doors;
+mod params;
 
 use gather_core::maps::{self, Q8_0};
 use gather_core::{Bags, Element, EmbeddingBag, Error, Level, OutOfBounds, Par, Param, Params, Reducible, Reduction};
