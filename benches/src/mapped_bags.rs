@@ -43,8 +43,9 @@ impl<T: Copy> Input<T> {
 /// Calls `each` with every workload: sums of rows in `f16`, in bytes with a scale for each row, and in blocks `Q8_0`.
 pub fn each(filter: &str, mut each: impl FnMut(Ways<'_>)) {
     let halves = |random: &mut Random| f16::from_f32(random.fraction() as f32 - 0.5);
-    let all: [(&'static str, [usize; 2], [usize; 2]); 4] = [
+    let all: [(&'static str, [usize; 2], [usize; 2]); 5] = [
         ("f16_1Mx64_16Kx32", [1 << 20, 64], [16384, 32]),
+        ("f16_1Mx16_64Kx8", [1 << 20, 16], [65536, 8]),
         ("f16_4096x64_16Kx32", [4096, 64], [16384, 32]),
         ("f16_50257x768_256x128", [50257, 768], [256, 128]),
         ("f16_1000x100_16Kx4", [1000, 100], [16384, 4]),

@@ -309,6 +309,11 @@ macro_rules! map_kernels {
 /// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
 /// [`Level`] if it is short and has no branches.
 ///
+/// What counts is a chain for each element: the result for one update is what is kept at the next, and updates come in
+/// row-major order of their indices. So the closure should be a function of its inputs. How often it is called is not
+/// specified: loops of vectors may call it twice with the same inputs and use either result, elements are taken in any
+/// order among themselves, and calls that end in an error may have called it before.
+///
 /// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it.
 #[macro_export]
 macro_rules! reduce_kernels {

@@ -2,10 +2,10 @@
 
 mod space;
 
-use gather_core::{Error, Gather, GatherElements, GatherNd, Tensor};
-use gather_tests::oracle::{self, BadIndex, Dense};
+use gather_core::{Gather, GatherElements, GatherNd};
+use gather_tests::oracle::{self, Dense};
 
-use crate::support::{RULES, dense, narrow, view};
+use crate::support::{RULES, narrow, same, view};
 
 /// Every shape of a rank with dimensions up to `max`.
 fn shapes(rank: u32, max: usize) -> impl Iterator<Item = Vec<usize>> {
@@ -32,16 +32,6 @@ fn indices(shape: &[usize], dim: usize, seed: usize, tame: bool) -> Dense<i128> 
     Dense::from_fn(shape, |at| low + ((at * 7 + seed) as i128) % count)
 }
 
-fn same(expected: Result<Dense<u16>, BadIndex>, got: Result<Tensor<u16>, Error>, what: impl Fn() -> String) {
-    match (expected, got) {
-        (Ok(expected), Ok(got)) => assert_eq!(dense(&got), expected, "{}", what()),
-        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
-            assert_eq!((position, index), (bad.position, bad.index), "{}", what());
-        }
-        (expected, got) => panic!("{}: expected {expected:?}, got {got:?}", what()),
-    }
-}
-
 #[test]
 fn gather_of_every_small_shape() {
     for (data_rank, max) in [(1, 3), (2, 3), (3, 2), (4, 2)] {
@@ -58,7 +48,7 @@ fn gather_of_every_small_shape() {
                                 let op = Gather::new(axis as i64).batch_dims(batch as i64);
                                 let op = op.negative_index(negative).out_of_bounds(out);
                                 let got = op.run(&view(&data), &view(&narrow::<i32>(&indices)));
-                                same(expected, got, || format!("{op:?} {shape:?} {indices:?}"));
+                                same(&expected, got, || format!("{op:?} {shape:?} {indices:?}"));
                             }
                         }
                     }
@@ -83,7 +73,7 @@ fn gather_elements_of_every_small_shape() {
                             let expected = oracle::gather_elements(&data, &indices, axis, rules, &0);
                             let op = GatherElements::new(axis as i64).negative_index(negative).out_of_bounds(out);
                             let got = op.run(&view(&data), &view(&narrow::<i8>(&indices)));
-                            same(expected, got, || format!("{op:?} {shape:?} {indices:?}"));
+                            same(&expected, got, || format!("{op:?} {shape:?} {indices:?}"));
                         }
                     }
                 }
@@ -111,7 +101,7 @@ fn gather_nd_of_every_small_shape() {
                                 let op = GatherNd::new().batch_dims(batch as i64);
                                 let op = op.negative_index(negative).out_of_bounds(out);
                                 let got = op.run(&view(&data), &view(&narrow::<i64>(&indices)));
-                                same(expected, got, || format!("{op:?} {shape:?} {indices:?}"));
+                                same(&expected, got, || format!("{op:?} {shape:?} {indices:?}"));
                             }
                         }
                     }

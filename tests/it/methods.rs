@@ -4,9 +4,9 @@ use gather_core::{
     DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, Op, OutOfBounds, Par,
     Registry, Tensor, View, ViewMut, maps,
 };
-use gather_tests::oracle::{self, BadIndex, Dense};
+use gather_tests::oracle::{self, Dense};
 
-use crate::support::{RULES, Spread, available_levels, dense, gathers, narrow, table_entries, view};
+use crate::support::{RULES, Spread, available_levels, dense, gathers, narrow, same, table_entries, view};
 
 /// Lengths around the vectors of 4, 8 and 32 lanes and the block of 512.
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
@@ -31,20 +31,6 @@ fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> Dense<i128> {
     })
 }
 
-fn same<T: Element + PartialEq + std::fmt::Debug>(
-    expected: Result<Dense<T>, BadIndex>,
-    got: Result<Tensor<T>, Error>,
-    what: impl Fn() -> String,
-) {
-    match (expected, got) {
-        (Ok(expected), Ok(got)) => assert!(dense(&got) == expected, "{}", what()),
-        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
-            assert_eq!((position, index), (bad.position, bad.index), "{}", what());
-        }
-        (expected, got) => panic!("{}: expected {:?}, got {:?}", what(), expected.err(), got.err()),
-    }
-}
-
 fn levels() -> impl Iterator<Item = Level> {
     available_levels().into_iter()
 }
@@ -62,8 +48,8 @@ fn resolve_every_way<I: Probe>() {
                     for level in levels() {
                         let op = Gather::new(0).negative_index(negative).out_of_bounds(out).level(level);
                         let what = || format!("{op:?} of {dim}, {} x {len}, every {every}", I::TYPE);
-                        same(expected.clone(), op.run(&view(&data), &view(&narrowed)), what);
-                        same(expected.clone(), op.run(&view(&data), &spread.view()), what);
+                        same(&expected, op.run(&view(&data), &view(&narrowed)), what);
+                        same(&expected, op.run(&view(&data), &spread.view()), what);
                     }
                 }
             }
@@ -89,7 +75,7 @@ fn resolve_tuples_every_way<I: Probe>() {
                     for level in levels() {
                         let op = GatherNd::new().negative_index(negative).out_of_bounds(out).level(level);
                         let what = || format!("{op:?} of {shape:?}, {} x {len}, every {every}", I::TYPE);
-                        same(expected.clone(), op.run(&view(&data), &view(&narrowed)), what);
+                        same(&expected, op.run(&view(&data), &view(&narrowed)), what);
                     }
                 }
             }
@@ -134,7 +120,7 @@ fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(level: Level, elem
                 continue;
             }
             let expected = oracle::gather(&data, &indices, 0, 0, RULES[1].2, &T::ZERO);
-            same(expected, got, || format!("a table of {dim} x {} bytes, {} x {len}", size_of::<T>(), I::TYPE));
+            same(&expected, got, || format!("a table of {dim} x {} bytes, {} x {len}", size_of::<T>(), I::TYPE));
         }
     }
 }
@@ -167,7 +153,7 @@ fn tables_under_every_policy() {
                     let expected = oracle::gather(&data, &indices, 0, 0, rules, &0);
                     let op = Gather::new(0).negative_index(negative).out_of_bounds(out);
                     let got = op.run(&view(&data), &view(&narrow::<I>(&indices)));
-                    same(expected, got, || format!("{op:?} of {dim}, {} x {len}, every {every}", I::TYPE));
+                    same(&expected, got, || format!("{op:?} of {dim}, {} x {len}, every {every}", I::TYPE));
                 }
             }
         }
@@ -222,7 +208,7 @@ fn panels_of_every_shape() {
                     let op = GatherElements::new(axis as i64).negative_index(negative).out_of_bounds(out);
                     let op = op.method(Method::Panels).par(par).level(level);
                     let got = op.run(&view(&data), &view(&narrowed));
-                    same(expected.clone(), got, || format!("{op:?} {shape:?} {index_shape:?}"));
+                    same(&expected, got, || format!("{op:?} {shape:?} {index_shape:?}"));
                 }
             }
         }
@@ -236,7 +222,7 @@ fn panels_of_elements_of_every_size() {
         let indices = indices::<i64>(&[60, 77], 50, 9);
         let expected = oracle::gather_elements(&data, &indices, 0, RULES[1].2, &T::ZERO);
         let op = GatherElements::new(0).method(Method::Panels).out_of_bounds(OutOfBounds::Zero);
-        same(expected, op.run(&view(&data), &view(&narrow::<i64>(&indices))), || format!("{} bytes", size_of::<T>()));
+        same(&expected, op.run(&view(&data), &view(&narrow::<i64>(&indices))), || format!("{} bytes", size_of::<T>()));
     }
     check(|at| at as u8);
     check(|at| at as u16);

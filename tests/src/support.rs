@@ -8,10 +8,11 @@ use std::io::Write;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use gather_core::{Element, Index, Level, Method, Tensor, View};
+use gather_core::{Element, Error, Index, Level, Method, Tensor, View};
 
-use crate::oracle::Dense;
+use crate::oracle::{BadIndex, Dense};
 pub use crate::policies::RULES;
+use crate::values::bytes;
 
 /// Every method that can be forced.
 pub const METHODS: &[Method] = Method::ALL;
@@ -115,6 +116,44 @@ pub fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
 pub fn narrow<I: Index + TryFrom<i128>>(indices: &Dense<i128>) -> Dense<I> {
     let value = |&index: &i128| I::try_from(index).ok().expect("an index that fits its type");
     Dense { shape: indices.shape.clone(), values: indices.values.iter().map(value).collect() }
+}
+
+/// Compares what a call gave with what the oracle gives: shape and elements, to the bit, or the index out of range.
+///
+/// # Panics
+/// When they differ.
+#[track_caller]
+pub fn same<T: Element>(
+    expected: &Result<Dense<T>, BadIndex>,
+    got: Result<Tensor<T>, Error>,
+    what: impl Fn() -> String,
+) {
+    if let (Ok(expected), Ok(got)) = (expected, &got) {
+        assert_eq!(got.shape(), expected.shape, "{}: the shape", what());
+    }
+    same_bits(expected.as_ref().map(|expected| &expected.values[..]), got.as_ref().map(Tensor::as_slice), what);
+}
+
+/// As [`same`], for elements alone: those of an array may be given one by one.
+///
+/// # Panics
+/// When they differ.
+#[track_caller]
+pub fn same_bits<T: Element, U: Element>(
+    expected: Result<&[T], &BadIndex>,
+    got: Result<&[U], &Error>,
+    what: impl Fn() -> String,
+) {
+    match (expected.map(bytes), got.map(bytes)) {
+        (Ok(expected), Ok(got)) => {
+            let differs = expected.iter().zip(got).position(|(a, b)| a != b);
+            assert_eq!((got.len(), differs), (expected.len(), None), "{}: bytes, and the first wrong one", what());
+        }
+        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
+            assert_eq!((*position, *index), (bad.position, bad.index), "{}", what());
+        }
+        (expected, got) => panic!("{}: expected {:?}, got {:?}", what(), expected.err(), got.err()),
+    }
 }
 
 /// Memory in which a tensor's elements lie apart: no two dimensions of its view can be merged.

@@ -5,8 +5,9 @@
 //! planned ahead, and writes into warm memory, on one thread and on two; `fresh` plans and writes into a new tensor.
 //! `loop` is the plain loop into warm memory.
 //!
-//! A second table has sums of rows that a map converts: `map 1` and `map 2` in one call, `gather, bag` with the converted
-//! rows between, `f32` from a table that was converted beforehand. All are planned, and write into warm memory.
+//! A second table has sums of rows that a map converts: `map 1` and `map 2` in one call, on one thread and on two;
+//! `gather, bag` with the converted rows between; `f32` from a table that was converted beforehand. All are planned,
+//! and write into warm memory.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

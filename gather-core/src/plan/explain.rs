@@ -71,7 +71,8 @@ impl<'a> Explain<'a> {
         }
     }
 
-    /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them.
+    /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
+    /// map if there is one.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.plan {
@@ -176,10 +177,14 @@ impl Explain<'_> {
             write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
         }
         if let Some(conversion) = plan.conversion() {
-            write!(f, ", {} rows converted at a time", conversion.rows)?;
+            write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns.elements)?;
+        }
+        write!(f, "\n  takes ")?;
+        if plan.conversion().is_some() {
+            write!(f, "{} bytes a row, converted into ", plan.row_in())?;
         }
         let (row, bytes, level) = (plan.row(), plan.work().bytes, plan.level());
-        write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
+        write!(f, "{row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {

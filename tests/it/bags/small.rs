@@ -4,7 +4,7 @@ use gather_core::{Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Layou
 use gather_tests::oracle::{self, BadIndex, BagRows, Dense, Rules};
 use gather_tests::policies::RULES;
 
-use crate::support::{Spread, dense, narrow, view};
+use crate::support::{Spread, narrow, same, view};
 
 /// Every ascending list of offsets of some length, from 0 to at most `last`.
 fn ascending(len: usize, last: usize) -> Vec<Vec<usize>> {
@@ -67,13 +67,7 @@ struct Case<'a> {
 fn check(case: &Case<'_>) {
     let Case { op, data, indices, split, weights, expected } = case;
     let what = || format!("{op:?} {:?} {indices:?} {:?} {weights:?}", data.shape, split.offsets);
-    let same = |got: Result<Tensor<u16>, Error>, door: &str| match (expected, got) {
-        (Ok(expected), Ok(got)) => assert_eq!(&dense(&got), expected, "{door}: {}", what()),
-        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
-            assert_eq!((position, index), (bad.position, bad.index), "{door}: {}", what());
-        }
-        (expected, got) => panic!("{door}: {}: expected {expected:?}, got {got:?}", what()),
-    };
+    let same = |got: Result<Tensor<u16>, Error>, door: &str| same(expected, got, || format!("{door}: {}", what()));
     let list = narrow::<i32>(indices);
     let offsets: Vec<u8> = split.offsets.iter().flatten().map(|&offset| offset as u8).collect();
     let offsets = View::new(&offsets, &[offsets.len()]).unwrap();

@@ -5,13 +5,13 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, Map, NegativeIndex, Op, Reducible,
+    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, Map, NegativeIndex, Op, Param, Reducible,
     Reduction, View, map_kernels,
 };
 
 use super::Outcome;
 use super::draw::{self, Tuning, one_in};
-use super::elements::{Sample, Word, WordKind};
+use super::elements::{Word, WordKind};
 use super::judge::{Expected, OnPanic};
 use super::memory::Place;
 use super::scatter::Number;
@@ -29,6 +29,8 @@ struct Case {
     offsets: Option<(Place, Vec<i64>)>,
     weights: Option<Place>,
     out: Place,
+    /// How the two parameters of the map are given.
+    given: [Given; 2],
     /// Where bags begin and end, and the rows that are left out and stand in.
     expected: std::result::Result<(Vec<usize>, BagRows), Error>,
 }
@@ -83,10 +85,13 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
             Some((place, memory))
         }
     };
+    let data_place = Place::draw(u, &data, true)?;
+    let row_major = data_place.view(&vec![0u8; data_place.len]).layout().is_contiguous();
     let case = Case {
+        given: [Given::draw(u, row_major)?, Given::draw(u, row_major)?],
         index_memory: draw::indices(u, &indices, word, tuning.rules, |_| data[0])?,
         out: Place::draw(u, &[&[bags], &data[1..]].concat(), false)?,
-        data: Place::draw(u, &data, true)?,
+        data: data_place,
         weights: weights.map(|shape| Place::draw(u, &shape, true)).transpose()?,
         op: op.par(tuning.par).level(tuning.level),
         tuning,
@@ -99,10 +104,76 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
 }
 
 map_kernels! {
-    /// Bytes as they are.
-    static BYTES = |value: u8| -> u8 { value };
-    /// Numbers as they are.
-    static SINGLES = |value: f32| -> f32 { value };
+    /// Bytes by two parameters, each of which shows in the result.
+    static BYTES = |value: u8, by: u8, plus: u8| -> u8 { value.wrapping_mul(by).wrapping_add(plus) };
+    /// Numbers by two parameters.
+    static SINGLES = |value: f32, by: f32, plus: f32| -> f32 { value * by + plus };
+}
+
+/// How a parameter is given.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    Once,
+    ByRow,
+    ByElement,
+}
+
+impl Given {
+    fn draw(u: &mut Unstructured<'_>, row_major: bool) -> Result<Self> {
+        let given = *u.choose(&[Given::Once, Given::ByRow, Given::ByElement])?;
+        // By element, data is to be row-major.
+        Ok(if matches!(given, Given::ByElement) && !row_major { Given::ByRow } else { given })
+    }
+
+    /// Its values for data of a shape.
+    fn values<T: Number>(self, shape: &[usize], seed: u64) -> Vec<T> {
+        let count = match self {
+            Given::Once => 1,
+            Given::ByRow => shape[0],
+            Given::ByElement => shape.iter().product(),
+        };
+        (0..count as u64).map(|at| T::number(at ^ seed)).collect()
+    }
+
+    fn param<T: Copy>(self, values: &[T]) -> Param<'_, T> {
+        match self {
+            Given::Once => Param::Value(values[0]),
+            Given::ByRow => Param::PerRow(values),
+            Given::ByElement => Param::PerElement(values),
+        }
+    }
+
+    /// Which of the values is that of an element, by its place in row-major order.
+    fn at(self, element: usize, row: usize) -> usize {
+        match self {
+            Given::Once => 0,
+            Given::ByRow => element / row,
+            Given::ByElement => element,
+        }
+    }
+}
+
+/// A map with the values of its parameters.
+struct Mapped<'a, T> {
+    map: &'a Map<T, T, (T, T)>,
+    given: [Given; 2],
+    values: [Vec<T>; 2],
+}
+
+impl<T: Number> Mapped<'_, T> {
+    fn params(&self) -> (Param<'_, T>, Param<'_, T>) {
+        (self.given[0].param(&self.values[0]), self.given[1].param(&self.values[1]))
+    }
+
+    /// The converted table.
+    fn convert(&self, data: &Dense<T>) -> Dense<T> {
+        let row = data.shape[1..].iter().product::<usize>().max(1);
+        let value = |(at, &value): (usize, &T)| {
+            let [by, plus] = [0, 1].map(|k| self.values[k][self.given[k].at(at, row)]);
+            T::combine(Reduction::Add, T::combine(Reduction::Mul, value, by), plus)
+        };
+        Dense { values: data.values.iter().enumerate().map(value).collect(), shape: data.shape.clone() }
+    }
 }
 
 /// Ascending offsets into so many indices; sometimes one is anything.
@@ -161,7 +232,7 @@ fn row(
 }
 
 /// Compares every door with what is expected.
-fn check<T: Number + Reducible<Value = T>, I: Word>(case: &Case, map: &Map<T, T>) -> Result<Outcome> {
+fn check<T: Number + Reducible<Value = T>, I: Word>(case: &Case, map: &Map<T, T, (T, T)>) -> Result<Outcome> {
     let _shown = OnPanic(case);
     let memory = |place: &Place, seed: u64| (0..place.len as u64).map(|at| T::number(at ^ seed)).collect::<Vec<T>>();
     let data_memory = memory(&case.data, 0);
@@ -169,47 +240,56 @@ fn check<T: Number + Reducible<Value = T>, I: Word>(case: &Case, map: &Map<T, T>
     let index_memory: Vec<I> = case.index_memory.iter().map(|&index| I::of(index)).collect();
     let (data, indices) = (case.data.view(&data_memory), case.indices.view(&index_memory));
     let weights = case.weights.as_ref().zip(weight_memory.as_ref()).map(|(place, memory)| place.view(memory));
-    let expected = case.expected.clone().and_then(|(bounds, rows)| expect::<T>(case, &data_memory, &bounds, rows));
+    let dense = |place: &Place, memory: &[T]| Dense {
+        values: place.positions().values.into_iter().map(|at| memory[at]).collect(),
+        shape: place.shape.clone(),
+    };
+    let table = dense(&case.data, &data_memory);
+    let given_weights = case.weights.as_ref().zip(weight_memory.as_ref());
+    let given_weights = given_weights.map(|(place, memory)| dense(place, memory).values);
+    let expect = |table: &Dense<T>| {
+        let (bounds, rows) = case.expected.clone()?;
+        expect(case, table, given_weights.as_deref(), &bounds, rows)
+    };
+    let values = [0, 1].map(|k| case.given[k].values(&case.data.shape, (k as u64 + 2) << 40));
+    let mapped = Mapped { map, given: case.given, values };
+    let converted = Expected::from(expect(&mapped.convert(&table)));
+    let expected = expect(&table);
     let outcome = Outcome::of(&expected);
-    let expected = Expected::from(expected);
+    let expected = [&Expected::from(expected), &converted];
     let inferred =
         case.op.output_shape(data.shape(), indices.shape(), case.offsets.as_ref().map(|(place, _)| place.shape[0]));
     match &case.expected {
-        Ok(_) | Err(Error::NoOffsets) => expected.is_shape(inferred),
+        Ok(_) | Err(Error::NoOffsets) => expected[0].is_shape(inferred),
         // Neither offsets nor rows nor weights are known to it.
         Err(_) => assert!(inferred.is_ok(), "output_shape: {inferred:?}"),
     }
     match &case.offsets {
         None => {
             let bags = Bags::packed(&indices);
-            doors(case, &expected, map, &data, (&indices, weights.as_ref()), &bags);
+            doors(case, expected, &mapped, &data, (&indices, weights.as_ref()), &bags);
         }
         Some((place, memory)) => {
             let offsets = place.view(memory);
-            doors(case, &expected, map, &data, (&indices, weights.as_ref()), &Bags::new(&indices, &offsets));
+            doors(case, expected, &mapped, &data, (&indices, weights.as_ref()), &Bags::new(&indices, &offsets));
         }
     }
     Ok(outcome)
 }
 
-/// What the oracle gives.
+/// What the oracle gives for a table.
 fn expect<T: Number>(
     case: &Case,
-    data_memory: &[T],
+    table: &Dense<T>,
+    weights: Option<&[T]>,
     bounds: &[usize],
     rows: BagRows,
 ) -> std::result::Result<Dense<T>, Error> {
-    let dense = |place: &Place, memory: &dyn Fn(usize) -> T| Dense {
-        values: place.positions().values.into_iter().map(memory).collect(),
-        shape: place.shape.clone(),
-    };
-    let data = dense(&case.data, &|at| data_memory[at]);
-    let weights = case.weights.as_ref().map(|place| dense(place, &|at| T::number(at as u64 ^ (1 << 40))).values);
     let read = case.indices.positions();
     let indices = Dense { values: read.values.iter().map(|&at| case.index_memory[at]).collect(), shape: read.shape };
     let reduction = case.op.get_reduction();
     let reduce = |terms: &[(usize, T)]| {
-        let value = |&(at, value): &(usize, T)| match &weights {
+        let value = |&(at, value): &(usize, T)| match weights {
             Some(weights) => T::combine(Reduction::Mul, value, weights[at]),
             None => value,
         };
@@ -219,17 +299,18 @@ fn expect<T: Number>(
             _ => terms.reduce(|kept, new| T::combine(reduction, kept, new)).expect("a term"),
         }
     };
-    let found = oracle::embedding_bag(&data, &indices, bounds, case.tuning.rules, rows, &T::ZERO, reduce);
+    let found = oracle::embedding_bag(table, &indices, bounds, case.tuning.rules, rows, &T::ZERO, reduce);
     found.map_err(|BadIndex { position, index }| {
-        let (op, dim, negative) = (Op::EmbeddingBag, data.shape[0], case.tuning.negative);
+        let (op, dim, negative) = (Op::EmbeddingBag, table.shape[0], case.tuning.negative);
         Error::IndexOutOfRange { op, position, index, axis: 0, dim, negative }
     })
 }
 
-fn doors<T: Sample + Reducible<Value = T>, I: Index, O: Index>(
+/// `converted` is what is expected where the map converts rows first.
+fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
     case: &Case,
-    expected: &Expected<T>,
-    map: &Map<T, T>,
+    [expected, converted]: [&Expected<T>; 2],
+    mapped: &Mapped<'_, T>,
     data: &View<'_, T>,
     (indices, weights): (&View<'_, I>, Option<&View<'_, T>>),
     bags: &Bags<'_, T, I, O>,
@@ -249,16 +330,19 @@ fn doors<T: Sample + Reducible<Value = T>, I: Index, O: Index>(
         }
         Err(error) => expected.is("plan", Err(error)),
     }
-    // Converted by a map that leaves values as they are.
-    expected.is("run_map", op.run_map(map, data, &bags, ()));
+    let (map, params) = (mapped.map, mapped.params());
+    converted.is("run_map", op.run_map(map, data, &bags, params));
     if case.expected.is_ok() {
-        expected.is_written("run_map_into", &case.out, &|out| op.run_map_into(map, data, &bags, (), out), &|out| {
-            op.run_map_uninit(map, data, &bags, (), out)
-        });
+        converted.is_written(
+            "run_map_into",
+            &case.out,
+            &|out| op.run_map_into(map, data, &bags, params, out),
+            &|out| op.run_map_uninit(map, data, &bags, params, out),
+        );
     }
     match op.plan_map(map, data.layout(), &bags) {
-        Ok(plan) => expected.is("plan_map, run", plan.run(data, indices, weights, ())),
-        Err(error) => expected.is("plan_map", Err(error)),
+        Ok(plan) => converted.is("plan_map, run", plan.run(data, indices, weights, params)),
+        Err(error) => converted.is("plan_map", Err(error)),
     }
     let (a, i, w) = (DynView::from(data), DynView::from(indices), weights.map(DynView::from));
     let offsets = case.offsets.as_ref().map(|(place, memory)| place.view(memory));

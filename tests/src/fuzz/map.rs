@@ -14,7 +14,9 @@ use crate::oracle::{self, Dense};
 
 gather_core::map_kernels! {
     /// To a wider type, by two parameters.
-    pub(crate) static DEQUANTIZE = |code: u8, scale: f32, zero: u8| -> f32 { (f32::from(code) - f32::from(zero)) * scale };
+    pub(crate) static DEQUANTIZE = |code: u8, scale: f32, zero: u8| -> f32 {
+        (f32::from(code) - f32::from(zero)) * scale
+    };
     /// To a narrower type.
     pub(crate) static QUANTIZE = |value: f32, scale: f32| -> i16 { (value * scale) as i16 };
     /// To a type of the same size.

@@ -4,6 +4,7 @@ use crate::call::bag::EmbeddingBag;
 use crate::call::bag::erased::{self, Erased, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
+use crate::kernels::convert::ErasedParams;
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
@@ -99,7 +100,7 @@ impl EmbeddingBag {
         bags.weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
         let request = Request::erased(self, (dtype, index))?;
         let (indices, weights) = (bags.indices.into(), bags.weights.map(Into::into));
-        Ok((request, Tensors { data, indices, offsets, weights, params: core::ptr::null() }))
+        Ok((request, Tensors { data, indices, offsets, weights, params: ErasedParams::NONE }))
     }
 }
 
@@ -166,8 +167,8 @@ impl DynBagPlan {
     /// does.
     ///
     /// # Errors
-    /// As for [`DynBagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after errors
-    /// of inputs; the output is then as after [`EmbeddingBag::run_into`].
+    /// As for [`DynBagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
+    /// errors of inputs; the output is then as after [`EmbeddingBag::run_into`].
     pub fn run_into(
         &self,
         data: &DynView<'_>,

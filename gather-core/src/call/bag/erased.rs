@@ -7,7 +7,7 @@
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
 use crate::exec::{self, BagOperands};
-use crate::kernels::convert::ConvertFns;
+use crate::kernels::convert::{ConvertFns, ErasedParams};
 use crate::kernels::reduce::{self, BagFns, ByLevel, PositionsFn, ReduceFns};
 use crate::plan::{BagConverting, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
@@ -50,8 +50,8 @@ pub(super) struct Tensors<'a> {
     pub(super) indices: Erased<'a>,
     pub(super) offsets: Option<(Erased<'a>, IndexType)>,
     pub(super) weights: Option<Erased<'a>>,
-    /// What is given for the parameters of a map; null without one.
-    pub(super) params: *const (),
+    /// What is given for the parameters of a map.
+    pub(super) params: ErasedParams<'a>,
 }
 
 impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
@@ -72,7 +72,7 @@ impl<'a> Tensors<'a> {
             indices: bags.indices.into(),
             offsets: bags.offsets.map(|offsets| (offsets.into(), O::TYPE)),
             weights: bags.weights.map(Into::into),
-            params: core::ptr::null(),
+            params: ErasedParams::NONE,
         }
     }
 }

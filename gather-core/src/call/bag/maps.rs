@@ -142,7 +142,7 @@ impl EmbeddingBag {
         let plan = unsafe { request.plan_into(&tensors, layout) }?;
         check::<P>(&plan, names(map), data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        let tensors = Tensors { params: given.erased(), ..tensors };
         // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; the rest
         // is the caller's promise.
         unsafe { erased::run(&plan, &tensors, out.cast()) }
@@ -163,6 +163,27 @@ fn check<P: Params>(plan: &BagPlan, map: Names, data: &Layout, params: &P::Given
 
 /// Everything about an [`EmbeddingBag`] with a [`Map`] that depends on shapes, types and the bounds of its bags: made
 /// once by [`plan_map`](EmbeddingBag::plan_map), run many times, from any thread.
+///
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, Param, Reduction, View, ViewMut, maps};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (codes, ids) = ([129u8, 130, 118, 138], [0u32, 1, 1, 1]);
+///     let (table, ids) = (View::new(&codes, &[2, 2])?, View::new(&ids, &[2, 2])?);
+///     let sum = EmbeddingBag::new(Reduction::Add);
+///     let plan = sum.plan_map(&maps::DEQUANTIZE_U8, table.layout(), &Bags::packed(&ids))?;
+///
+///     let sums = plan.run(&table, &ids, None, (Param::Value(1.0), Param::Value(128)))?;
+///     assert_eq!(sums.as_slice(), [-9.0, 12.0, -20.0, 20.0]);
+///
+///     // The same bags, with other indices and parameters, into memory that is there.
+///     let (ids, scales, mut out) = ([1u32, 1, 0, 0], [0.5, 2.0], [0.0; 4]);
+///     let (ids, params) = (View::new(&ids, &[2, 2])?, (Param::PerRow(&scales[..]), Param::Value(128)));
+///     plan.run_into(&table, &ids, None, params, &mut ViewMut::new(&mut out, &[2, 2])?)?;
+///     assert_eq!(out, [-40.0, 40.0, 1.0, 2.0]);
+///     Ok(())
+/// }
+/// ```
 pub struct BagMapPlan<T, U, P, I> {
     planned: Planned,
     map: Names,
@@ -212,14 +233,18 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
     ) -> Result<Tensor<U>, Error> {
         let tensors = self.check(data, indices, weights, &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        let tensors = Tensors { params: given.erased(), ..tensors };
         // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; its output is
         // row-major.
         unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
     }
 
-    /// Runs the plan into a given row-major output. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
-    /// does, and the scratch.
+    /// Runs the plan into a given row-major output.
+    ///
+    /// Cost: as for [`EmbeddingBag::run_map`]. Every call allocates its scratch, at once and for each thread that may
+    /// take part: up to 16 KiB, or one element of the output where that is longer, and a row of sums where a bag has
+    /// more rows than are converted at a time. Rows of more than six loops take counters as well. Nothing is allocated
+    /// where the output has no elements.
     ///
     /// # Errors
     /// As for [`BagMapPlan::run`], with [`Error::PlanMismatch`] for the output after those of parameters; the output is
@@ -273,7 +298,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         let tensors = self.check(data, indices, weights, params)?;
         self.planned.check_output(layout)?;
         let given = GivenParams::<P>::new(params, data.origin().addr());
-        let tensors = Tensors { params: (&raw const given).cast(), ..tensors };
+        let tensors = Tensors { params: given.erased(), ..tensors };
         // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; the rest is the
         // caller's promise.
         unsafe { erased::run(&self.planned.plan, &tensors, out) }

@@ -41,9 +41,9 @@ use crate::types::reduction::Reduction;
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
-/// [`Error::NoOffsets`],
-/// [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`], [`Error::RowOutOfRange`] for
-/// `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and [`Error::ShapeMismatch`].
+/// [`Error::NoOffsets`], [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`],
+/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and
+/// [`Error::ShapeMismatch`].
 ///
 /// # Examples
 /// Two bags, of rows 0, 2 and of row 2, summed up with weights:

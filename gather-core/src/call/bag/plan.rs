@@ -82,8 +82,8 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
     }
 
-    /// Runs the plan into a given row-major output. Allocates nothing but sums of bags of more than
-    /// 512 rows, and counters for rows of more than six loops.
+    /// Runs the plan into a given row-major output. Allocates nothing but sums of bags of more than 512 rows, and
+    /// counters for rows of more than six loops.
     ///
     /// # Errors
     /// As for [`BagPlan::run`]; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).

@@ -4,6 +4,7 @@
 use crate::call::bag::erased::{self, Erased, Request, Tensors};
 use crate::call::check_layout;
 use crate::exec::pool_threads;
+use crate::kernels::convert::ErasedParams;
 use crate::plan::{BagPlan, Explain};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -57,7 +58,7 @@ impl Planned {
         check_layout(Argument::Data, &self.data, data.layout)?;
         check_layout(Argument::Indices, &self.indices, indices.layout)?;
         erased::check_weights(self.unweighted, &self.indices, weights.map(|weights| weights.layout))?;
-        Ok(Tensors { data, indices, offsets: None, weights, params: core::ptr::null() })
+        Ok(Tensors { data, indices, offsets: None, weights, params: ErasedParams::NONE })
     }
 
     /// Checks the layout of an output.

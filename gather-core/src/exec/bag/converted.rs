@@ -3,16 +3,17 @@
 //! ```text
 //! for columns of the rows, as many as the first-level cache holds of all of them:
 //!     for each row:
-//!         ask for a row further on
+//!         ask for a row further on, and for what is given for it
 //!         convert it into the scratch, by the map      (`kernels/convert`)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
 //!
 //! So rows are reduced as if they had been gathered, and nothing but what fits in the cache is written between.
 
+use crate::exec::bag::BagOperands;
 use crate::exec::bag::scratch::Scratch;
-use crate::kernels::convert::RowConverter;
-use crate::kernels::prefetch;
+use crate::kernels::convert::{Ahead, RowConverter};
+use crate::kernels::prefetch_row;
 use crate::kernels::reduce::{BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 
@@ -21,7 +22,11 @@ pub(super) struct Converted<'a> {
     plan: &'a BagPlan,
     conversion: &'a BagConversion,
     converter: RowConverter,
-    /// Room for the rows of a conversion, where a line begins.
+    /// Where the values of the map's parameters lie.
+    ahead: &'a [Ahead],
+    /// Where data begins.
+    origin: *const u8,
+    /// R1: room for the rows of a conversion.
     rows: *mut u8,
     /// Which of them is which, or what stands for none of them.
     positions: [i64; MOST_CONVERTED],
@@ -29,11 +34,13 @@ pub(super) struct Converted<'a> {
 
 impl<'a> Converted<'a> {
     /// The rows of a worker, in its part of the scratch, for a plan with a map.
-    pub(super) fn new(plan: &'a BagPlan, params: *const (), scratch: &Scratch, worker: usize) -> Self {
+    pub(super) fn new(plan: &'a BagPlan, operands: &BagOperands<'a>, scratch: &Scratch, worker: usize) -> Self {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
-        let converter = RowConverter::new(conversion.columns, plan.level(), plan.request().policy, params);
-        Converted { plan, conversion, converter, rows: scratch.rows(worker), positions: [0; MOST_CONVERTED] }
+        let params = operands.params;
+        let converter = RowConverter::new(conversion.columns, plan.level(), plan.request().policy, params.given);
+        let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
+        Converted { plan, conversion, converter, ahead: params.ahead, origin: operands.data, rows, positions }
     }
 
     /// Converts the first `count` rows, and reduces them. Other positions are those of rows to ask for.
@@ -68,7 +75,8 @@ impl<'a> Converted<'a> {
                 part: rows.part.map(|part| Part { carried: after(part.carried), ..part }),
                 ..*rows
             };
-            // SAFETY: the contract of bags: B1 by what has been converted, the rest is the caller's promise.
+            // SAFETY: the contract of bags: B1 by R1 and what has been converted; B4 by R1, since columns that are
+            // reduced at a time have sums to spare of their own; the rest is the caller's promise.
             unsafe { reduce(&these) };
         }
     }
@@ -85,16 +93,26 @@ impl<'a> Converted<'a> {
         let mut to = self.rows;
         for (&position, &later) in rows.positions[..count].iter().zip(&rows.positions[rows.distance..][..count]) {
             if rows.distance > 0 {
-                prefetch(at(later), elements * size_in);
-                // The last line, where the first one does not begin with the row.
-                prefetch(at(later).wrapping_add(elements * size_in - 1), 1);
+                self.ask(at(later), later, elements);
             }
             if position >= 0 {
-                // SAFETY: K8: the caller's promise for data; the rows of the scratch begin with lines, so that they are
-                // aligned for numbers, and have room for as many elements as the conversion takes.
+                // SAFETY: K8: the caller's promise for data. By R1 this worker alone has the rows of the scratch, as
+                // many as the conversion takes, of as many elements. They begin with lines, and so are aligned.
                 unsafe { self.converter.convert(at(position), position as usize, to, elements) };
             }
             to = to.wrapping_add(self.conversion.stride);
+        }
+    }
+
+    /// Asks for elements of a row, and for what is given for them.
+    #[inline(always)]
+    fn ask(&self, from: *const u8, position: i64, elements: usize) {
+        prefetch_row(from, elements * self.plan.size_in());
+        for params in self.ahead.iter().filter(|params| params.is_some()) {
+            let by_element = params.is_by_element();
+            let element =
+                if by_element { from.addr().wrapping_sub(self.origin.addr()) / self.plan.size_in() } else { 0 };
+            params.prefetch(position as usize, element, elements);
         }
     }
 

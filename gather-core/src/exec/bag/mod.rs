@@ -23,6 +23,7 @@ use crate::exec::bag::window::{PART, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome};
 use crate::plan::{Action, BagPlan};
@@ -38,8 +39,8 @@ pub(crate) struct BagOperands<'a> {
     pub(crate) indices: &'a Layout,
     /// Of the shape of indices.
     pub(crate) weights: Option<(*const u8, &'a Layout)>,
-    /// What is given for the parameters of a map; null without one.
-    pub(crate) params: *const (),
+    /// What is given for the parameters of a map.
+    pub(crate) params: ErasedParams<'a>,
 }
 
 /// Runs a plan.
@@ -206,8 +207,9 @@ struct Stretch<'p> {
     part: Option<Part>,
 }
 
-// SAFETY: threads run different pieces, which write different elements of the output (X2) and different parts of the
-// scratch, and read shared memory whose elements are `Sync`.
+// SAFETY: threads run different pieces, which write different elements of the output (X2), and have numbers of their
+// own, and so different parts of the scratch (R1). They read shared memory whose elements are `Sync`, and so do maps of
+// their parameters (K8).
 unsafe impl Sync for Call<'_> {}
 
 impl Call<'_> {
@@ -219,7 +221,7 @@ impl Call<'_> {
         let (plan, bounds, ahead) = (self.plan, self.plan.bounds(), self.plan.prefetch_distance());
         let mut room = Room::new();
         let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
-        let mut converted = plan.conversion().map(|_| Converted::new(plan, self.operands.params, self.scratch, worker));
+        let mut converted = plan.conversion().map(|_| Converted::new(plan, &self.operands, self.scratch, worker));
         let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
         let mut bag = bags.start;
         while bag < bags.end {
@@ -290,8 +292,8 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
-    /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by the
-    /// scratch; B6 by the window.
+    /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by R1;
+    /// B6 by the window.
     unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
         let (weights, weight_step) = self.weights(stretch.at);

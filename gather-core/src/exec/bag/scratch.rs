@@ -11,12 +11,16 @@ use crate::plan::BagPlan;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
+/// **R1** Each of the workers that a scratch was made for has `bytes` bytes of `memory` to itself, which begin with a
+/// line: first the rows of its conversion, then, where a bag has several parts, room for the sums of all its columns
+/// and those to spare (B4). The memory stays where it is as long as the scratch lives.
 pub(super) struct Scratch {
     memory: Vec<u8>,
     /// Where that of the first worker begins, with a line.
     base: *mut u8,
-    /// Bytes for each worker, whole lines, of which those of rows come first.
+    /// Bytes for each worker, whole lines.
     bytes: usize,
+    /// Bytes of its rows.
     rows: usize,
 }
 
@@ -28,7 +32,7 @@ impl Scratch {
     pub(super) fn new(plan: &BagPlan, cut: &Cut, workers: usize) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
         let bytes = rows.saturating_add(sums(plan, cut)).div_ceil(LINE).saturating_mul(LINE);
-        // Threads do not share a line.
+        // R1: threads do not share a line, and the first line need not begin with the memory.
         let room = if bytes == 0 { 0 } else { bytes.saturating_mul(workers).saturating_add(LINE) };
         let mut memory = memory::reserve::<u8>(room)?;
         let start = memory.as_mut_ptr();
@@ -36,13 +40,13 @@ impl Scratch {
         Ok(Scratch { memory, base, bytes, rows })
     }
 
-    /// The rows of a worker; they begin with a line.
+    /// R1: the rows of a worker.
     pub(super) fn rows(&self, worker: usize) -> *mut u8 {
         assert!((worker + 1) * self.bytes + LINE <= self.memory.capacity(), "a worker without room");
         self.base.wrapping_add(worker * self.bytes)
     }
 
-    /// The sums of a worker; null where no bag has several parts.
+    /// R1: the sums of a worker; null where no bag has several parts.
     pub(super) fn sums(&self, worker: usize) -> *mut u8 {
         if self.bytes == self.rows {
             return core::ptr::null_mut();

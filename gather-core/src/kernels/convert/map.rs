@@ -5,9 +5,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::MoveFn;
+use crate::kernels::convert::{PIECE, converted_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512};
-use crate::kernels::convert::{converted_scalar, prefetch_given};
+use crate::kernels::moves::prefetch::prefetch;
 use crate::types::element::Element;
 use crate::types::level::Level;
 
@@ -174,6 +175,11 @@ pub struct Lookup<'a, V> {
 }
 
 impl<V: Copy> Lookup<'_, V> {
+    fn ahead(&self) -> Ahead {
+        let Lookup { values, row_step, element_step } = *self;
+        Ahead { values: values.as_ptr().cast(), bytes: size_of::<V>(), row_step, element_step }
+    }
+
     /// The value for an element of a row.
     ///
     /// # Safety
@@ -184,6 +190,41 @@ impl<V: Copy> Lookup<'_, V> {
         debug_assert!(at < self.values.len(), "K8: no value for row {row}, element {element}");
         // SAFETY: the caller's promise; the one value of a call stands at 0.
         unsafe { *self.values.get_unchecked(at) }
+    }
+}
+
+/// Where the values lie that are given for a parameter, so that they can be asked for.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    values: *const u8,
+    /// Bytes of a value.
+    bytes: usize,
+    row_step: usize,
+    element_step: usize,
+}
+
+impl Ahead {
+    /// Of a parameter that is not given, or whose one value is at hand.
+    const NONE: Ahead = Ahead { values: core::ptr::null(), bytes: 0, row_step: 0, element_step: 0 };
+
+    /// Whether rows have values of their own, or elements.
+    pub(crate) fn is_some(&self) -> bool {
+        self.row_step + self.element_step > 0
+    }
+
+    /// Whether elements have values of their own.
+    pub(crate) fn is_by_element(&self) -> bool {
+        self.element_step > 0
+    }
+
+    /// Asks for the values of so many elements, or for the first of them.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, row: usize, element: usize, elements: usize) {
+        let at = row.wrapping_mul(self.row_step).wrapping_add(element.wrapping_mul(self.element_step));
+        let n = if self.is_by_element() { elements } else { 1 };
+        let first = self.values.wrapping_add(at.wrapping_mul(self.bytes));
+        prefetch(first, n.saturating_mul(self.bytes).min(PIECE));
     }
 }
 
@@ -204,14 +245,36 @@ pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) data: usize,
     /// Whether elements of a row have values of their own.
     pub(crate) per_element: bool,
+    /// Where values of rows and of elements lie.
+    pub(crate) ahead: [Ahead; MAX_PARAMS],
 }
 
 impl<'a, P: Params> GivenParams<'a, P> {
     /// For a call on data that begins at an address.
     pub(crate) fn new(given: &'a P::Given<'_>, data: usize) -> Self {
         let per_element = P::counts(given).iter().any(|count| matches!(count, Count::Elements(_)));
-        GivenParams { lookups: P::lookups(given), data, per_element }
+        let lookups = P::lookups(given);
+        let ahead = P::ahead(&lookups);
+        GivenParams { lookups, data, per_element, ahead }
     }
+
+    /// Without its types.
+    pub(crate) fn erased(&self) -> ErasedParams<'_> {
+        ErasedParams { given: (&raw const *self).cast(), ahead: &self.ahead[..P::COUNT] }
+    }
+}
+
+/// What is given for the parameters of a map, without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct ErasedParams<'a> {
+    /// A [`GivenParams`]; null without a map.
+    pub(crate) given: *const (),
+    pub(crate) ahead: &'a [Ahead],
+}
+
+impl ErasedParams<'_> {
+    /// Without a map.
+    pub(crate) const NONE: Self = ErasedParams { given: core::ptr::null(), ahead: &[] };
 }
 
 /// The most parameters that a map has.
@@ -246,6 +309,10 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self;
 
+    /// Where the values of each lie.
+    #[doc(hidden)]
+    fn ahead(lookups: &Self::Lookups<'_>) -> [Ahead; MAX_PARAMS];
+
     /// Asks for the values that elements have of their own.
     #[doc(hidden)]
     fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize);
@@ -275,6 +342,12 @@ macro_rules! params {
                 counts
             }
 
+            fn ahead(lookups: &Self::Lookups<'_>) -> [Ahead; MAX_PARAMS] {
+                let mut ahead = [Ahead::NONE; MAX_PARAMS];
+                $(ahead[$field] = lookups.$field.ahead();)*
+                ahead
+            }
+
             #[inline(always)]
             unsafe fn at(lookups: &Self::Lookups<'_>, place: Place) -> Self {
                 // SAFETY: the caller's promise.
@@ -284,7 +357,7 @@ macro_rules! params {
             #[inline(always)]
             fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize) {
                 $(if lookups.$field.element_step != 0 {
-                    prefetch_given(lookups.$field.values, element, elements);
+                    lookups.$field.ahead().prefetch(0, element, elements);
                 })*
             }
         }

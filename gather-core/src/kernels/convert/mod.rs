@@ -28,7 +28,7 @@ use core::mem::MaybeUninit;
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::bag::RowConverter;
-pub(crate) use crate::kernels::convert::map::ConvertFns;
+pub(crate) use crate::kernels::convert::map::{Ahead, ConvertFns, ErasedParams};
 use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;

@@ -15,6 +15,17 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
     }
 }
 
+/// The most bytes that are asked for of a row, but for its last line.
+const ASKED: usize = 1 << 10;
+
+/// Asks for a row of at least a byte: for the first of its bytes, and for its last line, where the first one does not
+/// begin with the row.
+#[inline(always)]
+pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
+    prefetch(row, bytes.min(ASKED));
+    prefetch(row.wrapping_add(bytes - 1), 1);
+}
+
 /// Asks for a line, to be read.
 #[inline(always)]
 fn prefetch_line(line: *const u8) {

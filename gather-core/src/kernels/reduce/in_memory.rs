@@ -17,7 +17,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::rows::Unaligned;
 use crate::kernels::reduce::step::Step;
@@ -60,8 +60,6 @@ struct Row {
 const ROOM: usize = 2 << 10;
 /// Rows of a batch.
 const ROWS: usize = 16;
-/// The most bytes that are asked for of a row, but for its last.
-const ASKED: usize = 1 << 10;
 
 /// The functions of a reduction.
 pub(super) const fn fns<S: Step>() -> ByLevel<BagFn> {
@@ -144,12 +142,7 @@ impl By {
     /// As for [`BagFn`], for the type of the reduction and columns that there are; M2 for all bags.
     unsafe fn reduce_panel(&self, bag: &BagRows<'_>, columns: &Range<usize>, sums: *mut u8) {
         let (start, bytes) = (columns.start * self.item, columns.len() * self.item);
-        let ask = |position: i64| {
-            let row = bag.later_row(position).wrapping_add(start);
-            prefetch(row, bytes.min(ASKED));
-            // The last line, where the first one does not begin with the row.
-            prefetch(row.wrapping_add(bytes - 1), 1);
-        };
+        let ask = |position: i64| prefetch_row(bag.later_row(position).wrapping_add(start), bytes);
         let mut rows = [Row { at: core::ptr::null(), weight: core::ptr::null() }; ROWS];
         let (mut at, mut out) = (0, bag.out.wrapping_add(start));
         for number in 0..bag.bags.bags() {

@@ -65,14 +65,16 @@ pub(crate) struct BagConversion {
 }
 
 impl BagConversion {
-    /// For rows of so many elements, of which each takes `size` bytes when it is converted.
-    fn new(map: &BagConverting, level: Level, elements: usize, size: usize) -> Self {
-        let columns = (COLUMNS / size).clamp(1, elements.max(1));
-        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+    /// For so many rows of so many elements, of which each takes `size` bytes when it is converted.
+    fn new(map: &BagConverting, level: Level, rows: usize, elements: usize, size: usize) -> Self {
         let (convert_fn, size_in) = (map.convert_fns.at(level), map.size_in);
+        // Elements may shrink.
+        let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
+        let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
+        let taken = stride.max(columns.saturating_mul(size_in));
         BagConversion {
             columns: Conversion { convert_fn, elements: columns, size_in },
-            rows: (CONVERTED / stride).clamp(1, MOST_CONVERTED),
+            rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
             stride,
         }
     }
@@ -90,8 +92,7 @@ impl BagConversion {
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
 ///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes.
 /// - **P2** The bounds are those of as many indices as the layout of indices has, or fewer. There are as many bags as
-///   the
-///   output has rows.
+///   the output has rows.
 /// - **P3** `padding` and `default` are rows of data.
 #[derive(Clone)]
 pub(crate) struct BagPlan {
@@ -157,7 +158,7 @@ impl BagPlan {
             out: out.clone(),
             zero,
             zeros: Arc::new(zeros),
-            conversion: request.converting.map(|map| BagConversion::new(&map, level, elements, size)),
+            conversion: request.converting.map(|map| BagConversion::new(&map, level, rows, elements, size)),
             action,
             prefetch_distance: if loops.is_empty() { prefetch_distance(row_in, reach) } else { 0 },
             work: Work { bytes: rows.saturating_mul(row), rows },
@@ -223,9 +224,14 @@ impl BagPlan {
         self.conversion.as_ref()
     }
 
-    /// Bytes of a row.
+    /// Bytes of a row of the output.
     pub(crate) fn row(&self) -> usize {
         self.elements.saturating_mul(self.size()).saturating_mul(self.runs())
+    }
+
+    /// Bytes of a row of data.
+    pub(crate) fn row_in(&self) -> usize {
+        self.elements.saturating_mul(self.size_in()).saturating_mul(self.runs())
     }
 
     pub(crate) fn stride(&self) -> isize {
@@ -298,11 +304,11 @@ const FAR: usize = 1 << 18;
 const BYTES_AHEAD: usize = 8 << 10;
 const PANEL: usize = 512;
 
-/// Bytes of the rows that are converted at a time, which the first-level cache holds beside what they are made of, and
-/// of the columns of one (bench `bags`).
+/// Bytes of the rows that are converted at a time, and of the columns of one, in data or converted, whichever is more:
+/// the first-level cache holds both (bench `bags`).
 const CONVERTED: usize = 16 << 10;
 const COLUMNS: usize = 1 << 10;
-/// The most rows that are converted at a time.
+/// The most rows that are converted at a time: as many as have a line each.
 pub(crate) const MOST_CONVERTED: usize = 256;
 
 /// How many rows of so many bytes are asked for ahead in data of so many; 0 for none.

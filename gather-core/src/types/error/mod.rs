@@ -328,7 +328,7 @@ pub enum Error {
         parameter: &'static str,
         /// The number of values given.
         len: usize,
-        /// The axis of data that is gathered along.
+        /// The axis of data that indices name rows of.
         axis: usize,
         /// The size of that axis.
         dim: usize,

@@ -6,10 +6,9 @@ use gather_core::{
     Bags, Element, EmbeddingBag, Error, Map, OutOfBounds, Par, Params, Reducible, Reduction, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::{self, BadIndex, BagRows, Dense, Rules};
-use gather_tests::values::bytes;
 use half::f16;
 
-use crate::support::{available_levels, mixed, narrow, view};
+use crate::support::{available_levels, mixed, narrow, same_bits, view};
 
 /// A number with the arithmetic of bags.
 pub(super) trait Value: Element + Reducible<Value = Self> {
@@ -142,13 +141,7 @@ fn doors<T: Element, U: Reducible<Value: Value>, P: Params>(
     expected: &Result<Vec<U::Value>, BadIndex>,
 ) {
     let what = |door: &str| format!("{door}: {} {op:?} {:?} {:?}", map.name(), data.shape(), ids.shape());
-    let same = |got: Result<Vec<U>, Error>, door: &str| match (expected, got) {
-        (Ok(expected), Ok(got)) => assert!(bytes(&got) == bytes(expected), "{}", what(door)),
-        (Err(bad), Err(Error::IndexOutOfRange { position, index, .. })) => {
-            assert_eq!((position, index), (bad.position, bad.index), "{}", what(door));
-        }
-        (expected, got) => panic!("{}: {:?}, {:?}", what(door), expected.as_ref().err(), got.err()),
-    };
+    let same = |got: Result<Vec<U>, Error>, door: &str| same_bits(expected.as_deref(), got.as_deref(), || what(door));
     same(op.run_map(map, data, bags, given).map(Tensor::into_vec), "fresh");
     let plan = op.plan_map(map, data.layout(), bags).unwrap();
     let shape = plan.output_shape().to_vec();

@@ -2,6 +2,7 @@
 //! policy, in bags and rows that are taken in one piece or in many.
 
 mod doors;
+mod params;
 
 use gather_core::maps::{self, Q8_0};
 use gather_core::{Bags, Element, EmbeddingBag, Error, Level, OutOfBounds, Par, Param, Params, Reducible, Reduction};
@@ -228,7 +229,9 @@ fn what_is_wrong_is_said() {
 
     let plan = op.plan_map(map, table.layout(), &bags).unwrap();
     let text = plan.explain().to_string();
-    assert!(text.contains("data +2 bytes\n  method accumulated, 256 rows converted at a time\n"), "{text}");
+    let converted =
+        "4 rows of 2 columns converted at a time\n  takes 2 bytes a row, converted into 8 bytes a row, 32 in all;";
+    assert!(text.contains(&format!("data +2 bytes\n  method accumulated, {converted}")), "{text}");
     assert_eq!(format!("{:?}", plan.clone()), text);
     assert_eq!(plan.run(&table, &ids, None, given).unwrap().as_slice(), [6.0, 8.0, 6.0, 8.0]);
     assert!(matches!(plan.run(&turned, &ids, None, given), Err(Error::PlanMismatch { .. })));
