@@ -192,7 +192,7 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///     elements: [Point, Rgba as x32];
 ///     indices: [i32, i64];
 ///     ranks: 1..=4, any;
-///     ops: [gather, gather_elements, gather_nd, batch_to_space, space_to_depth];
+///     ops: [gather, gather_elements, gather_nd, scatter_nd, batch_to_space, space_to_depth];
 /// }
 /// ```
 ///
@@ -209,7 +209,7 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// class    = "x8" | "x16" | "x32" | "x64" | "x128"
 /// index    = "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize"
 /// rank     = NUMBER | NUMBER "..=" NUMBER | "any"
-/// op       = "gather" | "gather_elements" | "gather_nd"
+/// op       = "gather" | "gather_elements" | "gather_nd" | "scatter_elements" | "scatter_nd"
 ///          | "batch_to_space" | "space_to_batch" | "depth_to_space" | "space_to_depth"
 /// width    = class | "rows"
 /// ```
@@ -230,8 +230,8 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. A call with operators on indices is refused
-/// where widths x index types x ranks exceed 648.
+/// All mistakes of a call are reported at once, each where it stands. A call is refused where widths x index types x
+/// ranks of gathers, and index types x ranks of scatters, exceed 648.
 ///
 /// # What is emitted
 ///
