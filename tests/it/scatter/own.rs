@@ -106,18 +106,18 @@ fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
 #[test]
 fn panels_run_by_the_kernel_of_the_loops_on_one() {
     // Three loops are left, of which one goes from panel to panel.
-    let (data, ids) = ([2usize, 300, 40], Layout::contiguous(&[2, 200, 40]).unwrap());
-    let updates = Layout::strided(&[2, 200, 40], &[8001, 40, 1]).unwrap();
+    let (data, ids) = ([2usize, 300, 64], Layout::contiguous(&[2, 200, 64]).unwrap());
+    let updates = Layout::strided(&[2, 200, 64], &[12801, 64, 1]).unwrap();
     let op = ScatterElements::new(1).reduction(Reduction::Add).level(Level::Scalar);
     let plan = |op: ScatterElements| op.plan::<f32, i32>(&data, &ids, &updates).unwrap();
     let (panels, blocks) = (plan(op.clone().method(Method::Panels)), plan(op.method(Method::Blocks)));
     assert_eq!(panels.explain().kernel(), "scatter_i32_r2__scalar", "{panels:?}");
     assert_eq!(blocks.explain().kernel(), "scatter_i32_r3__scalar", "{blocks:?}");
-    let start: Vec<f32> = (0..2 * 300 * 40).map(|at| (at % 11) as f32).collect();
-    let list: Vec<i32> = (0..2 * 200 * 40).map(|at| at * 7919 % 300).collect();
-    let new: Vec<f32> = (0..8001 + 8000).map(|at| (at % 13) as f32).collect();
-    let (start, list) = (View::new(&start, &data).unwrap(), View::new(&list, &[2, 200, 40]).unwrap());
-    let new = View::strided(&new, &[2, 200, 40], &[8001, 40, 1], 0).unwrap();
+    let start: Vec<f32> = (0..2 * 300 * 64).map(|at| (at % 11) as f32).collect();
+    let list: Vec<i32> = (0..2 * 200 * 64).map(|at| at * 7919 % 300).collect();
+    let new: Vec<f32> = (0..12801 + 12800).map(|at| (at % 13) as f32).collect();
+    let (start, list) = (View::new(&start, &data).unwrap(), View::new(&list, &[2, 200, 64]).unwrap());
+    let new = View::strided(&new, &[2, 200, 64], &[12801, 64, 1], 0).unwrap();
     let [panels, blocks] = [panels, blocks].map(|plan| plan.run(&start, &list, &new).unwrap());
     assert_eq!(panels.as_slice(), blocks.as_slice());
 }
