@@ -192,7 +192,7 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///     elements: [Point, Rgba as x32];
 ///     indices: [i32, i64];
 ///     ranks: 1..=4, any;
-///     ops: [gather, gather_elements, gather_nd, batch_to_space, space_to_depth];
+///     ops: [gather, gather_elements, gather_nd, scatter_nd, batch_to_space, space_to_depth];
 /// }
 /// ```
 ///
@@ -209,7 +209,7 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// class    = "x8" | "x16" | "x32" | "x64" | "x128"
 /// index    = "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize"
 /// rank     = NUMBER | NUMBER "..=" NUMBER | "any"
-/// op       = "gather" | "gather_elements" | "gather_nd"
+/// op       = "gather" | "gather_elements" | "gather_nd" | "scatter_elements" | "scatter_nd"
 ///          | "batch_to_space" | "space_to_batch" | "depth_to_space" | "space_to_depth"
 /// width    = class | "rows"
 /// ```
@@ -230,8 +230,8 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///
 /// # Errors
 ///
-/// All mistakes of a call are reported at once, each where it stands. A call with operators on indices is refused
-/// where widths x index types x ranks exceed 648.
+/// All mistakes of a call are reported at once, each where it stands. A call is refused where widths x index types x
+/// ranks of gathers, and index types x ranks of scatters, exceed 648.
 ///
 /// # What is emitted
 ///
@@ -307,12 +307,7 @@ macro_rules! map_kernels {
 /// A call names any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
 /// closure of two inputs: what is kept, and what is new. Both and the result have one type, which is an
 /// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
-/// [`Level`] if it is short and has no branches.
-///
-/// What counts is a chain for each element: the result for one update is what is kept at the next, and updates come in
-/// row-major order of their indices. So the closure should be a function of its inputs. How often it is called is not
-/// specified: loops of vectors may call it twice with the same inputs and use either result, elements are taken in any
-/// order among themselves, and calls that end in an error may have called it before.
+/// [`Level`] if it is short and has no branches. Updates come in row-major order, each perhaps more than once.
 ///
 /// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it.
 #[macro_export]

@@ -21,8 +21,9 @@ pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};
 pub use crate::kernels::{
-    Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar, SpaceArgs,
-    SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, space_nest_any, space_plane,
+    Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar,
+    ScatterEntry, SpaceArgs, SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, scatter_body,
+    space_nest_any, space_plane,
 };
 pub use crate::specialize::{batch_to_space, cannot_fail, gather, gather_map};
 pub use crate::types::asserts::assert_width;

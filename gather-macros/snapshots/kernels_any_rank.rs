@@ -239,6 +239,7 @@ static ANY: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_x16_i32_rn__scalar", gather_x16_i32_rn__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -256,6 +257,7 @@ static ANY: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -273,6 +275,7 @@ static ANY: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_x16_i32_rn__avx512", gather_x16_i32_rn__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -296,6 +299,7 @@ static ANY: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_x16_i32_rn__neon", gather_x16_i32_rn__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -319,6 +323,7 @@ static ANY: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_x16_i32_rn__simd128", gather_x16_i32_rn__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

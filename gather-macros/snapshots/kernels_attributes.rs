@@ -240,6 +240,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_x32_i32_rn__scalar", gather_x32_i32_rn__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -257,6 +258,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_x32_i32_rn__avx2", gather_x32_i32_rn__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -274,6 +276,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_x32_i32_rn__avx512", gather_x32_i32_rn__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -297,6 +300,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_x32_i32_rn__neon", gather_x32_i32_rn__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -320,6 +324,7 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_x32_i32_rn__simd128", gather_x32_i32_rn__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

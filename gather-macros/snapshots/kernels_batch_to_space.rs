@@ -207,6 +207,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[],
+                scatter: &[],
                 space: &[
                     private::SpaceEntry {
                         name: "rearrange_x32_r2__scalar",
@@ -222,6 +223,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[],
+                scatter: &[],
                 space: &[
                     private::SpaceEntry {
                         name: "rearrange_x32_r2__avx2",
@@ -237,6 +239,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[],
+                scatter: &[],
                 space: &[
                     private::SpaceEntry {
                         name: "rearrange_x32_r2__avx512",
@@ -258,6 +261,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[],
+                scatter: &[],
                 space: &[
                     private::SpaceEntry {
                         name: "rearrange_x32_r2__neon",
@@ -279,6 +283,7 @@ static BLOCKS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[],
+                scatter: &[],
                 space: &[
                     private::SpaceEntry {
                         name: "rearrange_x32_r2__simd128",

@@ -147,6 +147,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_x32_i32_r1__scalar", gather_x32_i32_r1__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -159,6 +160,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_x32_i32_r1__avx2", gather_x32_i32_r1__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -171,6 +173,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_x32_i32_r1__avx512", gather_x32_i32_r1__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -189,6 +192,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_x32_i32_r1__neon", gather_x32_i32_r1__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -207,6 +211,7 @@ pub static ONE: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_x32_i32_r1__simd128", gather_x32_i32_r1__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

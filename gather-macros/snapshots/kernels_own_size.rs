@@ -166,6 +166,7 @@ static POINTS: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_point_u32_r1__scalar", gather_point_u32_r1__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -178,6 +179,7 @@ static POINTS: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_point_u32_r1__avx2", gather_point_u32_r1__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -190,6 +192,7 @@ static POINTS: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_point_u32_r1__avx512", gather_point_u32_r1__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -208,6 +211,7 @@ static POINTS: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_point_u32_r1__neon", gather_point_u32_r1__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -226,6 +230,7 @@ static POINTS: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_point_u32_r1__simd128", gather_point_u32_r1__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

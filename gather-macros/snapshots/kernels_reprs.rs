@@ -238,6 +238,7 @@ static REPRS: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_x8_i64_r1__scalar", gather_x8_i64_r1__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -255,6 +256,7 @@ static REPRS: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_x8_i64_r1__avx2", gather_x8_i64_r1__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -272,6 +274,7 @@ static REPRS: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_x8_i64_r1__avx512", gather_x8_i64_r1__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -295,6 +298,7 @@ static REPRS: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_x8_i64_r1__neon", gather_x8_i64_r1__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -318,6 +322,7 @@ static REPRS: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_x8_i64_r1__simd128", gather_x8_i64_r1__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

@@ -236,6 +236,7 @@ static ROWS: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_rows_i64_r1__scalar", gather_rows_i64_r1__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -253,6 +254,7 @@ static ROWS: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_rows_i64_r1__avx2", gather_rows_i64_r1__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -270,6 +272,7 @@ static ROWS: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_rows_i64_r1__avx512", gather_rows_i64_r1__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -293,6 +296,7 @@ static ROWS: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_rows_i64_r1__neon", gather_rows_i64_r1__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -316,6 +320,7 @@ static ROWS: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_rows_i64_r1__simd128", gather_rows_i64_r1__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

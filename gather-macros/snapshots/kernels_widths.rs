@@ -249,6 +249,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::Scalar,
                     >("gather_x64_i64_r2__scalar", gather_x64_i64_r2__scalar),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -266,6 +267,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::Avx2,
                     >("gather_x64_i64_r2__avx2", gather_x64_i64_r2__avx2),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(target_arch = "x86_64")]
@@ -283,6 +285,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::Avx512,
                     >("gather_x64_i64_r2__avx512", gather_x64_i64_r2__avx512),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -306,6 +309,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::Neon,
                     >("gather_x64_i64_r2__neon", gather_x64_i64_r2__neon),
                 ],
+                scatter: &[],
                 space: &[],
             },
             #[cfg(
@@ -329,6 +333,7 @@ static WIDTHS: ::gather_core::KernelSet = {
                         private::Simd128,
                     >("gather_x64_i64_r2__simd128", gather_x64_i64_r2__simd128),
                 ],
+                scatter: &[],
                 space: &[],
             },
         ],

@@ -303,6 +303,7 @@ fn ops(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     }
     let is_listed = |(op, _): &&(&str, &str)| listed.contains(*op);
     grid.index_ops = name::INDEX_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
+    grid.scatter_ops = name::SCATTER_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
     grid.space_ops = name::SPACE_OPS.iter().filter(is_listed).map(|&(_, variant)| variant).collect();
 }
 
@@ -325,15 +326,17 @@ fn widths(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
 }
 
 fn budget(cx: &mut Ctxt, call: &Call, grid: &Grid) {
-    let factors = [grid.widths.len(), grid.reprs.len(), grid.ranks.len()];
-    let functions: usize = factors.iter().product();
-    if functions > name::BUDGET && !grid.index_ops.is_empty() {
-        let [widths, reprs, ranks] = factors;
+    let [widths, reprs, ranks] = [grid.widths.len(), grid.reprs.len(), grid.ranks.len()];
+    let gathers = if grid.index_ops.is_empty() { 0 } else { widths * reprs * ranks };
+    let scatters = if grid.scatter_ops.is_empty() { 0 } else { reprs * ranks };
+    let functions = gathers + scatters;
+    if functions > name::BUDGET {
+        let scatters = if scatters == 0 { String::new() } else { format!(", and {scatters} of scatters") };
         cx.error_on(
             &call.name,
             format!(
                 "this set has {functions} kernels for each level, more than {}: {widths} widths x {reprs} index types x \
-                 {ranks} ranks; list fewer, or split the set",
+                 {ranks} ranks{scatters}; list fewer, or split the set",
                 name::BUDGET
             ),
         );

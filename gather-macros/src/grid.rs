@@ -53,8 +53,10 @@ pub(crate) struct Grid {
     pub(crate) reprs: Vec<&'static str>,
     /// Ranks of loop nests, ascending; 0, last, for any.
     pub(crate) ranks: Vec<u8>,
-    /// The operators on indices, by the names of their `Op`s.
+    /// The gathers, by the names of their `Op`s.
     pub(crate) index_ops: Vec<&'static str>,
+    /// The scatters, likewise.
+    pub(crate) scatter_ops: Vec<&'static str>,
     /// The operators that rearrange space, likewise.
     pub(crate) space_ops: Vec<&'static str>,
 }

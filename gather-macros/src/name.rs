@@ -69,9 +69,13 @@ pub(crate) const LEVELS: &[Level] = &[
     Level { name: "simd128", variant: "Simd128", needs: Needs::Target("wasm32", "simd128") },
 ];
 
-/// The operators on indices, which share their kernels, and the names of their `Op`s.
+/// The gathers, which share their kernels, and the names of their `Op`s.
 pub(crate) const INDEX_OPS: [(&str, &str); 3] =
     [("gather", "Gather"), ("gather_elements", "GatherElements"), ("gather_nd", "GatherNd")];
+
+/// The scatters, which share their kernels, and the names of their `Op`s.
+pub(crate) const SCATTER_OPS: [(&str, &str); 2] =
+    [("scatter_elements", "ScatterElements"), ("scatter_nd", "ScatterNd")];
 
 /// The operators that rearrange space, which have no indices and share their kernels, and the names of their `Op`s.
 pub(crate) const SPACE_OPS: [(&str, &str); 4] = [
@@ -83,7 +87,7 @@ pub(crate) const SPACE_OPS: [(&str, &str); 4] = [
 
 /// The names of all operators.
 pub(crate) fn ops() -> Vec<&'static str> {
-    INDEX_OPS.iter().chain(&SPACE_OPS).map(|(op, _)| *op).collect()
+    INDEX_OPS.iter().chain(&SCATTER_OPS).chain(&SPACE_OPS).map(|(op, _)| *op).collect()
 }
 
 /// The index types and the names of their `IndexType`s.
@@ -119,8 +123,8 @@ const SYNONYMS: [(&str, &str); 4] =
 /// The most loops of a loop nest that is unrolled.
 pub(crate) const MAX_RANK: u8 = 8;
 
-/// The most functions that one call may emit for the index operators at each level: one and a half times as many as
-/// gather-core's own sets have together.
+/// The most functions that one call may emit for the operators on indices at each level: one and a half times as many
+/// as gather-core's own sets have together for gathers.
 pub(crate) const BUDGET: usize = 648;
 
 /// The most parameters of a map.

@@ -19,7 +19,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 21] = [
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -98,6 +98,17 @@ const CASES: [Case; 20] = [
             indices: [i32];
             ranks: 2..=3;
             ops: [batch_to_space];
+        ",
+    },
+    Case {
+        name: "kernels_scatter",
+        expand: kernels,
+        call: "
+            static SCATTERS;
+            elements: [f32];
+            indices: [i32];
+            ranks: 3, any;
+            ops: [scatter_elements, scatter_nd];
         ",
     },
     Case {

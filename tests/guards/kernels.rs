@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 
 use gather_core::{
-    BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Mode, Op, Registry,
-    SpaceAttributes, SpaceOperator, SpaceToBatch, SpaceToDepth,
+    BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Mode, Op, OutOfBounds,
+    Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, SpaceAttributes,
+    SpaceOperator, SpaceToBatch, SpaceToDepth,
 };
 use gather_tests::oracle::{self, Dense};
+use gather_tests::support::view;
 
 use crate::{IndexOp, PLACES, Pages, Picks, Sample, lengths, levels, samples};
 
@@ -59,7 +61,43 @@ impl Runs<'_> {
         self.pages.index(&PLACES, &op, (data, picks, &expected));
     }
 
-    /// All three operators: every length in nests of one loop, and nests of up to nine.
+    fn scatter_elements<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
+        let updates = samples::<T>(&picks.exact.shape);
+        let expected = oracle::scatter_elements(data, &picks.exact, &updates, 0, picks.rules, |_, &new| new).unwrap();
+        self.scatter(Op::ScatterElements, ScatterElements::new(0), picks, (data, &updates, &expected));
+    }
+
+    fn scatter_nd<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
+        let updates = samples::<T>(&picks.exact.shape[..picks.exact.shape.len() - 1]);
+        let expected = oracle::scatter_nd(data, &picks.exact, &updates, 0, picks.rules, |_, &new| new).unwrap();
+        self.scatter(Op::ScatterNd, ScatterNd::new(), picks, (data, &updates, &expected));
+    }
+
+    /// Replaces elements of a copy of data, with the result next to the guards, and the updates where data is of a
+    /// gather.
+    fn scatter<T: Sample, I: Index, A: ScatterAttributes + Debug>(
+        &mut self,
+        op: Op,
+        operator: ScatterOperator<A>,
+        picks: &Picks<I>,
+        (data, updates, expected): (&Dense<T>, &Dense<T>, &Dense<T>),
+    ) {
+        let out = match picks.out {
+            OutOfBounds::Error => ScatterOutOfBounds::Error,
+            OutOfBounds::Clamp => ScatterOutOfBounds::Clamp,
+            OutOfBounds::Wrap => ScatterOutOfBounds::Wrap,
+            _ => ScatterOutOfBounds::Drop,
+        };
+        let operator = operator.negative_index(picks.negative).out_of_bounds(out).level(self.level);
+        let layouts = [&data.shape, &picks.exact.shape, &updates.shape].map(|shape| spread(shape));
+        let plan = operator.plan_on::<T, I>(&layouts[0], &layouts[1], &layouts[2]).unwrap();
+        self.ran.insert((op, plan.explain().kernel()));
+        let what = || format!("{operator:?} on {} {:?}, {} {:?}", T::DTYPE, data.shape, I::TYPE, picks.exact.shape);
+        let tensors = (updates, &picks.narrow, expected);
+        self.pages.hold(&PLACES, tensors, |new, ids, out| operator.run_into(&view(data), ids, new, out), what);
+    }
+
+    /// All operators on indices: every length in nests of one loop, and nests of up to nine.
     fn indices<T: Sample, I: Index + TryFrom<i128>>(&mut self) {
         let (list, table) = (samples::<T>(&[7]), samples::<T>(&[3, 4]));
         let (picks, tuples) = (Picks::<I>::new(&[MOST], 7, 3), Picks::<I>::new(&[MOST, 2], 3, 6));
@@ -67,12 +105,17 @@ impl Runs<'_> {
             self.gather(&list, &Picks::<I>::new(&[count], 7, number));
             self.gather_elements(&list, &picks.first(count));
             self.gather_nd(&table, &tuples.first(count));
+            self.scatter_elements(&samples::<T>(&[count]), &Picks::<I>::new(&[count], count.max(1), number));
+            self.scatter_nd(&table, &tuples.first(count));
         }
         for rank in 2..=9 {
             let shape = shape(rank, if rank < 5 { 19 } else { 5 });
             self.gather(&list, &Picks::<I>::new(&shape, 7, rank));
             self.gather_elements(&samples::<T>(&shape), &Picks::<I>::new(&shape, 2, rank + 1));
-            self.gather_nd(&table, &Picks::<I>::new(&[&shape[..], &[2]].concat(), 3, rank + 2));
+            self.scatter_elements(&samples::<T>(&shape), &Picks::<I>::new(&shape, 2, rank));
+            let tuples = Picks::<I>::new(&[&shape[..], &[2]].concat(), 3, rank + 2);
+            self.gather_nd(&table, &tuples);
+            self.scatter_nd(&table, &tuples);
         }
     }
 
@@ -160,9 +203,9 @@ fn every_kernel<T: Sample>() {
     }
     // Empty index lists need no kernel.
     ran.retain(|(_, name)| name.contains("__"));
-    // Three operators share the kernels of 8 index types x 9 ranks (1 to 8 and any), and the four without indices those
-    // of 9 ranks.
-    assert_eq!(ran.len(), levels().count() * (3 * 8 * 9 + 4 * 9));
+    // Three gathers share the kernels of 8 index types x 9 ranks (1 to 8 and any), two scatters as many, and the four
+    // operators without indices those of 9 ranks.
+    assert_eq!(ran.len(), levels().count() * (3 * 8 * 9 + 2 * 8 * 9 + 4 * 9));
     let registry = Registry::builtin();
     let rows = registry.kernels().filter(|row| row.dtype.size() == size_of::<T>() && row.level.is_available());
     for row in rows {

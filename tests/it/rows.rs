@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use gather_core::{
     BatchToSpace, DynView, Element, Gather, GatherElements, GatherNd, Index, IndexType, KernelInfo, Level,
-    NegativeIndex, Op, OutOfBounds, Registry,
+    NegativeIndex, Op, OutOfBounds, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds,
 };
 use gather_tests::oracle::{self, Dense, Rule, Rules};
 use half::{bf16, f16};
@@ -95,6 +95,32 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
             assert_eq!(dense(&got), oracle::gather_nd(&data, &indices, 0, ZERO, &fill).unwrap(), "{row:?}");
+        }
+        Op::ScatterElements => {
+            let shape = shape(rank, lanes);
+            let (data, updates) = (Dense::from_fn(&shape, T::sample), Dense::from_fn(&shape, |at| T::sample(at + 7)));
+            let indices = Dense::from_fn(&shape, |at| index(at, shape[0]));
+            let op = ScatterElements::new(0).out_of_bounds(ScatterOutOfBounds::Drop).level(row.level);
+            let (spread, narrowed) = (Spread::new(&updates), narrow::<I>(&indices));
+            let narrowed = Spread::new(&narrowed);
+            let (ids, new) = (narrowed.view(), spread.view());
+            assert_kernel(row, &op.plan::<T, I>(&shape, ids.layout(), new.layout()).unwrap().explain());
+            let got = dense(&op.run(&view(&data), &ids, &new).unwrap());
+            let replace = |_: &T, new: &T| *new;
+            assert_eq!(got, oracle::scatter_elements(&data, &indices, &updates, 0, ZERO, replace).unwrap(), "{row:?}");
+        }
+        Op::ScatterNd => {
+            let shape = shape(rank, lanes);
+            let (data, updates) = (Dense::from_fn(&[3, 4], T::sample), Dense::from_fn(&shape, |at| T::sample(at + 7)));
+            let indices = Dense::from_fn(&[&shape[..], &[2]].concat(), |at| index(at, 3));
+            let op = ScatterNd::new().out_of_bounds(ScatterOutOfBounds::Drop).level(row.level);
+            let (spread, narrowed) = (Spread::new(&updates), narrow::<I>(&indices));
+            let narrowed = Spread::new(&narrowed);
+            let (ids, new) = (narrowed.view(), spread.view());
+            assert_kernel(row, &op.plan::<T, I>(&[3, 4], ids.layout(), new.layout()).unwrap().explain());
+            let got = dense(&op.run(&view(&data), &ids, &new).unwrap());
+            let replace = |_: &T, new: &T| *new;
+            assert_eq!(got, oracle::scatter_nd(&data, &indices, &updates, 0, ZERO, replace).unwrap(), "{row:?}");
         }
         op => panic!("{op} takes no indices"),
     }
@@ -219,12 +245,12 @@ fn the_table_has_every_combination_once() {
     assert_eq!(keys.len(), rows.len());
     let levels = compiled_levels();
     // 15 data types, 10 index types, ranks 1..=8 and any.
-    assert_eq!(rows.len(), levels * (3 * 15 * 10 * 9 + 4 * 15 * 9));
+    assert_eq!(rows.len(), levels * (5 * 15 * 10 * 9 + 4 * 15 * 9));
     let names: HashSet<_> = rows.iter().map(|row| row.name).collect();
     assert_eq!(
         names.len(),
-        levels * (5 * 8 * 9 + 5 * 9),
-        "machine code is shared by width, and by the operators on indices"
+        levels * (5 * 8 * 9 + 8 * 9 + 5 * 9),
+        "machine code is shared by width, by the gathers, and by the scatters of every width"
     );
 }
 

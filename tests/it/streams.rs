@@ -15,8 +15,8 @@ fn streamed_rows_share_lines() {
             let most = if out_of_bounds == OutOfBounds::Error { 40 } else { 47 };
             let picks = Dense::from_fn(&[n], |at| (at * 7919 % most) as i128);
             let expected = oracle::gather(&data, &picks, 0, 0, rules, &0).expect("indices in range, or a policy");
-            for (first, level) in [0, 1, 16, 63].into_iter().flat_map(|first| available_levels().into_iter().map(move |level| (first, level)))
-            {
+            let levels = available_levels();
+            for (first, level) in [0, 1, 16, 63].into_iter().flat_map(|first| levels.iter().map(move |&l| (first, l))) {
                 let op = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds).level(level);
                 let op = if cfg!(target_arch = "x86_64") { op.method(Method::Streamed) } else { op };
                 let mut room = vec![0xEEu8; first + n * row + 1];

@@ -136,13 +136,13 @@ impl<A: ScatterAttributes + Sync> Operator for ScatterOperator<A> {
     }
 
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        self.run_dyn_into(&views.data, views.indices()?, views.updates()?, out).map_err(python)
+        self.run_dyn_into(&KERNELS, &views.data, views.indices()?, views.updates()?, out).map_err(python)
     }
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
         let (data, indices, updates) = (&inputs.data, inputs.indices()?, inputs.updates()?);
         let index = index_type(indices.dtype()).map_err(python)?;
-        boxed(self.plan_dyn(data.dtype(), data.layout().shape(), index, indices.layout(), updates.layout()))
+        boxed(self.plan_dyn(&KERNELS, data.dtype(), data.layout().shape(), index, indices.layout(), updates.layout()))
     }
 
     fn calculates(&self) -> bool {
@@ -161,7 +161,7 @@ impl IndexAdd {
         updates: &Layout,
     ) -> PyResult<DynScatterPlan> {
         let index = index_type(indices.0).map_err(python)?;
-        self.0.plan_adjoint_dyn(data.0, data.1, index, indices.1, updates).map_err(python)
+        self.0.plan_adjoint_dyn(&KERNELS, data.0, data.1, index, indices.1, updates).map_err(python)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The built-in kernels, a set for each representation of indices, so that a program links only those that it uses.
+//! The built-in kernels: two sets for each representation of indices, one for gathers and one for scatters, so that a
+//! program links only those that it uses.
 //!
 //! ARCHITECTURE.md lists what to touch for a new data type, index type or rank: its name below, and more.
 
@@ -26,23 +27,27 @@ macro_rules! builtin {
             widths: [x128, rows];
         }
     };
-    ($($name:ident: $index:ident;)*) => {$(
+    ($($gathers:ident, $scatters:ident: $index:ident;)*) => {$(
         builtin! {
-            /// The built-in kernels for indices of one representation; pointer-sized ones have that of their width.
-            $name, indices: [$index], ops: [gather, gather_elements, gather_nd]
+            /// The built-in gathers by indices of one representation; pointer-sized ones have that of their width.
+            $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd]
+        }
+        builtin! {
+            /// The built-in scatters, likewise.
+            $scatters, indices: [$index], ops: [scatter_elements, scatter_nd]
         }
     )*};
 }
 
 builtin! {
-    GATHER_I8: i8;
-    GATHER_I16: i16;
-    GATHER_I32: i32;
-    GATHER_I64: i64;
-    GATHER_U8: u8;
-    GATHER_U16: u16;
-    GATHER_U32: u32;
-    GATHER_U64: u64;
+    GATHER_I8, SCATTER_I8: i8;
+    GATHER_I16, SCATTER_I16: i16;
+    GATHER_I32, SCATTER_I32: i32;
+    GATHER_I64, SCATTER_I64: i64;
+    GATHER_U8, SCATTER_U8: u8;
+    GATHER_U16, SCATTER_U16: u16;
+    GATHER_U32, SCATTER_U32: u32;
+    GATHER_U64, SCATTER_U64: u64;
 }
 
 builtin! {
@@ -51,12 +56,29 @@ builtin! {
 }
 
 /// Every built-in set.
-pub(crate) const BUILTIN: [&KernelSet; 9] =
-    [&GATHER_I8, &GATHER_I16, &GATHER_I32, &GATHER_I64, &GATHER_U8, &GATHER_U16, &GATHER_U32, &GATHER_U64, &REARRANGE];
+pub(crate) const BUILTIN: [&KernelSet; 17] = [
+    &GATHER_I8,
+    &GATHER_I16,
+    &GATHER_I32,
+    &GATHER_I64,
+    &GATHER_U8,
+    &GATHER_U16,
+    &GATHER_U32,
+    &GATHER_U64,
+    &SCATTER_I8,
+    &SCATTER_I16,
+    &SCATTER_I32,
+    &SCATTER_I64,
+    &SCATTER_U8,
+    &SCATTER_U16,
+    &SCATTER_U32,
+    &SCATTER_U64,
+    &REARRANGE,
+];
 
-/// The built-in set for an index type. Where the type is a constant, no other set is linked.
+/// The built-in gathers by an index type. Where the type is a constant, no other set is linked.
 #[inline(always)]
-pub(crate) fn builtin_of(index: IndexType) -> &'static KernelSet {
+pub(crate) fn gathers_of(index: IndexType) -> &'static KernelSet {
     match index.fixed_width() {
         IndexType::I8 => &GATHER_I8,
         IndexType::I16 => &GATHER_I16,
@@ -66,6 +88,21 @@ pub(crate) fn builtin_of(index: IndexType) -> &'static KernelSet {
         IndexType::U16 => &GATHER_U16,
         IndexType::U32 => &GATHER_U32,
         IndexType::U64 | IndexType::Usize => &GATHER_U64,
+    }
+}
+
+/// The built-in scatters by an index type, likewise.
+#[inline(always)]
+pub(crate) fn scatters_of(index: IndexType) -> &'static KernelSet {
+    match index.fixed_width() {
+        IndexType::I8 => &SCATTER_I8,
+        IndexType::I16 => &SCATTER_I16,
+        IndexType::I32 => &SCATTER_I32,
+        IndexType::I64 | IndexType::Isize => &SCATTER_I64,
+        IndexType::U8 => &SCATTER_U8,
+        IndexType::U16 => &SCATTER_U16,
+        IndexType::U32 => &SCATTER_U32,
+        IndexType::U64 | IndexType::Usize => &SCATTER_U64,
     }
 }
 

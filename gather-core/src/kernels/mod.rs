@@ -130,7 +130,7 @@ pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
 pub use args::{IndexArgs, Outcome};
 pub(crate) use bodies::MOST_PREFETCHED;
-pub use bodies::{Body, State, body};
+pub use bodies::{Body, State, body, scatter_body};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
@@ -145,7 +145,7 @@ pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub use space::args::{SpaceArgs, SpaceCursor};
 pub use space::space_plane;
 pub(crate) use table::IndexKernel;
-pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, SpaceEntry, Tables, WidthRow};
+pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, ScatterEntry, SpaceEntry, Tables, WidthRow};
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -89,22 +89,13 @@ impl Registry {
     #[must_use]
     pub fn select(&self, key: &KernelKey) -> Option<KernelInfo> {
         self.sets.iter().rev().find_map(|set| {
-            let width = set.width_of(key.dtype)?;
-            let (name, exact) = match (key.op, key.index) {
-                (op, None) if op.rearranges() && set.lists(op) => {
-                    (set.space_kernel(width, key.rank, key.level)?.name, set.has_rank(key.rank))
-                }
-                (op, Some(index)) => {
-                    (set.index_kernel(op, width, index, key.rank, key.level)?.name, set.has_rank(key.rank))
-                }
-                (_, None) => return None,
-            };
             let KernelKey { op, dtype, index, rank, level } = *key;
-            Some(KernelInfo { op, dtype, index, rank: exact.then_some(rank), level, name })
+            let name = kernel_name(set, op, set.width_of(dtype)?, index, rank, level)?;
+            Some(KernelInfo { op, dtype, index, rank: set.has_rank(rank).then_some(rank), level, name })
         })
     }
 
-    /// The kernels for calls of an index operator; `None` where no set knows the data type.
+    /// The kernels for calls of a gather; `None` where no set knows the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
         let takes = |set: &&&KernelSet| set.takes(op, index);
         let shaped = self.shaped(op, dtype, Some(index));
@@ -116,6 +107,12 @@ impl Registry {
             None => shaped.map(|_| Kernels::builtin(index))?,
         };
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
+    }
+
+    /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
+    pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
+        let own = self.known(dtype)?.find(|set| set.takes(op.scatter(), index));
+        Some(Kernels::scatters(own.copied(), index))
     }
 
     /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
@@ -148,6 +145,23 @@ impl Default for Registry {
     }
 }
 
+/// The name of the kernel of an operator in a set; `None` where it has none.
+fn kernel_name(
+    set: &KernelSet,
+    op: Op,
+    width: usize,
+    index: Option<IndexType>,
+    rank: usize,
+    level: Level,
+) -> Option<&'static str> {
+    Some(match index {
+        None if op.rearranges() && set.lists(op) => set.space_kernel(width, rank, level)?.name,
+        None => return None,
+        Some(index) if op.scatters() => set.scatter_kernel(op, index, rank, level)?.name,
+        Some(index) => set.index_kernel(op, width, index, rank, level)?.name,
+    })
+}
+
 /// The kernels of a set for declared shapes, level by level.
 fn shaped_rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
     let of_level = |&level| set.shaped_rows().iter().map(move |row| row.info(level));
@@ -167,10 +181,7 @@ fn rows(set: &'static KernelSet) -> impl Iterator<Item = KernelInfo> {
                         let loops = usize::from(rank);
                         // Loop nests of a rank without a kernel of its own are run by the kernel for any rank.
                         let wanted = if rank == 0 { usize::MAX } else { loops };
-                        let name = match index {
-                            None => set.space_kernel(element.width, wanted, level.level)?.name,
-                            Some(index) => set.index_kernel(op, element.width, index, wanted, level.level)?.name,
-                        };
+                        let name = kernel_name(set, op, element.width, index, wanted, level.level)?;
                         let rank = (rank != 0).then_some(loops);
                         Some(KernelInfo { op, dtype: element.dtype, index, rank, level: level.level, name })
                     })

@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{REARRANGE, builtin_of};
+use crate::kernels::builtin::{REARRANGE, gathers_of, scatters_of};
 use crate::kernels::shaped::row::ShapedRow;
-use crate::kernels::table::{IndexEntry, KernelSet, SpaceEntry};
+use crate::kernels::table::{IndexEntry, KernelSet, ScatterEntry, SpaceEntry};
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::op::Op;
@@ -19,20 +19,31 @@ pub(crate) struct Kernels {
 }
 
 impl Kernels {
-    /// The built-in kernels for an index type that is known to the compiler, which links no others.
+    /// The built-in kernels of the gathers for an index type that is known to the compiler, which links no others.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        Kernels { own: None, builtin: builtin_of(I::TYPE), shaped: &[] }
+        Kernels { own: None, builtin: gathers_of(I::TYPE), shaped: &[] }
     }
 
-    /// The built-in kernels for an index type.
+    /// The built-in kernels of the gathers for an index type.
     pub(crate) fn builtin(index: IndexType) -> Self {
-        Kernels { own: None, builtin: builtin_of(index), shaped: &[] }
+        Kernels { own: None, builtin: gathers_of(index), shaped: &[] }
     }
 
-    /// The kernels of a set, and the built-in ones for what it lacks.
+    /// The kernels of a set for the gathers, and the built-in ones for what it lacks.
     pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
-        Kernels { own: Some(own), builtin: builtin_of(index), shaped: &[] }
+        Kernels { own: Some(own), builtin: gathers_of(index), shaped: &[] }
+    }
+
+    /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.
+    #[inline(always)]
+    pub(crate) fn scatters_of<I: Index>() -> Self {
+        Kernels { own: None, builtin: scatters_of(I::TYPE), shaped: &[] }
+    }
+
+    /// The kernels of a set for the scatters, if there is one, and the built-in ones for what it lacks.
+    pub(crate) fn scatters(own: Option<&'static KernelSet>, index: IndexType) -> Self {
+        Kernels { own, builtin: scatters_of(index), shaped: &[] }
     }
 
     /// The built-in kernels of the operators that rearrange space.
@@ -56,7 +67,7 @@ impl Kernels {
         self.shaped
     }
 
-    /// The kernel of an index operator for rows of `row` bytes.
+    /// The kernel of a gather for rows of `row` bytes.
     #[inline]
     pub(crate) fn index_kernel(
         &self,
@@ -67,6 +78,12 @@ impl Kernels {
         level: Level,
     ) -> &'static IndexEntry {
         self.find(row, |set, width| set.index_kernel(op, width, index, rank, level))
+    }
+
+    /// The kernel of a scatter.
+    pub(crate) fn scatter_kernel(&self, op: Op, index: IndexType, rank: usize, level: Level) -> &'static ScatterEntry {
+        let find = |set: &'static KernelSet| set.scatter_kernel(op, index, rank, level);
+        self.own.and_then(find).or_else(|| find(self.builtin)).expect(BUILTIN)
     }
 
     /// The kernel of the operators that rearrange space for rows of `row` bytes.
@@ -82,6 +99,8 @@ impl Kernels {
         let (own, builtin) = (self.own, self.builtin);
         let found = own.and_then(|set| find(set, set.width(row)?));
         let found = found.or_else(|| find(builtin, builtin.width(row).or(builtin.rows())?));
-        found.expect("there is a built-in kernel for every width, index type, rank and level")
+        found.expect(BUILTIN)
     }
 }
+
+const BUILTIN: &str = "there is a built-in kernel for every width, index type, rank and level";

@@ -32,7 +32,8 @@ pub struct Tables {
     pub indices: &'static [IndexRow],
     /// Ranks of loop nests in order; 0, last, for any.
     pub ranks: &'static [u8],
-    /// The operators: those on indices run on `LevelTable::index`, those that rearrange space on `LevelTable::space`.
+    /// The operators: gathers run on `LevelTable::index`, scatters on `LevelTable::scatter`, those that rearrange space
+    /// on `LevelTable::space`.
     pub ops: &'static [Op],
     /// Widths.
     pub widths: &'static [WidthRow],
@@ -74,8 +75,10 @@ pub struct WidthRow {
 pub struct LevelTable {
     /// The level.
     pub level: Level,
-    /// Ordered by width, representation, rank; empty without an operator on indices.
+    /// Ordered by width, representation, rank; empty without a gather.
     pub index: &'static [IndexEntry],
+    /// Ordered by representation, rank; empty without a scatter.
+    pub scatter: &'static [ScatterEntry],
     /// Ordered by width, rank; empty without an operator that rearranges space.
     pub space: &'static [SpaceEntry],
 }
@@ -102,6 +105,15 @@ impl IndexEntry {
     }
 }
 
+/// A kernel of the scatters under its name.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterEntry {
+    /// The function's name.
+    pub name: &'static str,
+    /// The function.
+    pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
+}
+
 /// A kernel of the operators that rearrange space under its name.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceEntry {
@@ -113,8 +125,8 @@ pub struct SpaceEntry {
 
 /// A set of kernels: what [`kernels!`](crate::kernels!) makes a static of.
 ///
-/// Invariant T1: each kernel of the tables runs what its place says: the width, the representation, the rank and the
-/// level.
+/// Invariant T1: each kernel of the tables runs what its place says: the operator, the width, the representation, the
+/// rank and the level.
 pub struct KernelSet {
     tables: Tables,
     lookup: Lookup,
@@ -149,7 +161,7 @@ const MAX_RANK: usize = limit!(max_rank);
 
 /// The macro knows every operator, index type and level.
 const _: () = {
-    assert!(OPS == Op::SpaceToDepth as usize + 1);
+    assert!(OPS == Op::ScatterNd as usize + 1);
     assert!(INDEX_TYPES == IndexType::ALL.len());
     assert!(limit!(levels) == Level::ALL.len());
 };
@@ -217,11 +229,13 @@ impl KernelSet {
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn new(tables: Tables) -> Self {
-        let (mut gathers, mut spaces) = (0, 0);
+        let (mut gathers, mut scatters, mut spaces) = (0, 0, 0);
         let mut i = 0;
         while i < tables.ops.len() {
             if tables.ops[i].rearranges() {
                 spaces = tables.widths.len() * tables.ranks.len();
+            } else if tables.ops[i].scatters() {
+                scatters = tables.reprs.len() * tables.ranks.len();
             } else {
                 gathers = tables.widths.len() * tables.reprs.len() * tables.ranks.len();
             }
@@ -230,7 +244,8 @@ impl KernelSet {
         let mut level = 0;
         while level < tables.levels.len() {
             let table = &tables.levels[level];
-            assert!(table.index.len() == gathers && table.space.len() == spaces, "a kernel table of another length");
+            let is_whole = table.index.len() == gathers && table.scatter.len() == scatters;
+            assert!(is_whole && table.space.len() == spaces, "a kernel table of another length");
             level += 1;
         }
         let mut row = 0;
@@ -271,8 +286,8 @@ impl KernelSet {
     /// The number of distinct functions in the set.
     #[must_use]
     pub fn functions(&self) -> usize {
-        let of_ranks: usize = self.tables.levels.iter().map(|level| level.index.len() + level.space.len()).sum();
-        of_ranks + self.shaped.len() * ShapedRow::LEVELS.len()
+        let of_level = |level: &LevelTable| level.index.len() + level.scatter.len() + level.space.len();
+        self.tables.levels.iter().map(of_level).sum::<usize>() + self.shaped.len() * ShapedRow::LEVELS.len()
     }
 
     pub(crate) fn tables(&self) -> &Tables {
@@ -303,7 +318,7 @@ impl KernelSet {
     /// Whether an operator is in the set's list.
     #[inline]
     pub(crate) fn lists(&self, op: Op) -> bool {
-        self.lookup.ops[op as usize]
+        self.lookup.ops.get(op as usize).is_some_and(|&listed| listed)
     }
 
     /// Whether the set has kernels of an operator for an index type.
@@ -336,7 +351,7 @@ impl KernelSet {
         Some(&self.tables.levels[usize::from(self.lookup.levels[level as usize]?)])
     }
 
-    /// The kernel of an index operator.
+    /// The kernel of a gather.
     #[inline]
     pub(crate) fn index_kernel(
         &self,
@@ -346,11 +361,27 @@ impl KernelSet {
         rank: usize,
         level: Level,
     ) -> Option<&'static IndexEntry> {
-        if op.rearranges() || !self.lists(op) {
+        if op.rearranges() || op.scatters() || !self.lists(op) {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
         self.level(level)?.index.get((width * self.tables.reprs.len() + repr) * self.tables.ranks.len() + rank)
+    }
+
+    /// The kernel of a scatter.
+    #[inline]
+    pub(crate) fn scatter_kernel(
+        &self,
+        op: Op,
+        index: IndexType,
+        rank: usize,
+        level: Level,
+    ) -> Option<&'static ScatterEntry> {
+        if !op.scatters() || !self.lists(op) {
+            return None;
+        }
+        let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
+        self.level(level)?.scatter.get(repr * self.tables.ranks.len() + rank)
     }
 
     /// The kernel of the operators that rearrange space.

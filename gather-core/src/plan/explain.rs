@@ -54,7 +54,7 @@ impl<'a> Explain<'a> {
         };
         match self.plan {
             Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
-            Kind::Reduce(plan, _) => name(plan.action(), "scatter"),
+            Kind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
             Kind::Bag(plan) => name(plan.action(), "bag"),
             Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }

@@ -9,7 +9,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{KernelOf, ReduceFns};
+use crate::kernels::reduce::ReduceFns;
 use crate::kernels::select::Kernels;
 use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, LINE, Loop, fits_i32};
 use crate::plan::fold::{Loops, count, fold};
@@ -33,10 +33,9 @@ pub(crate) struct ReduceRequest {
     pub(crate) op: Op,
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
-    /// The kernels for the index type.
-    pub(crate) kernel_of: KernelOf,
-    /// What copies data where the result is no longer the same tensor.
     pub(crate) kernels: Kernels,
+    /// Gathers, which copy data where the result is not the same tensor.
+    pub(crate) copying: Kernels,
     pub(crate) reducer: ReduceFns,
     /// Whether what the destination holds counts.
     pub(crate) include_self: bool,
@@ -53,7 +52,9 @@ pub(crate) struct ReduceRequest {
 /// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and those of the
 ///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that differ
 ///   in a free loop reach different elements of the destination.
-/// - **P2** `spec`, `stride` and `kernel` belong together, as in a plan of a gather.
+/// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
+///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
+///   that run on a panel: all but the first `panels.moving` free ones.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -66,6 +67,7 @@ pub(crate) struct ReducePlan {
     spec: KernelSpec,
     /// P2.
     kernel: IndexKernel,
+    kernel_name: &'static str,
     reducer: ReduceFns,
     include_self: bool,
     /// Elements of a row.
@@ -118,6 +120,8 @@ impl ReducePlan {
         let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
         let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
         let (method, grouped, panels) = nest.choose(request, fits, panels)?;
+        let rank = loops.len() - panels.as_ref().map_or(0, |panels| panels.moving);
+        let entry = request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
         let prefetch_distance = if panels.is_some() { 0 } else { nest.prefetch_distance(method) };
         let next_slice_bytes = nest.next_slice_bytes(method);
         let work = Work { bytes, rows: count(&loops) };
@@ -152,7 +156,8 @@ impl ReducePlan {
             axes: SmallVec::from_slice(&lowered.axes),
             loops,
             stride,
-            kernel: (request.kernel_of)(level, method),
+            kernel: entry.run,
+            kernel_name: entry.name,
             spec,
             reducer: request.reducer,
             include_self: request.include_self,
@@ -188,6 +193,10 @@ impl ReducePlan {
 
     pub(crate) fn kernel(&self) -> IndexKernel {
         self.kernel
+    }
+
+    pub(crate) fn kernel_name(&self) -> &'static str {
+        self.kernel_name
     }
 
     pub(crate) fn reducer(&self) -> &ReduceFns {

@@ -48,6 +48,19 @@ impl Op {
         }
     }
 
+    /// Whether the operator is a scatter.
+    pub(crate) const fn scatters(self) -> bool {
+        matches!(self, Op::ScatterElements | Op::ScatterNd)
+    }
+
+    /// The scatter whose kernels run the operator, or the adjoint of a gather.
+    pub(crate) const fn scatter(self) -> Self {
+        match self {
+            Op::GatherElements | Op::ScatterElements => Op::ScatterElements,
+            _ => Op::ScatterNd,
+        }
+    }
+
     /// Whether the operator rearranges space, and so has no indices.
     pub(crate) const fn rearranges(self) -> bool {
         matches!(self, Op::BatchToSpace | Op::SpaceToBatch | Op::DepthToSpace | Op::SpaceToDepth)

@@ -1,5 +1,6 @@
-//! The kernels: one named function for each width x representation x rank x level, which the operators on indices
-//! share, and one for each width x rank x level, which those that rearrange space share.
+//! The kernels: one named function for each width x representation x rank x level, which the gathers share, one for each
+//! representation x rank x level, which the scatters share, and one for each width x rank x level, which the operators
+//! that rearrange space share.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -14,7 +15,7 @@ pub(crate) struct Kernel {
     pub(crate) name: Ident,
     /// Its definition.
     pub(crate) item: TokenStream,
-    /// Its width, index type and level; nothing where there are no indices.
+    /// Its width, index type and level; nothing but for gathers.
     pub(crate) types: TokenStream,
 }
 
@@ -51,11 +52,11 @@ fn first_span(tokens: &TokenStream) -> Span {
 
 /// All kernels, level by level.
 pub(crate) fn kernels(source: Source<'_>) -> TokenStream {
-    let of_level = |level| index_kernels(source, level).into_iter().chain(space_kernels(source, level));
-    name::LEVELS.iter().flat_map(of_level).map(|kernel| kernel.item).collect()
+    let of_level = |level| [index_kernels(source, level), scatter_kernels(source, level), space_kernels(source, level)];
+    name::LEVELS.iter().flat_map(of_level).flatten().map(|kernel| kernel.item).collect()
 }
 
-/// The kernels of one level that the operators on indices share, ordered by width, representation and rank.
+/// The kernels of one level that the gathers share, ordered by width, representation and rank.
 pub(crate) fn index_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
     let Source { grid, private } = source;
     let (level_ty, level_name, attrs) = (format_ident!("{}", level.variant), level.name, level_attrs(level));
@@ -84,6 +85,35 @@ pub(crate) fn index_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
                 let types = types.clone();
                 kernels.push(Kernel { name, item, types });
             }
+        }
+    }
+    kernels
+}
+
+/// The kernels of one level that the scatters share, ordered by representation and rank.
+pub(crate) fn scatter_kernels(source: Source<'_>, level: &Level) -> Vec<Kernel> {
+    let Source { grid, private } = source;
+    let (level_ty, level_name, attrs) = (format_ident!("{}", level.variant), level.name, level_attrs(level));
+    let mut kernels = Vec::new();
+    for repr in grid.reprs.iter().filter(|_| !grid.scatter_ops.is_empty()) {
+        let repr_ty = format_ident!("{repr}");
+        for &rank in &grid.ranks {
+            let name = format_ident!("scatter_{repr}_{}__{level_name}", name::rank(rank));
+            let nest = nest_path(private, "index_nest", rank);
+            let doc = format!(" Scatters rows through `{repr}` indices, {}, {level_name} level.", rank_doc(rank));
+            let item = quote! {
+                #[doc = #doc]
+                ///
+                /// # Safety
+                /// The contract of a scatter.
+                #attrs
+                unsafe fn #name(args: &#private::IndexArgs<'_>) -> #private::Outcome {
+                    unsafe {
+                        #nest(args, #private::scatter_body::<#private::#repr_ty, #private::#level_ty>(args))
+                    }
+                }
+            };
+            kernels.push(Kernel { name, item, types: TokenStream::new() });
         }
     }
     kernels

@@ -13,7 +13,8 @@ use crate::emit::Source;
 pub(crate) fn loop_nests(source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let ranks = grid.ranks.iter().copied().filter(|&rank| rank != 0);
-    let index = ranks.clone().filter(|_| !grid.index_ops.is_empty()).map(|rank| index_nest(private, rank));
+    let on_indices = !(grid.index_ops.is_empty() && grid.scatter_ops.is_empty());
+    let index = ranks.clone().filter(|_| on_indices).map(|rank| index_nest(private, rank));
     let space = ranks.filter(|_| !grid.space_ops.is_empty()).map(|rank| space_nest(private, rank));
     index.chain(space).collect()
 }

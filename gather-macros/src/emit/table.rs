@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::emit::Source;
-use crate::emit::kernel_fn::{index_kernels, space_kernels, width_bytes};
+use crate::emit::kernel_fn::{index_kernels, scatter_kernels, space_kernels, width_bytes};
 use crate::name;
 
 /// The `KernelSet` of a grid.
@@ -31,7 +31,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         quote!(#private::IndexRow { index: #private::IndexType::#variant, #repr })
     });
     let (ranks, reprs) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.reprs);
-    let ops = grid.index_ops.iter().chain(&grid.space_ops).map(|op| {
+    let ops = grid.index_ops.iter().chain(&grid.scatter_ops).chain(&grid.space_ops).map(|op| {
         let op = format_ident!("{op}");
         quote!(#private::Op::#op)
     });
@@ -49,6 +49,10 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
             let (name, text, types) = (&kernel.name, kernel.name.to_string(), &kernel.types);
             quote!(#private::IndexEntry::new::<#types>(#text, #name))
         });
+        let scatter = scatter_kernels(source, level).into_iter().map(|kernel| {
+            let (name, text) = (&kernel.name, kernel.name.to_string());
+            quote!(#private::ScatterEntry { name: #text, run: #name })
+        });
         let space = space_kernels(source, level).into_iter().map(|kernel| {
             let (name, text) = (&kernel.name, kernel.name.to_string());
             quote!(#private::SpaceEntry { name: #text, run: #name })
@@ -58,6 +62,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
             #private::LevelTable {
                 level: #private::Level::#variant,
                 index: &[#(#index),*],
+                scatter: &[#(#scatter),*],
                 space: &[#(#space),*],
             }
         }

@@ -3,8 +3,8 @@
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
-    NegativeIndex, Op, Par, Reduction, ScatterElements, ScatterNd, ScatterOutOfBounds, View, ViewMut, scatter_elements,
-    scatter_nd,
+    NegativeIndex, Op, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, View, ViewMut,
+    scatter_elements, scatter_nd,
 };
 
 use crate::common::{Line, Packed, Point, Sample};
@@ -127,22 +127,24 @@ fn in_place_into_and_planned() {
 fn types_known_at_run_time() {
     let (data, ids, new) = views();
     let (a, i, v) = (DynView::from(&data), DynView::from(&ids), DynView::from(&new));
+    let registry = Registry::builtin();
     let op = ScatterElements::new(0).reduction(Reduction::Add);
     let sums = [12, 20, 30, 45];
-    assert_eq!(op.run_dyn(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
-    let plan = op.plan_dyn(i32::DTYPE, &[4], IndexType::I64, ids.layout(), new.layout()).unwrap();
+    assert_eq!(op.run_dyn(&registry, &a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
+    let plan = op.plan_dyn(&registry, i32::DTYPE, &[4], IndexType::I64, ids.layout(), new.layout()).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().bytes()), (&[4][..], 12));
     assert_eq!(plan.run(&a, &i, &v).unwrap().downcast::<i32>().unwrap().as_slice(), sums);
     for planned in [false, true] {
         let mut out = [0; 4];
         let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
         let out_view = &mut DynViewMut::from(&mut typed);
-        if planned { plan.run_into(&a, &i, &v, out_view) } else { op.run_dyn_into(&a, &i, &v, out_view) }.unwrap();
+        if planned { plan.run_into(&a, &i, &v, out_view) } else { op.run_dyn_into(&registry, &a, &i, &v, out_view) }
+            .unwrap();
         assert_eq!(out, sums);
         let mut out = DATA;
         let mut typed = ViewMut::new(&mut out, &[4]).unwrap();
         let out_view = &mut DynViewMut::from(&mut typed);
-        if planned { plan.run_on(out_view, &i, &v) } else { op.run_dyn_on(out_view, &i, &v) }.unwrap();
+        if planned { plan.run_on(out_view, &i, &v) } else { op.run_dyn_on(&registry, out_view, &i, &v) }.unwrap();
         assert_eq!(out, sums);
     }
     let refused = plan.run(&a, &v, &v);
@@ -206,7 +208,7 @@ fn reductions_of_ones_own() {
 #[test]
 fn adjoints() {
     let (ids, gradient) = (View::new(&IDS, &[3]).unwrap(), View::new(&NEW, &[3]).unwrap());
-    let sums = [2, 0, 0, 5];
+    let (registry, sums) = (Registry::builtin(), [2, 0, 0, 5]);
     let tuples = View::new(&IDS, &[3, 1]).unwrap();
     assert_eq!(Gather::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
     assert_eq!(GatherElements::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
@@ -215,13 +217,14 @@ fn adjoints() {
     let mut view = ViewMut::new(&mut out, &[4]).unwrap();
     Gather::new(0).adjoint_on(&mut view, &ids, &gradient).unwrap();
     Gather::new(0)
-        .adjoint_dyn_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
+        .adjoint_dyn_on(&registry, &mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient))
         .unwrap();
     let layout = Layout::contiguous(&[4]).unwrap();
     let plan = Gather::new(0).plan_adjoint::<i32, i64>(&layout, ids.layout(), gradient.layout()).unwrap();
     plan.run_on(&mut view, &ids, &gradient).unwrap();
-    let plan =
-        Gather::new(0).plan_adjoint_dyn(i32::DTYPE, &layout, IndexType::I64, ids.layout(), gradient.layout()).unwrap();
+    let plan = Gather::new(0)
+        .plan_adjoint_dyn(&registry, i32::DTYPE, &layout, IndexType::I64, ids.layout(), gradient.layout())
+        .unwrap();
     plan.run_on(&mut DynViewMut::from(&mut view), &DynView::from(&ids), &DynView::from(&gradient)).unwrap();
     assert_eq!(out, [18, 20, 30, 60]);
 }

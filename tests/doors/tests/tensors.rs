@@ -219,7 +219,7 @@ fn names_and_lists() {
     assert!(distinct(Level::ALL.iter().map(|level| level.name()).collect()));
     assert!(distinct(METHODS.iter().map(|method| method.name()).collect()));
     let ops = [Op::Gather, Op::GatherElements, Op::GatherNd, Op::BatchToSpace, Op::SpaceToBatch];
-    let ops = [&ops[..], &[Op::DepthToSpace, Op::SpaceToDepth]].concat();
+    let ops = [&ops[..], &[Op::DepthToSpace, Op::SpaceToDepth, Op::ScatterElements, Op::ScatterNd]].concat();
     assert!(distinct(ops.into_iter().map(Op::name).collect()));
     let registry = Registry::builtin();
     assert!(registry.kernels().count() > 100);
@@ -228,4 +228,9 @@ fn names_and_lists() {
     assert!(registry.select(&key).is_some());
     assert!(registry.select(&KernelKey { dtype: Point::DTYPE, ..key }).is_none());
     assert!(registry.select(&KernelKey { index: None, ..key }).is_none());
+    assert!(registry.select(&KernelKey { op: Op::EmbeddingBag, ..key }).is_none());
+    let scatter = registry.select(&KernelKey { op: Op::ScatterNd, ..key }).unwrap();
+    assert_eq!((scatter.name, scatter.rank), ("scatter_i64_r2__scalar", Some(2)));
+    assert_eq!(scatter.name, registry.select(&KernelKey { op: Op::ScatterElements, ..key }).unwrap().name);
+    assert!(registry.select(&KernelKey { op: Op::ScatterNd, index: None, ..key }).is_none());
 }

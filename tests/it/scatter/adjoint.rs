@@ -2,7 +2,7 @@
 
 use gather_core::{
     Argument, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator,
-    IndexType, Layout, OutOfBounds, Par, Reduction, ScatterElements, Tensor, View, ViewMut,
+    IndexType, Layout, OutOfBounds, Par, Reduction, Registry, ScatterElements, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::Dense;
 use gather_tests::policies::RULES;
@@ -47,8 +47,8 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
 
     let mut out = start.values.clone();
     let mut view_mut = ViewMut::new(&mut out, &x.shape).unwrap();
-    let (i, g) = (view(indices), view(&y));
-    op.adjoint_dyn_on(&mut DynViewMut::from(&mut view_mut), &DynView::from(&i), &DynView::from(&g)).unwrap();
+    let (registry, i, g) = (Registry::builtin(), view(indices), view(&y));
+    op.adjoint_dyn_on(&registry, &mut DynViewMut::from(&mut view_mut), &DynView::from(&i), &DynView::from(&g)).unwrap();
     assert_eq!(out, sums);
 
     let mut out = start.values.clone();
@@ -57,7 +57,7 @@ fn transposes<A: IndexAttributes + Clone>(op: &IndexOperator<A>, x: &Dense<i64>,
     plan.run_on(&mut ViewMut::new(&mut out, &x.shape).unwrap(), &i, &g).unwrap();
     assert_eq!(out, sums);
 
-    let plan = op.plan_adjoint_dyn(i64::DTYPE, &layout, IndexType::I64, i.layout(), g.layout()).unwrap();
+    let plan = op.plan_adjoint_dyn(&registry, i64::DTYPE, &layout, IndexType::I64, i.layout(), g.layout()).unwrap();
     let got = plan.run(&DynView::from(&view(&start)), &DynView::from(&i), &DynView::from(&g)).unwrap();
     assert_eq!(got.downcast::<i64>().unwrap().as_slice(), sums);
 }
@@ -177,7 +177,14 @@ fn dyn_plans_for_strided_tensors_run_in_place_only() {
     let (ids, gradient) = (View::new(&ids, &[2]).unwrap(), View::new(&gradient, &[2]).unwrap());
     let every_other = Layout::strided(&[2], &[2]).unwrap();
     let plan = Gather::new(0)
-        .plan_adjoint_dyn(f32::DTYPE, &every_other, IndexType::U8, ids.layout(), gradient.layout())
+        .plan_adjoint_dyn(
+            &Registry::builtin(),
+            f32::DTYPE,
+            &every_other,
+            IndexType::U8,
+            ids.layout(),
+            gradient.layout(),
+        )
         .unwrap();
     let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));
     let mut values = [0.5f32; 3];

@@ -2,7 +2,7 @@
 //! before anything is written.
 
 use gather_core::{
-    DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, ScatterElements, ScatterNd,
+    DynView, DynViewMut, Element, Error, Layout, Method, Par, Reduction, Registry, ScatterElements, ScatterNd,
     ScatterOutOfBounds, View, ViewMut,
 };
 
@@ -189,7 +189,7 @@ fn bytes_that_are_no_bools_are_read_as_bytes() {
     let (ids, new) = ([0i64, 1, 2], [true, true, false]);
     let (ids, new) = (View::new(&ids, &[3]).unwrap(), View::new(&new, &[3]).unwrap());
     let op = ScatterElements::new(0).reduction(Reduction::Add);
-    op.run_dyn_on(&mut out, &DynView::from(&ids), &DynView::from(&new)).unwrap();
+    op.run_dyn_on(&Registry::builtin(), &mut out, &DynView::from(&ids), &DynView::from(&new)).unwrap();
     assert_eq!(memory, [3, 1, 255]);
 }
 
@@ -207,7 +207,7 @@ fn elements_at_any_alignment() {
     let mut out = DynViewMut::from_bytes(f32::DTYPE, &mut memory[1..], &[3, 3]).unwrap();
     let indices = DynView::from_bytes(i64::DTYPE, &ids[1..], &[2, 1]).unwrap();
     let new = DynView::from_bytes(f32::DTYPE, &updates[3..], &[2, 3]).unwrap();
-    ScatterNd::new().reduction(Reduction::Add).run_dyn_on(&mut out, &indices, &new).unwrap();
+    ScatterNd::new().reduction(Reduction::Add).run_dyn_on(&Registry::builtin(), &mut out, &indices, &new).unwrap();
     let got: Vec<f32> = memory[1..].chunks(4).map(|x| f32::from_ne_bytes(x.try_into().unwrap())).collect();
     assert_eq!(got, [4.5, 2.0, 5.25, 8.0, 1.0, 2.0, 3.0, 5.0, 7.0]);
 }
@@ -217,9 +217,9 @@ fn types_that_differ_are_refused() {
     let (data, ids) = (View::new(&[1f32; 2], &[2]).unwrap(), View::new(&[0i64], &[1]).unwrap());
     let new = View::new(&[1f64], &[1]).unwrap();
     let op = ScatterElements::new(0);
-    let got = op.run_dyn(&DynView::from(&data), &DynView::from(&ids), &DynView::from(&new));
+    let got = op.run_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&ids), &DynView::from(&new));
     assert!(matches!(got, Err(Error::DTypeMismatch { .. })), "{got:?}");
-    let got = op.run_dyn(&DynView::from(&data), &DynView::from(&data), &DynView::from(&data));
+    let got = op.run_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&data), &DynView::from(&data));
     assert!(matches!(got, Err(Error::NotAnIndexType { .. })), "{got:?}");
 }
 
@@ -250,7 +250,12 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     let plan = ScatterNd::onnx18(Reduction::Add).plan::<f32, u8>(&[4, 2], &ids, &rows).unwrap();
     assert_eq!(plan.output_shape(), [4, 2]);
     let text = plan.explain().to_string();
-    assert!(text.starts_with("scatter_nd: scatter -> [4, 2]\n") && text.contains("method chunks"), "{text}");
+    assert!(
+        text.starts_with("scatter_nd: scatter_u8_r1__")
+            && text.contains(" -> [4, 2]\n")
+            && text.contains("method chunks"),
+        "{text}"
+    );
     assert_eq!(text, format!("{plan:?}"));
     let (list, new, mut out) = ([0u8, 1, 3], [1f32; 6], [0f32; 8]);
     let list = View::new(&list, &[3, 1]).unwrap();

@@ -6,10 +6,12 @@
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
 //! | `adjoint` | the transpose of each gather; permutations and back |
+//! | `own` | kernels of one's own |
 //! | `hostile` | what nobody should pass and somebody will |
 
 mod adjoint;
 mod hostile;
+mod own;
 mod small;
 mod threads;
 mod types;

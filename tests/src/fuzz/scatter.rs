@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, DynView, DynViewMut, Error, Layout, Method, Op, Reduction, ScatterAttributes, ScatterElements, ScatterNd,
-    ScatterOperator, ScatterOutOfBounds, View, ViewMut,
+    Argument, DynView, DynViewMut, Error, Layout, Method, Op, Reduction, Registry, ScatterAttributes, ScatterElements,
+    ScatterNd, ScatterOperator, ScatterOutOfBounds, View, ViewMut,
 };
 
 use super::draw::{self, Tuning};
@@ -16,6 +16,15 @@ use super::judge::{Expected, OnPanic};
 use super::memory::{Guarded, Place};
 use super::{Outcome, gather_elements, gather_nd};
 use crate::oracle::{Dense, Rule};
+
+gather_core::kernels! {
+    /// Kernels of some types and ranks, beside the built-in ones of the others.
+    static OWN;
+    elements: [u8, i32, f32, f64];
+    indices: [u8, i32, i64];
+    ranks: 1..=2, any;
+    ops: [scatter_elements, scatter_nd];
+}
 
 /// Runs ScatterElements through every door and compares with the oracle.
 ///
@@ -206,9 +215,11 @@ fn check<T: Number, I: Word, A: ScatterAttributes + Clone + Debug>(case: &Case<A
         assert!(guarded.is_intact(&case.out, true), "changed before an error");
         assert_eq!(ran, case.expected.as_ref().map(|_| ()).map_err(Error::clone), "run_on");
     }
+    let registry = Registry::builtin().with(&OWN);
     let (a, i, v) = (DynView::from(&data), DynView::from(&indices), DynView::from(&updates));
-    expected.is_dyn("run_dyn", op.run_dyn(&a, &i, &v));
-    expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&a, &i, &v, &mut DynViewMut::from(out)));
+    expected.is_dyn("run_dyn", op.run_dyn(&registry, &a, &i, &v));
+    let run_dyn_into = |out: &mut ViewMut<'_, T>| op.run_dyn_into(&registry, &a, &i, &v, &mut DynViewMut::from(out));
+    expected.is_laid("run_dyn_into", &case.out, &run_dyn_into);
     let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
     match op.plan_on::<T, I>(&out_layout, indices.layout(), updates.layout()) {
         Ok(plan) => {

@@ -4,6 +4,7 @@ use crate::call::operator::{IndexAttributes, IndexOperator};
 use crate::call::scatter::dynamic::run_on;
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::scatter::{DynScatterPlan, ScatterPlan};
+use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -75,17 +76,19 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { request.run_on(Tensors::typed(indices, gradient), (out, layout)) }
     }
 
-    /// As [`Self::adjoint_on`], for types that are known at run time.
+    /// As [`Self::adjoint_on`], for types that are known at run time, with the kernels of a registry: those of
+    /// `scatter_elements` for [`GatherElements`](crate::GatherElements), and of `scatter_nd` for the others.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`], then as for [`Self::adjoint_on`].
+    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`], [`Error::UnknownDType`], then as for [`Self::adjoint_on`].
     pub fn adjoint_dyn_on(
         &self,
+        registry: &Registry,
         out: &mut DynViewMut<'_>,
         indices: &DynView<'_>,
         gradient: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(self.backwards(), out, indices, gradient)
+        run_on(registry, self.backwards(), out, indices, gradient)
     }
 
     /// Does once what depends on shapes only: the plan adds gradients of one layout to tensors of another, by its
@@ -103,19 +106,21 @@ impl<A: IndexAttributes> IndexOperator<A> {
         ScatterPlan::new(&request, out, indices, gradient)
     }
 
-    /// As [`Self::plan_adjoint`], for types that are known at run time.
+    /// As [`Self::plan_adjoint`], for types that are known at run time, with the kernels that
+    /// [`Self::adjoint_dyn_on`] takes.
     ///
     /// # Errors
-    /// As for [`Self::plan_adjoint`].
+    /// [`Error::UnknownDType`], then as for [`Self::plan_adjoint`].
     pub fn plan_adjoint_dyn(
         &self,
+        registry: &Registry,
         dtype: DType,
         out: &Layout,
         index: IndexType,
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        let request = Request::erased(self.backwards(), (dtype, index), indices, gradient)?;
+        let request = Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?;
         DynScatterPlan::new(&request, out, indices, gradient)
     }
 

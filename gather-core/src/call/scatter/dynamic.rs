@@ -6,6 +6,7 @@ use crate::call::scatter::plan::Planned;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
 use crate::call::{check_fresh, check_layout};
 use crate::exec::{Check, pool_threads};
+use crate::kernels::registry::Registry;
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
@@ -15,19 +16,21 @@ use crate::types::index::IndexType;
 use crate::types::op::Argument;
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
-    /// Runs the operator on tensors whose types are known at run time. Without a reduction, any data type will do.
+    /// Runs the operator on tensors whose types are known at run time, with the kernels of a registry.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates, then as for [`Self::run`].
+    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] for updates, [`Error::UnknownDType`], then as for
+    /// [`Self::run`].
     pub fn run_dyn(
         &self,
+        registry: &Registry,
         data: &DynView<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
         let index = index_type(indices.dtype())?;
         check_dtype(data.dtype(), updates.dtype())?;
-        let plan = self.plan_dyn(data.dtype(), data.shape(), index, indices.layout(), updates.layout())?;
+        let plan = self.plan_dyn(registry, data.dtype(), data.shape(), index, indices.layout(), updates.layout())?;
         plan.run(data, indices, updates)
     }
 
@@ -38,6 +41,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// after errors of shapes. On an error the output is untouched.
     pub fn run_dyn_into(
         &self,
+        registry: &Registry,
         data: &DynView<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
@@ -46,7 +50,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         let types = (data.dtype(), index_type(indices.dtype())?);
         check_dtype(data.dtype(), updates.dtype())?;
         check_dtype(data.dtype(), out.dtype())?;
-        let request = Request::erased(self.settings(), types, indices.layout(), updates.layout())?;
+        let request = Request::erased(registry, self.settings(), types, indices.layout(), updates.layout())?;
         let (tensors, data) = (Tensors::erased(indices, updates), (data.origin(), data.layout()));
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, and being borrowed mutably it overlaps no input.
@@ -59,32 +63,35 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As for [`Self::run_dyn`]. On an error the tensor is untouched.
     pub fn run_dyn_on(
         &self,
+        registry: &Registry,
         out: &mut DynViewMut<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(self.settings(), out, indices, updates)
+        run_on(registry, self.settings(), out, indices, updates)
     }
 
-    /// As [`Self::plan`], for types that are known at run time.
+    /// As [`Self::plan`], for types that are known at run time, with the kernels of a registry.
     ///
     /// # Errors
-    /// As for [`Self::plan`].
+    /// [`Error::UnknownDType`], then as for [`Self::plan`].
     pub fn plan_dyn(
         &self,
+        registry: &Registry,
         dtype: DType,
         data: &[usize],
         index: IndexType,
         indices: &Layout,
         updates: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        let request = Request::erased(self.settings(), (dtype, index), indices, updates)?;
+        let request = Request::erased(registry, self.settings(), (dtype, index), indices, updates)?;
         DynScatterPlan::new(&request, &Layout::contiguous(data)?, indices, updates)
     }
 }
 
 /// Runs in place.
 pub(super) fn run_on(
+    registry: &Registry,
     settings: Settings<'_>,
     out: &mut DynViewMut<'_>,
     indices: &DynView<'_>,
@@ -92,7 +99,7 @@ pub(super) fn run_on(
 ) -> Result<(), Error> {
     let types = (out.dtype(), index_type(indices.dtype())?);
     check_dtype(out.dtype(), updates.dtype())?;
-    let request = Request::erased(settings, types, indices.layout(), updates.layout())?;
+    let request = Request::erased(registry, settings, types, indices.layout(), updates.layout())?;
     // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be read and written along
     // its layout, and being borrowed mutably it overlaps no input. Its bytes are initialised; the built-in reductions
     // take any.
@@ -125,7 +132,7 @@ impl DynScatterPlan {
         self.planned.out.shape()
     }
 
-    /// What a call will do: method, loops, bytes, tasks.
+    /// What a call will do: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         Explain::reduce(&self.planned.plan, &self.planned.out, pool_threads)

@@ -8,7 +8,8 @@ use crate::call::check_output;
 use crate::call::operator::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, Check, ScatterOperands};
-use crate::kernels::reduce::{self, KernelOf, ReduceFns};
+use crate::kernels::reduce::{self, ReduceFns};
+use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::dynamic::DynView;
@@ -107,28 +108,31 @@ impl<'a> Request<'a> {
         updates: &'a Layout,
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
-        let kernels = (reduce::kernel::<I> as KernelOf, Kernels::of::<I>());
+        let kernels = (Kernels::scatters_of::<I>(), Kernels::of::<I>());
         Self::new(settings, (T::DTYPE, I::TYPE), kernels, indices, updates)
     }
 
-    /// A request for types that are known at run time.
+    /// A request for types that are known at run time, with the kernels of a registry.
     ///
     /// # Errors
-    /// [`Error::ReductionUnavailable`].
+    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
     pub(super) fn erased(
+        registry: &Registry,
         settings: Settings<'a>,
-        types: (DType, IndexType),
+        (dtype, index): (DType, IndexType),
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<Self, Error> {
-        let kernels = (reduce::kernel_of(types.1), Kernels::builtin(types.1));
-        Self::new(settings, types, kernels, indices, updates)
+        let op = settings.attributes.op();
+        let scatters = registry.scatter_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })?;
+        let kernels = (scatters, Kernels::builtin(index));
+        Self::new(settings, (dtype, index), kernels, indices, updates)
     }
 
     fn new(
         settings: Settings<'a>,
         (dtype, index): (DType, IndexType),
-        (kernel_of, kernels): (KernelOf, Kernels),
+        (kernels, copying): (Kernels, Kernels),
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<Self, Error> {
@@ -138,7 +142,7 @@ impl<'a> Request<'a> {
         let reducer = reducer.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
         // What is replaced does not count in any case.
         let include_self = include_self || (own.is_none() && reduction == Reduction::None);
-        let planned = ReduceRequest { op, dtype, index, kernel_of, kernels, reducer, include_self, policy, options };
+        let planned = ReduceRequest { op, dtype, index, kernels, copying, reducer, include_self, policy, options };
         Ok(Request { attributes, planned, indices, updates })
     }
 

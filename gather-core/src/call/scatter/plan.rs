@@ -120,7 +120,7 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
         self.planned.out.shape()
     }
 
-    /// What a call will do: method, loops, bytes, tasks.
+    /// What a call will do: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         Explain::reduce(&self.planned.plan, &self.planned.out, pool_threads)

@@ -33,7 +33,7 @@ pub(crate) unsafe fn run(
     for (&n, &stride) in data.1.shape().iter().zip(data.1.strides()) {
         lowered.push(n, stride, 0);
     }
-    let ReduceRequest { dtype, index, kernels, policy, .. } = *request;
+    let ReduceRequest { dtype, index, copying: kernels, policy, .. } = *request;
     let options = Options { method: None, ..request.options };
     let plan = IndexPlan::new(
         &lowered,

@@ -20,7 +20,7 @@ mod strided;
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane, one_pass};
-pub(crate) use scattered::{CHUNK_OF_SCATTERS, direct_scattered, scattered, scattered_in_rounds};
+pub use scattered::scatter_body;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::isa::Isa;

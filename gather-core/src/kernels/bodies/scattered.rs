@@ -11,22 +11,35 @@
 //! In rounds, the rows of the next block are handed over too, to be asked for.
 
 use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::State;
 use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
 use crate::kernels::bodies::direct::resolve_tuple;
+use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::{Chosen, Sink, Which};
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
+use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
+
+/// The body of a scatter's kernel, by its plan's method. The reduction is the sink's.
+#[inline(always)]
+#[must_use]
+pub fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
+    match args.spec.method {
+        Method::Direct => direct_scattered::<I>,
+        Method::Prefetched => scattered_in_rounds::<I, L>,
+        Method::Chunks => scattered::<I, L, CHUNK_OF_SCATTERS>,
+        _ => scattered::<I, L, BLOCK>,
+    }
+}
 
 /// Runs a plane of a scatter in blocks of up to `N` rows.
 ///
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
-pub(crate) unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     const { assert!(N <= BLOCK) };
     // SAFETY: the caller's promise.
     unsafe { in_blocks(state, args, at, Block::resolve::<I, L>, N) }
@@ -68,7 +81,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 
 /// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
 /// these wait for (workload `index_add/4M_into_64K_scalars`).
-pub(crate) const CHUNK_OF_SCATTERS: usize = 128;
+const CHUNK_OF_SCATTERS: usize = 128;
 /// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
 /// loses sight of them (workload `index_add/4M_into_64K_scalars`).
 const STREAM_AHEAD: usize = 4 << 10;
@@ -88,7 +101,7 @@ fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
 ///
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
-pub(crate) unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
     unsafe { in_rounds(state, args, at, Block::resolve::<I, L>) }
 }
@@ -187,7 +200,7 @@ unsafe fn chosen<'a>(
 ///
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
-pub(crate) unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
     let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);

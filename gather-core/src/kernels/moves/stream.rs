@@ -55,7 +55,7 @@ impl Rows {
     unsafe fn stream(&mut self, from: *const u8, later: *const u8) {
         let (to, row) = (self.out, self.row);
         let mut at = to.addr().wrapping_neg() % LINE;
-        if at > 0 || later.addr() % LINE > 0 {
+        if at > 0 || !later.addr().is_multiple_of(LINE) {
             prefetch(later, 1);
             prefetch(later.wrapping_add(row - 1), 1);
         }

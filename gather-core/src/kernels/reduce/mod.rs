@@ -6,7 +6,8 @@
 //!
 //! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
 //! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
-//! gathers scatters. The body (`bodies/scattered.rs`) hands resolved rows to a [`Sink`], which
+//! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index type,
+//! rank and level; it does not depend on the width of rows. The body hands resolved rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise;
@@ -49,18 +50,7 @@ pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
 
-use crate::kernels::args::IndexArgs;
-use crate::kernels::args::Outcome;
-use crate::kernels::bodies::{CHUNK_OF_SCATTERS, direct_scattered, scattered, scattered_in_rounds};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::isa::Avx2;
-use crate::kernels::isa::Scalar;
-use crate::kernels::loops::index_nest_any;
-use crate::kernels::resolve::block::BLOCK;
-use crate::kernels::table::IndexKernel;
-use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
-use crate::types::method::Method;
 
 /// A function for each level.
 #[derive(Clone, Copy)]
@@ -110,74 +100,4 @@ pub(crate) struct ReduceFns {
     pub(crate) rows: Option<ByLevel<ReduceFn>>,
     /// The rows of a bag, or all rows of one destination at once; `None` where the last row stays.
     pub(crate) bag: Option<BagFns>,
-}
-
-/// The kernel of scatters for an index type at a level, by a plan's method.
-pub(crate) type KernelOf = fn(Level, Method) -> IndexKernel;
-
-/// The kernel of scatters for an index type at a level, by a plan's method.
-pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
-    match (level, method) {
-        (_, Method::Direct) => nest_direct::<I>,
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx2 | Level::Avx512, Method::Prefetched) => rounds_avx2::<I>,
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx2 | Level::Avx512, Method::Chunks) => nest_avx2::<I, CHUNK_OF_SCATTERS>,
-        #[cfg(target_arch = "x86_64")]
-        (Level::Avx2 | Level::Avx512, _) => nest_avx2::<I, BLOCK>,
-        (_, Method::Prefetched) => rounds_scalar::<I>,
-        (_, Method::Chunks) => nest_scalar::<I, CHUNK_OF_SCATTERS>,
-        (_, _) => nest_scalar::<I, BLOCK>,
-    }
-}
-
-/// The kernels for an index type that is known at run time.
-pub(crate) fn kernel_of(index: IndexType) -> KernelOf {
-    match index.fixed_width() {
-        IndexType::I8 => kernel::<i8>,
-        IndexType::I16 => kernel::<i16>,
-        IndexType::I32 => kernel::<i32>,
-        IndexType::I64 | IndexType::Isize => kernel::<i64>,
-        IndexType::U8 => kernel::<u8>,
-        IndexType::U16 => kernel::<u16>,
-        IndexType::U32 => kernel::<u32>,
-        IndexType::U64 | IndexType::Usize => kernel::<u64>,
-    }
-}
-
-/// # Safety
-/// The contract of a scatter.
-unsafe fn nest_scalar<I: Index, const N: usize>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered::<I, Scalar, N>) }
-}
-
-/// # Safety
-/// The contract of a scatter.
-#[cfg(target_arch = "x86_64")]
-unsafe fn nest_avx2<I: Index, const N: usize>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered::<I, Avx2, N>) }
-}
-
-/// # Safety
-/// The contract of a scatter.
-unsafe fn rounds_scalar<I: Index>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered_in_rounds::<I, Scalar>) }
-}
-
-/// # Safety
-/// The contract of a scatter.
-#[cfg(target_arch = "x86_64")]
-unsafe fn rounds_avx2<I: Index>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, scattered_in_rounds::<I, Avx2>) }
-}
-
-/// # Safety
-/// The contract of a scatter.
-unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { index_nest_any(args, direct_scattered::<I>) }
 }
