@@ -307,7 +307,7 @@ macro_rules! map_kernels {
 /// A call names any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
 /// closure of two inputs: what is kept, and what is new. Both and the result have one type, which is an
 /// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
-/// [`Level`] if it is short and has no branches. Updates come in row-major order, each perhaps more than once.
+/// [`Level`] if it is short and has no branches. It may be called again with the same inputs.
 ///
 /// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it.
 #[macro_export]

@@ -143,7 +143,7 @@ impl IndexArgs<'_> {
     #[inline(always)]
     #[must_use]
     pub fn loops<const R: usize>(&self) -> &[Loop; R] {
-        self.loops.first_chunk().expect("a kernel runs on loop nests of its own rank")
+        self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
     /// The place of the first iteration.

@@ -36,7 +36,8 @@
 //! ```
 //!
 //! Resolving depends on the index type and moving on the width. As functions of their own, their machine code adds up
-//! instead of multiplying. Only the small loop nests exist for each width x index type x rank x level.
+//! instead of multiplying. Only the small loop nests exist for each width x index type x rank x level,
+//! and for each index type x rank x level of scatters.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -29,7 +29,7 @@ use crate::types::op::Op;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Registry {
-    sets: SmallVec<[&'static KernelSet; 12]>,
+    sets: SmallVec<[&'static KernelSet; 20]>,
 }
 
 /// A row of the table: what it takes and the kernel that runs it.
@@ -111,7 +111,11 @@ impl Registry {
 
     /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
-        let own = self.known(dtype)?.find(|set| set.takes(op.scatter(), index));
+        let own = match self.known(dtype) {
+            Some(mut known) => known.find(|set| set.takes(op.scatter(), index)),
+            // Of an adjoint, whose gather has declared shapes.
+            None => self.shaped(op, dtype, Some(index)).map(|_| None)?,
+        };
         Some(Kernels::scatters(own.copied(), index))
     }
 

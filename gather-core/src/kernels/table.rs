@@ -1,8 +1,8 @@
 //! The table of kernels: what the macro emits and plans look up.
 //!
 //! A row is a data type x index type x rank x operator x level. Rows are not stored one by one. Data types map to
-//! widths and index types to representations, and the operators on indices share their kernels. The kernels stand in
-//! arrays ordered by width, representation and rank, so that a row is found by arithmetic.
+//! widths and index types to representations, and the gathers share their kernels, as the scatters do. The kernels stand
+//! in arrays ordered by width (not those of scatters), representation and rank, so that a row is found by arithmetic.
 
 use gather_macros::limit;
 
@@ -83,7 +83,7 @@ pub struct LevelTable {
     pub space: &'static [SpaceEntry],
 }
 
-/// A kernel of the index operators under its name.
+/// A kernel of the gathers under its name.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexEntry {
     /// The function's name.

@@ -36,10 +36,11 @@ const TABLE_FROM: usize = 64;
 const GATHER_FROM: usize = 8;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
-/// Bytes of an output from which on rows are written past the caches, and of a row (workload
-/// `gather/embedding_50257x768_8k`); of one that comes from far away, too.
+/// The least bytes of an output that is written past the caches (workload `gather/embedding_50257x768_8k`).
 const STREAMED_FROM: usize = 24 << 20;
+/// The least bytes of a row that is written past the caches.
 const STREAMED_ROW: usize = 1 << 10;
+/// The least bytes of such a row out of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
 
 /// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask

@@ -65,8 +65,11 @@ pub(crate) struct ReducePlan {
     stride: isize,
     /// P2.
     spec: KernelSpec,
-    /// P2.
+    /// P2. For all loops.
     kernel: IndexKernel,
+    /// For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
+    panel_kernel: IndexKernel,
+    /// Of the kernel that reduces.
     kernel_name: &'static str,
     reducer: ReduceFns,
     include_self: bool,
@@ -120,8 +123,9 @@ impl ReducePlan {
         let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
         let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
         let (method, grouped, panels) = nest.choose(request, fits, panels)?;
-        let rank = loops.len() - panels.as_ref().map_or(0, |panels| panels.moving);
-        let entry = request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
+        let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
+        let whole = kernel_of(loops.len());
+        let entry = panels.as_ref().map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
         let prefetch_distance = if panels.is_some() { 0 } else { nest.prefetch_distance(method) };
         let next_slice_bytes = nest.next_slice_bytes(method);
         let work = Work { bytes, rows: count(&loops) };
@@ -156,7 +160,8 @@ impl ReducePlan {
             axes: SmallVec::from_slice(&lowered.axes),
             loops,
             stride,
-            kernel: entry.run,
+            kernel: whole.run,
+            panel_kernel: entry.run,
             kernel_name: entry.name,
             spec,
             reducer: request.reducer,
@@ -193,6 +198,10 @@ impl ReducePlan {
 
     pub(crate) fn kernel(&self) -> IndexKernel {
         self.kernel
+    }
+
+    pub(crate) fn panel_kernel(&self) -> IndexKernel {
+        self.panel_kernel
     }
 
     pub(crate) fn kernel_name(&self) -> &'static str {

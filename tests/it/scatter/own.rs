@@ -2,8 +2,11 @@
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, KernelKey, Layout, Level, Method,
-    Op, Reduction, Registry, ScatterElements, ScatterNd, View, ViewMut,
+    Op, Par, Reduction, Registry, ScatterElements, ScatterNd, View, ViewMut,
 };
+use gather_tests::oracle::Dense;
+
+use crate::support::view;
 
 /// A type that the built-in kernels do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Element)]
@@ -120,6 +123,24 @@ fn panels_run_by_the_kernel_of_the_loops_on_one() {
     let new = View::strided(&new, &[2, 200, 64], &[12801, 64, 1], 0).unwrap();
     let [panels, blocks] = [panels, blocks].map(|plan| plan.run(&start, &list, &new).unwrap());
     assert_eq!(panels.as_slice(), blocks.as_slice());
+}
+
+/// All loops are checked before the first panel is written.
+#[test]
+fn panels_are_checked_before_they_are_written() {
+    let (start, shape) = (Dense::from_fn(&[2, 300, 64], |at| (at % 11) as f32), [2usize, 200, 64]);
+    let new = Dense::from_fn(&shape, |at| (at % 13) as f32);
+    for bad in [5, 200 * 64 - 1, 200 * 64, 2 * 200 * 64 - 1] {
+        let list = Dense::from_fn(&shape, |at| if at == bad { 300i32 } else { (at * 7919 % 300) as i32 });
+        for par in [Par::Seq, Par::Threads(3)] {
+            let mut values = start.values.clone();
+            let mut out = ViewMut::new(&mut values, &start.shape).unwrap();
+            let op = ScatterElements::new(1).reduction(Reduction::Add).method(Method::Panels).par(par);
+            let error = op.run_on(&mut out, &view(&list), &view(&new)).unwrap_err();
+            assert!(matches!(error, Error::IndexOutOfRange { position, index: 300, .. } if position == bad), "{error}");
+            assert!(values == start.values, "{op:?} with a bad index at {bad} has written");
+        }
+    }
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Run<'_> {
         };
         // SAFETY: the contract of a scatter, as in `Part::call`: the scratch holds the columns that the loops reach,
         // with a row of the axis every `width` bytes, and is this thread's.
-        let outcome = unsafe { plan.kernel()(&args) };
+        let outcome = unsafe { plan.panel_kernel()(&args) };
         for row in 0..self.panels.rows {
             // SAFETY: as above; the columns may be written, and are this thread's.
             unsafe { row_of(row).copy_from_nonoverlapping(scratch.wrapping_add(row * width), width) };

@@ -32,8 +32,7 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) };
-    L::end_streams();
+    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) }
 }
 
 /// The body of [`Method::Table`](crate::Method::Table).
@@ -79,7 +78,9 @@ pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJo
 unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     let ahead = job.from(job.prefetch_distance.min(job.n));
     // SAFETY: the caller's promise.
-    unsafe { L::stream_rows(job, &ahead) }
+    unsafe { L::stream_rows(job, &ahead) };
+    // A fill may be written over some of the rows.
+    L::end_streams();
 }
 
 /// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.

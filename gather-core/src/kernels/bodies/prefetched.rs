@@ -17,6 +17,7 @@ use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
+use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
@@ -76,7 +77,7 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
     }
 }
 
-/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the processor loses sight of them
+/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the hardware stops to follow them
 /// (workload `gather/rows64B_1Mx16_1M`).
 const INDICES_AHEAD: usize = 4 << 10;
 
@@ -98,12 +99,17 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, mut at:
         // SAFETY: K2 and K3 for these indices; they are at most a block.
         *out_of_range |= unsafe { next.1.resolve::<I, L>(next.0, args, after.index, n_next) };
         left -= n_next;
-        prefetch(after.index.wrapping_add(INDICES_AHEAD), n_next * inner.index.unsigned_abs().min(LINE));
+        if (1..=LINE as isize).contains(&inner.index) {
+            prefetch(after.index.wrapping_add(INDICES_AHEAD), n_next * inner.index as usize);
+        }
         let ahead = MoveJob::new(args, after, next.0.as_ptr(), n_next, NextSlice::NONE);
         let job = MoveJob::new(args, at, these.0.as_ptr(), n, NextSlice::NONE);
         // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.
         unsafe { move_rows(&job, &ahead) };
         if n > 0 {
+            if these.1.has_bad() && args.spec.method == Method::Streamed {
+                L::end_streams();
+            }
             // SAFETY: K1 and K6 for the rows, which were resolved last in their block.
             unsafe { these.1.fill(args, at.out) };
         }

@@ -70,8 +70,8 @@ pub trait Isa: 'static {
     /// K1, K2, K4 and K7.
     unsafe fn move_rows(job: &MoveJob);
 
-    /// Moves the rows of a job, and asks for those of the one after it, with whole lines of the output written past the
-    /// caches. [`Isa::end_streams`] follows before another thread may look.
+    /// Moves the rows of a job, with whole lines of the output written past the caches, and asks for the rows of
+    /// `ahead`, the job that follows. [`Isa::end_streams`] comes before any other access to what is written.
     ///
     /// # Safety
     /// K1, K2, K4 and K7 for both jobs; rows have a line or more.
@@ -81,7 +81,7 @@ pub trait Isa: 'static {
         unsafe { Self::move_rows(job) }
     }
 
-    /// Orders what was written past the caches before what follows, in the eyes of other threads too.
+    /// Orders what was written past the caches before any access that follows, of this thread and of others.
     #[inline(always)]
     fn end_streams() {}
 

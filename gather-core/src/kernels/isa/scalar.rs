@@ -4,6 +4,8 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::stream;
 use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{self, MoveJob, Width, prefetching, rows};
 use crate::kernels::resolve::{self, ResolveJob};
@@ -33,6 +35,19 @@ impl Isa for Scalar {
     unsafe fn move_rows(job: &MoveJob) {
         // SAFETY: the caller's promise.
         unsafe { rows::move_rows(job) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { stream::stream_rows(job, ahead) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn end_streams() {
+        stream::fence();
     }
 
     #[inline(never)]

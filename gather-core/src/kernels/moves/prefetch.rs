@@ -18,8 +18,8 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
 /// The most bytes that are asked for of a row, but for its last line.
 const ASKED: usize = 1 << 10;
 
-/// Asks for a row of at least a byte: for the first of its bytes, and for its last line, where the first one does not
-/// begin with the row.
+/// Asks for up to a KiB of a row of at least a byte, and for the line of its last byte, which may be one more where the
+/// row does not begin with a line.
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
     prefetch(row, bytes.min(ASKED));

@@ -7,7 +7,7 @@ use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128}
 use core::mem::MaybeUninit;
 
 use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::moves::prefetch::{LINE, prefetch, prefetch_row};
 use crate::kernels::moves::prefetching::Sources;
 
 /// [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows) for x86-64, whose every machine has the instructions.
@@ -30,7 +30,7 @@ pub(crate) unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
     }
     for _ in job.n..ahead.n {
         // SAFETY: up to `ahead.n`.
-        prefetch(unsafe { next.next() }, row);
+        prefetch_row(unsafe { next.next() }, row);
     }
 }
 
@@ -55,7 +55,7 @@ impl Rows {
     unsafe fn stream(&mut self, from: *const u8, later: *const u8) {
         let (to, row) = (self.out, self.row);
         let mut at = to.addr().wrapping_neg() % LINE;
-        if at > 0 || !later.addr().is_multiple_of(LINE) {
+        if at > 0 || !row.is_multiple_of(LINE) || !later.addr().is_multiple_of(LINE) {
             prefetch(later, 1);
             prefetch(later.wrapping_add(row - 1), 1);
         }
@@ -88,7 +88,7 @@ impl Rows {
     }
 }
 
-/// Orders what was streamed before what follows, in the eyes of other threads too.
+/// Orders what was streamed before any access that follows, of this thread and of others.
 #[inline(always)]
 pub(crate) fn fence() {
     // SAFETY: every x86-64 machine has SSE.
@@ -159,8 +159,8 @@ unsafe fn copy_line(from: *const u8, to: *mut u8) {
 /// Copies a line past the caches.
 ///
 /// # Safety
-/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] follows before another
-/// thread may look.
+/// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any
+/// other access to the line.
 #[inline(always)]
 unsafe fn stream_line(from: *const u8, to: *mut u8) {
     debug_assert!(to.addr().is_multiple_of(LINE));

@@ -247,8 +247,8 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         let start = columns.start * size_of::<V::Item>();
         let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(start));
         let (mut out, mut end) = (bag.out.wrapping_add(start), 0);
-        // Rows that begin with lines end with them.
-        let steps = [bag.data.addr() + start, bag.stride as usize, columns.len() * size_of::<V::Item>()];
+        // Where rows begin with lines and are whole lines, none has a line beyond those of its vectors.
+        let steps = [bag.data.addr().wrapping_add(start), bag.stride as usize, columns.len() * size_of::<V::Item>()];
         let ends_apart = !steps.iter().all(|step| step.is_multiple_of(LINE));
         for number in 0..bag.bags.bags() {
             let (first, mut at) = (end, end);
@@ -298,7 +298,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         }
     }
 
-    /// Asks for the columns of a row, also for the line in which they end where that is another one.
+    /// Asks for the columns of a row, and for the line of the last one where that may be one more.
     #[inline(always)]
     fn ask(&self, row: *const u8, ends_apart: bool) {
         let per_line = const { LINE / size_of::<V>() };

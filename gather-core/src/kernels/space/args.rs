@@ -144,7 +144,7 @@ impl SpaceArgs<'_> {
     #[inline(always)]
     #[must_use]
     pub fn loops<const R: usize>(&self) -> &[BlockLoop; R] {
-        self.loops.first_chunk().expect("a kernel runs on loop nests of its own rank")
+        self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
     /// The place of the first row.

@@ -68,7 +68,7 @@ impl BagConversion {
     /// For so many rows of so many elements, of which each takes `size` bytes when it is converted.
     fn new(map: &BagConverting, level: Level, rows: usize, elements: usize, size: usize) -> Self {
         let (convert_fn, size_in) = (map.convert_fns.at(level), map.size_in);
-        // Elements may shrink.
+        // A map may make small elements of large ones: the greater size decides.
         let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
