@@ -137,7 +137,7 @@ pub use isa::Scalar;
 pub use isa::{Avx2, Avx512};
 pub use loops::{index_nest_any, space_nest_any};
 pub(crate) use moves::placed::{FEW, RowSize};
-pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
+pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;

@@ -15,13 +15,13 @@ use smallvec::SmallVec;
 use crate::exec::cuts::share;
 use crate::exec::scatter::{Part, reducing};
 use crate::kernels::reduce::Sink;
-use crate::kernels::{Cursor, IndexArgs, Loop, Outcome, prefetch};
+use crate::kernels::{Cursor, IndexArgs, Loop, Outcome, StridedRows, pack_rows};
 use crate::plan::{Panels, ReducePlan, is_free};
 use crate::types::error::Error;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are prefetched ahead while packing: they lie too far apart for the hardware to guess.
+/// How many rows are asked for ahead while packing and unpacking.
 const PACK_AHEAD: usize = 8;
 
 /// Memory for the panels that are worked on at a time.
@@ -116,13 +116,18 @@ impl Run<'_> {
         let width = n * plan.spec().row;
         loops.push(Loop { n, ..*inner });
         let scratch = self.scratch.wrapping_add(scratch * self.bytes);
-        let row_of = |row: usize| origin.data.cast_mut().wrapping_offset(plan.stride().wrapping_mul(row as isize));
-        for row in 0..self.panels.rows {
-            prefetch(row_of(row.saturating_add(PACK_AHEAD)), width);
-            // SAFETY: the columns are contiguous in the destination, where every row of the axis may be read; the
-            // scratch has room for as many rows of up to `panels.columns >= n` columns.
-            unsafe { scratch.wrapping_add(row * width).copy_from_nonoverlapping(row_of(row), width) };
-        }
+        let (apart, apart_step) = (origin.data.cast_mut(), plan.stride());
+        let pack = StridedRows {
+            from: apart,
+            from_step: apart_step,
+            to: scratch,
+            to_step: width as isize,
+            n: self.panels.rows,
+            row: width,
+        };
+        // SAFETY: the columns are contiguous in the destination, where every row of the axis may be read; the scratch
+        // has room for as many rows of up to `panels.columns >= n` columns.
+        unsafe { pack_rows(&pack, PACK_AHEAD) };
         let sink = Sink { take: reducing(plan), elements: plan.elements(), owner: None };
         let args = IndexArgs {
             spec: plan.spec(),
@@ -134,10 +139,9 @@ impl Run<'_> {
         // SAFETY: the contract of a scatter, as in `Part::call`: the scratch holds the columns that the loops reach,
         // with a row of the axis every `width` bytes, and is this thread's.
         let outcome = unsafe { plan.panel_kernel()(&args) };
-        for row in 0..self.panels.rows {
-            // SAFETY: as above; the columns may be written, and are this thread's.
-            unsafe { row_of(row).copy_from_nonoverlapping(scratch.wrapping_add(row * width), width) };
-        }
+        let unpack = StridedRows { from: scratch, from_step: width as isize, to: apart, to_step: apart_step, ..pack };
+        // SAFETY: as above; the columns may be written, and are this thread's.
+        unsafe { pack_rows(&unpack, PACK_AHEAD) };
         outcome
     }
 }

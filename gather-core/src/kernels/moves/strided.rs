@@ -28,21 +28,23 @@ pub(crate) unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
     }
 }
 
-/// Moves rows to where they lie side by side, and asks for those `distance` further: they lie too far apart for the
-/// hardware to guess.
+/// Moves rows to where they lie side by side, or from there, and asks for those `distance` further at the other end,
+/// where they lie too far apart for the hardware to guess.
 ///
 /// # Safety
 /// As for [`move_strided`].
 pub(crate) unsafe fn pack_rows(rows: &StridedRows, distance: usize) {
     let &StridedRows { mut from, from_step, mut to, to_step, n, row } = rows;
-    let later = from_step.wrapping_mul(distance as isize);
+    let (apart, step) = if from_step == row as isize { (to.cast_const(), to_step) } else { (from, from_step) };
+    let mut later = apart.wrapping_offset(step.wrapping_mul(distance as isize));
     by_size!(RowSize::of(row), |Way| {
         let copy = Way::of(row);
         for _ in 0..n {
-            prefetch(from.wrapping_offset(later), row);
+            prefetch(later, row);
             // SAFETY: the caller's promise, for this row.
             unsafe { copy.copy(from, to) };
             (from, to) = (from.wrapping_offset(from_step), to.wrapping_offset(to_step));
+            later = later.wrapping_offset(step);
         }
     });
 }

@@ -12,7 +12,6 @@
 //! it, which then are summed up twice, each in a place of its own, and no columns are left for shorter vectors. Columns
 //! that are fewer than a vector has are taken one by one.
 
-use core::array::from_fn;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -296,7 +295,7 @@ impl<S: Step, const N: usize> Columns<S, N> {
             // SAFETY: the caller's promise.
             let new = unsafe { elements::<S, N>(from, column).read() };
             // SAFETY: M2.
-            unsafe { self.sums(at).write(from_fn(|k| Unaligned(sum(new[k].0)))) };
+            unsafe { write_each(self.sums(at), |k| sum(new[k].0)) };
         }
     }
 
@@ -312,9 +311,12 @@ impl<S: Step, const N: usize> Columns<S, N> {
             // SAFETY: M1.
             let new = unsafe { elements::<S, N>(row.at, column).read() };
             // SAFETY: M2, and the caller's promise.
-            let sums = unsafe { self.sums(at).read() };
+            let mut sums = unsafe { self.sums(at).read() };
+            for (sum, new) in sums.iter_mut().zip(&new) {
+                *sum = Unaligned(S::add(sum.0, new.0, weight));
+            }
             // SAFETY: M2.
-            unsafe { self.sums(at).write(from_fn(|k| Unaligned(S::add(sums[k].0, new[k].0, weight)))) };
+            unsafe { self.sums(at).write(sums) };
         }
     }
 
@@ -329,7 +331,7 @@ impl<S: Step, const N: usize> Columns<S, N> {
             let sums = unsafe { self.sums(at).read() };
             let out = elements::<S, N>(out, column).cast_mut();
             // SAFETY: M3.
-            unsafe { out.write(from_fn(|k| Unaligned(S::end(sums[k].0, count)))) };
+            unsafe { write_each(out, |k| S::end(sums[k].0, count)) };
         }
     }
 }
@@ -338,6 +340,18 @@ impl<S: Step, const N: usize> Columns<S, N> {
 #[inline(always)]
 fn elements<S: Step, const N: usize>(first: *const u8, column: usize) -> *const [Unaligned<S::Item>; N] {
     first.cast::<Unaligned<S::Item>>().wrapping_add(column).cast()
+}
+
+/// Writes each of `N` values.
+///
+/// # Safety
+/// They may be written, at any alignment.
+#[inline(always)]
+unsafe fn write_each<T: Copy, const N: usize>(to: *mut [Unaligned<T>; N], value: impl Fn(usize) -> T) {
+    for k in 0..N {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };
+    }
 }
 
 /// The weight of a row.

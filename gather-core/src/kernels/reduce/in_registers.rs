@@ -302,7 +302,11 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     #[inline(always)]
     fn ask(&self, row: *const u8, ends_apart: bool) {
         let per_line = const { LINE / size_of::<V>() };
-        (0..N).step_by(per_line).for_each(|vector| prefetch(self.at(row, vector), 1));
+        for vector in 0..N {
+            if vector.is_multiple_of(per_line) {
+                prefetch(self.at(row, vector), 1);
+            }
+        }
         if ends_apart {
             prefetch(self.at(row, N).wrapping_sub(1), 1);
         }

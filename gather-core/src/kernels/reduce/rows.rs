@@ -117,13 +117,12 @@ unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
 unsafe fn reduce_rows<C: Combine>(job: &ReduceJob<'_>) {
     let (elements, row) = (job.elements, job.these.rows.row);
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
-    if elements == 1 {
-        // SAFETY: the caller's promise.
-        unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { each(job, row, &Several::<C>(elements, PhantomData)) }
+    // SAFETY: the caller's promise.
+    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) } {
+        return;
     }
+    // SAFETY: as above.
+    unsafe { each(job, row, &Several::<C>(elements, PhantomData)) }
 }
 
 /// What becomes of a row: a trait, since a closure that is called in several places might become a function of its own,
@@ -183,28 +182,52 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
     }
 }
 
-/// As [`each`], for rows that are taken in so few instructions that a question asked for each would count: where no row
-/// is left out, in loops without one.
+/// As [`each`], for rows that are taken in so few instructions that a question asked for each would count, or a step
+/// that is read from memory: in loops without one. Returns whether it could: where no row is left out, and rows lie side
+/// by side.
 ///
 /// # Safety
 /// As for [`each`].
 #[inline(always)]
-pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
+#[must_use]
+pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) -> bool {
     let Chosen { rows, which } = job.these;
-    let (these, n, distance) = (Ends::of(rows), rows.n, rows.prefetch_distance);
     if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
-        // SAFETY: the caller's promise.
-        return unsafe { each(job, bytes, row) };
+        return false;
     }
+    let (these, distance) = (Ends::of(rows), rows.prefetch_distance);
     let (later, asked) = match job.later {
         Some(later) => (Ends::of(later.rows), later.rows.n),
         None if distance == 0 => (these, 0),
-        None => (these.skip(distance.min(n)), n.saturating_sub(distance)),
+        None => (these.skip(distance.min(rows.n)), rows.n.saturating_sub(distance)),
     };
+    macro_rules! with_steps {
+        ($($data:expr),*) => {$(
+            let steps = Steps { updates: bytes as isize, data: $data };
+            if these.steps == steps {
+                debug_assert!(later.steps == steps, "rows of one loop");
+                let (these, later) = (Ends { steps, ..these }, Ends { steps, ..later });
+                // SAFETY: the caller's promise.
+                unsafe { each_of(&these, rows.n, &later, asked, bytes, row) };
+                return true;
+            }
+        )*};
+    }
+    // Along the axis, and along another one.
+    with_steps!(0, bytes as isize);
+    false
+}
+
+/// Takes `n` rows, and asks for `asked` later ones.
+///
+/// # Safety
+/// As for [`each`], for rows of these ends.
+#[inline(always)]
+unsafe fn each_of(these: &Ends, n: usize, later: &Ends, asked: usize, bytes: usize, row: &impl TakeRow) {
     let both = n.min(asked);
     for i in 0..both {
         // SAFETY: row `i` of the later ones, whose positions have been written.
-        ask_for(&later, i, unsafe { later.to(i) }, bytes);
+        ask_for(later, i, unsafe { later.to(i) }, bytes);
         // SAFETY: `i < n`, whose position has been written.
         let to = unsafe { these.to(i) };
         // SAFETY: the caller's promise, for row `i`.
@@ -212,7 +235,7 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
     }
     for i in both..asked {
         // SAFETY: as above.
-        ask_for(&later, i, unsafe { later.to(i) }, bytes);
+        ask_for(later, i, unsafe { later.to(i) }, bytes);
     }
     for i in both..n {
         // SAFETY: `i < n`, as above.
@@ -227,31 +250,37 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
 #[derive(Clone, Copy)]
 struct Ends {
     updates: *const u8,
-    updates_step: isize,
     data: *const u8,
-    data_step: isize,
     positions: *const i32,
     stride: isize,
+    steps: Steps,
+}
+
+/// Bytes from a row to the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Steps {
+    updates: isize,
+    data: isize,
 }
 
 impl Ends {
     #[inline(always)]
     fn of(rows: &MoveJob) -> Self {
         let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *rows;
-        Ends { updates: out, updates_step: out_step, data, data_step, positions, stride }
+        Ends { updates: out, data, positions, stride, steps: Steps { updates: out_step, data: data_step } }
     }
 
     /// The rows from `first` on.
     #[inline(always)]
     fn skip(self, first: usize) -> Self {
-        let data = self.data.wrapping_offset(self.data_step.wrapping_mul(first as isize));
+        let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(first as isize));
         Ends { updates: self.from(first), data, positions: self.positions.wrapping_add(first), ..self }
     }
 
     /// Where row `i` comes from.
     #[inline(always)]
     fn from(&self, i: usize) -> *const u8 {
-        self.updates.wrapping_offset(self.updates_step.wrapping_mul(i as isize))
+        self.updates.wrapping_offset(self.steps.updates.wrapping_mul(i as isize))
     }
 
     /// Where row `i` goes.
@@ -262,7 +291,7 @@ impl Ends {
     unsafe fn to(&self, i: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
         let position = unsafe { self.positions.wrapping_add(i).read() };
-        let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
+        let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(i as isize));
         data.wrapping_offset(self.stride.wrapping_mul(position as isize)).cast_mut()
     }
 }
@@ -278,7 +307,7 @@ fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
         return prefetch(to, 1);
     }
     ask_for_lines(to, bytes);
-    if bytes >= LINE && ends.updates_step == bytes as isize {
+    if bytes >= LINE && ends.steps.updates == bytes as isize {
         ask_for_lines(ends.from(i).wrapping_add(UPDATES_AHEAD), bytes);
     }
 }

@@ -31,7 +31,7 @@ unsafe fn store_rows(job: &ReduceJob<'_>) {
         ($($bytes:literal)*) => {
             match job.these.rows.row {
                 // SAFETY: the caller's promise, for rows of so many bytes.
-                $($bytes => return unsafe { each_short(job, $bytes, &Stored(Exactly::<$bytes>)) },)*
+                $($bytes if unsafe { each_short(job, $bytes, &Stored(Exactly::<$bytes>)) } => return,)*
                 _ => {}
             }
         };
