@@ -141,7 +141,7 @@ impl<'a> Call<'a> {
     #[inline(never)]
     pub(super) unsafe fn run_into(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
         let Request { data, indices, planned: request, .. } = &self.request;
-        if FewRows::write(layout, data, indices)
+        if FewRows::fits_output(layout, data, indices)
             && let Some(rows) = self.request.few_rows()
         {
             // SAFETY: X1: the rows were found in the layouts and types of the inputs; the output is row-major and has

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use crate::exec::threads;
-use crate::kernels::Outcome;
+use crate::kernels::{Outcome, start_of_part};
 
 /// Runs `n` pieces on up to `tasks` threads, each with the number of its thread among them; says what all of them
 /// found.
@@ -54,9 +54,7 @@ impl Cuts {
     pub(super) fn range(&self, piece: usize, d: usize, n: usize) -> Range<usize> {
         let inner: usize = self.0[d + 1..].iter().product();
         let (part, parts) = (piece / inner % self.0[d], self.0[d]);
-        // At most `n`; in u128 for the odd shape of stride 0.
-        let cut = |part: usize| (n as u128 * part as u128 / parts as u128) as usize;
-        cut(part)..cut(part + 1)
+        start_of_part(n, part, parts)..start_of_part(n, part + 1, parts)
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) unsafe fn call(plan: &IndexPlan, operands: Operands<'_>) -> Result<()
 #[inline(always)]
 pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operands: Operands<'_>) -> Result<(), Error> {
     let Operands { out, data, index, indices, params } = operands;
-    let (spec, inner) = (rows.spec(request), rows.inner(request));
+    let (spec, inner) = (rows.spec(request, FewRows::fill(request)?), rows.inner(request));
     let (origin, loops) = (Cursor { out, data, index }, core::slice::from_ref(&inner));
     // SAFETY: the kernel contract holds as for `Part::call`: loop, spec and kernel are those of the layouts (P1, P2).
     let outcome = unsafe { (rows.kernel)(&IndexArgs { spec: &spec, origin, loops, stride: rows.stride(), params }) };

@@ -191,8 +191,8 @@ impl IndexArgs<'_> {
         assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
     }
 
-    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output leave no
-    /// gap, neither the first row of data nor the last lies among them. With gaps the two may take turns in memory.
+    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output lie side by
+    /// side, neither the first row of data nor the last lies among them. With gaps the two may take turns in memory.
     /// There is no data where nothing is read.
     #[cfg(debug_assertions)]
     fn is_apart(&self) -> bool {
@@ -208,11 +208,19 @@ impl IndexArgs<'_> {
         };
         let along = |step: fn(&Loop) -> isize| self.loops.iter().map(move |l| (l.n as i128 - 1) * step(l) as i128);
         let KernelSpec { row, components, conversion, .. } = self.spec;
-        let rows = self.loops.iter().map(|l| l.n as i128).product::<i128>();
         let out = reach(self.origin.out.addr(), &mut along(|l| l.out), *row);
-        let gaps = out.end - out.start != rows * *row as i128;
+        // Rows that lie side by side overlap nowhere. Updates of a scatter, which are its output here, may.
+        let mut loops: SmallVec<[_; 6]> =
+            self.loops.iter().map(|l| (l.out.unsigned_abs(), l.n)).filter(|&(_, n)| n > 1).collect();
+        loops.sort_unstable();
+        let mut extent = *row;
+        let dense = loops.iter().all(|&(step, n)| {
+            let follows = step == extent;
+            extent = extent.saturating_mul(n);
+            follows
+        });
         // Of data that no index reaches there may be nothing to read, wherever it lies.
-        if gaps || components.iter().all(|c| c.scale == 0) {
+        if !dense || components.iter().all(|c| c.scale == 0) {
             return true;
         }
         let positions = components.iter().map(|c| i128::from(c.dim - 1) * i128::from(c.scale) * self.stride as i128);
@@ -239,6 +247,14 @@ impl IndexArgs<'_> {
             }
         }
     }
+}
+
+/// Where part `part` begins of `n` that are cut into `parts` about equal ones; `n` for the end of the last.
+#[inline(always)]
+pub(crate) fn start_of_part(n: usize, part: usize, parts: usize) -> usize {
+    debug_assert!(part <= parts);
+    // The first `n % parts` parts have one more. `n · part` could overflow.
+    n / parts * part + part.min(n % parts)
 }
 
 /// Whether every axis, every scale and every sum of positions fits in `i32`, as kernels of blocks need (K2).

@@ -108,6 +108,7 @@
 mod args;
 mod bodies;
 pub(crate) mod builtin;
+pub(crate) mod by_level;
 pub(crate) mod convert;
 mod isa;
 mod loops;
@@ -128,7 +129,7 @@ mod table;
 mod v128;
 
 pub(crate) use args::Cursor;
-pub(crate) use args::{Component, KernelSpec, Loop, fits_i32};
+pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub use args::{IndexArgs, Outcome};
 pub(crate) use bodies::MOST_PREFETCHED;
 pub use bodies::{Body, State, body, scatter_body};

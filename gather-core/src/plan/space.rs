@@ -99,7 +99,7 @@ impl SpacePlan {
             let kernel = |row, rank| kernels.space_kernel(row, rank, level);
             parts.extend(part(lowered.loops(data.strides(), out.strides()), size, kernel));
             if lowered.pads() {
-                fill = dtype.zero();
+                fill = dtype.zero()?;
                 let pads = lowered.loops_of_pads(out.strides());
                 parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &FILL)));
             }

@@ -79,7 +79,7 @@ impl PageBatch {
     fn flush(&mut self) {
         let rows = &mut self.rows[..self.len];
         rows.sort_unstable();
-        self.told.rows += rows.len();
+        self.told.rows = self.told.rows.saturating_add(rows.len());
         let down = |at: usize| at / self.page * self.page;
         let mut rows = rows.iter().map(|&(start, end)| (down(start), end.max(start.saturating_add(1)))).peekable();
         while let Some((start, mut end)) = rows.next() {
@@ -90,7 +90,7 @@ impl PageBatch {
             let bytes = end - start;
             if advise_needed(start, bytes) {
                 self.told.ranges += 1;
-                self.told.bytes += bytes.next_multiple_of(self.page);
+                self.told.bytes = self.told.bytes.saturating_add(bytes.next_multiple_of(self.page));
             }
         }
         self.len = 0;

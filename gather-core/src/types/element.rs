@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use smallvec::SmallVec;
 
 use crate::types::asserts::Proof;
+use crate::types::error::Error;
 use crate::types::text::Text;
 
 /// A plain data type: moving its bytes moves the value.
@@ -58,7 +59,7 @@ struct Facts {
 /// Where the bytes of [`Element::ZERO`] come from.
 #[derive(Clone, Copy)]
 enum Zero {
-    Value(fn() -> ElementBytes),
+    Value(fn() -> Result<ElementBytes, Error>),
     /// The zero of another data type, so many times. A big array does not pass over the stack this way.
     Repeated(&'static DType, usize),
 }
@@ -71,7 +72,7 @@ impl<T: Element> FactsOf<T> {
         size: size_of::<T>(),
         align: align_of::<T>(),
         id: TypeId::of::<T>,
-        zero: Zero::Value(|| ElementBytes::from_slice(bytes_of(&T::ZERO))),
+        zero: Zero::Value(|| repeated(bytes_of(&T::ZERO), 1)),
         wraps: None,
     };
 }
@@ -166,10 +167,13 @@ impl DType {
     }
 
     /// The bytes of the type's [`Element::ZERO`].
-    pub(crate) fn zero(&self) -> ElementBytes {
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(crate) fn zero(&self) -> Result<ElementBytes, Error> {
         match self.facts.zero {
             Zero::Value(zero) => zero(),
-            Zero::Repeated(inner, count) => repeated(&inner.zero(), count),
+            Zero::Repeated(inner, count) => repeated(&inner.zero()?, count),
         }
     }
 
@@ -184,9 +188,14 @@ impl DType {
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
 /// Bytes so many times over, twice as many with each copy.
-fn repeated(bytes: &[u8], count: usize) -> ElementBytes {
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn repeated(bytes: &[u8], count: usize) -> Result<ElementBytes, Error> {
     let len = bytes.len() * count;
-    let mut all = ElementBytes::from_elem(0, len);
+    let mut all = ElementBytes::new();
+    all.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes: len })?;
+    all.resize(len, 0);
     let mut done = bytes.len().min(len);
     all[..done].copy_from_slice(&bytes[..done]);
     while done < len {
@@ -195,7 +204,7 @@ fn repeated(bytes: &[u8], count: usize) -> ElementBytes {
         to[..more].copy_from_slice(&from[..more]);
         done += more;
     }
-    all
+    Ok(all)
 }
 
 /// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
@@ -311,17 +320,17 @@ mod tests {
         #[element(zero = Odd(0x0102))]
         struct Odd(u16);
         let odd = 0x0102u16.to_ne_bytes();
-        assert_eq!(Odd::DTYPE.zero()[..], odd);
+        assert_eq!(Odd::DTYPE.zero().unwrap()[..], odd);
         for (zero, count) in [
             (<[Odd; 1]>::DTYPE.zero(), 1),
             (<[Odd; 3]>::DTYPE.zero(), 3),
             (<[[Odd; 5]; 7]>::DTYPE.zero(), 35),
             (<[[[Odd; 1]; 2]; 8]>::DTYPE.zero(), 16),
         ] {
-            assert_eq!(zero[..], odd.repeat(count));
+            assert_eq!(zero.unwrap()[..], odd.repeat(count));
         }
-        assert_eq!(f64::DTYPE.zero()[..], [0; 8]);
-        assert!(!<[u8; 16]>::DTYPE.zero().spilled());
+        assert_eq!(f64::DTYPE.zero().unwrap()[..], [0; 8]);
+        assert!(!<[u8; 16]>::DTYPE.zero().unwrap().spilled());
     }
 
     #[test]
@@ -329,7 +338,7 @@ mod tests {
     fn a_huge_zero_does_not_pass_over_the_stack() {
         const LEN: usize = 16 << 20;
         let small = std::thread::Builder::new().stack_size(128 << 10);
-        let zero = small.spawn(|| <[[u8; 1 << 10]; LEN >> 10]>::DTYPE.zero()).unwrap().join().unwrap();
+        let zero = small.spawn(|| <[[u8; 1 << 10]; LEN >> 10]>::DTYPE.zero()).unwrap().join().unwrap().unwrap();
         assert_eq!(zero.len(), LEN);
         assert!(zero.iter().all(|&byte| byte == 0));
     }

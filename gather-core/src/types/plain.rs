@@ -131,6 +131,6 @@ mod tests {
         assert!(point.to_string().ends_with("::Point>"), "{point}");
         assert_eq!(<[Plain<u32>; 3]>::DTYPE.to_string(), "[Plain; 3]");
         assert_eq!(Plain::<Point>::ZERO, Plain(Point([0.0; 4])));
-        assert_eq!(point.zero()[..], [0; 16]);
+        assert_eq!(point.zero().unwrap()[..], [0; 16]);
     }
 }

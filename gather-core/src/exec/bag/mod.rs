@@ -25,7 +25,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
-use crate::kernels::{LINE, Outcome};
+use crate::kernels::{LINE, Outcome, start_of_part};
 use crate::plan::{Action, BagPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -167,8 +167,7 @@ impl Cut {
             Cut::Columns(parts) => {
                 let unit = Cut::unit(plan);
                 let end = |part: usize| {
-                    let even = (columns as u128 * part as u128 / parts as u128) as usize;
-                    if part == parts { columns } else { even / unit * unit }
+                    if part == parts { columns } else { start_of_part(columns, part, parts) / unit * unit }
                 };
                 (0..bags, end(piece)..end(piece + 1))
             }

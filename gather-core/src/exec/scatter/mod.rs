@@ -24,7 +24,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::index::NO_INDEX;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Owner, Sink, Take};
-use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome};
+use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_of_part};
 use crate::plan::{Action, ReducePlan, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -260,7 +260,7 @@ impl<'a> Part<'a> {
                 let size = self.spec.row / self.elements;
                 // As many columns for each, to within a line.
                 let end = |task: usize| {
-                    let even = (self.elements as u128 * task as u128 / tasks as u128) as usize;
+                    let even = start_of_part(self.elements, task, tasks);
                     end_of_piece(self.origin.data, size as isize, even, self.elements)
                 };
                 let (first, last) = (end(piece), end(piece + 1));

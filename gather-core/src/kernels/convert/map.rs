@@ -5,12 +5,12 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::MoveFn;
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::{PIECE, converted_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512};
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::element::Element;
-use crate::types::level::Level;
 
 /// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) and
 /// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
@@ -27,46 +27,8 @@ pub struct Map<T, U, P = ()> {
 pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
-    pub(crate) convert_fns: ConvertFns,
-}
-
-/// What converts resolved rows, by level.
-#[derive(Clone, Copy)]
-pub(crate) struct ConvertFns {
-    scalar: MoveFn,
-    #[cfg(target_arch = "x86_64")]
-    avx2: MoveFn,
-    #[cfg(target_arch = "x86_64")]
-    avx512: MoveFn,
-}
-
-impl ConvertFns {
-    /// The functions of the levels that are found at run time.
-    pub(crate) const fn new(
-        scalar: MoveFn,
-        #[cfg(target_arch = "x86_64")] avx2: MoveFn,
-        #[cfg(target_arch = "x86_64")] avx512: MoveFn,
-    ) -> Self {
-        ConvertFns {
-            scalar,
-            #[cfg(target_arch = "x86_64")]
-            avx2,
-            #[cfg(target_arch = "x86_64")]
-            avx512,
-        }
-    }
-
-    /// What converts resolved rows at a level. Where the target itself has the level, the scalar one is compiled for
-    /// it.
-    pub(crate) fn at(&self, level: Level) -> MoveFn {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => self.avx2,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => self.avx512,
-            _ => self.scalar,
-        }
-    }
+    /// What converts resolved rows.
+    pub(crate) convert_fns: ByLevel<MoveFn>,
 }
 
 impl<T, U, P> Map<T, U, P> {
@@ -82,13 +44,7 @@ impl<T, U, P> Map<T, U, P> {
         let erased = Erased {
             name: C::NAME,
             params: C::PARAMS,
-            convert_fns: ConvertFns::new(
-                converted_scalar::<C>,
-                #[cfg(target_arch = "x86_64")]
-                converted_avx2::<C>,
-                #[cfg(target_arch = "x86_64")]
-                converted_avx512::<C>,
-            ),
+            convert_fns: by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>),
         };
         Map { erased, types: PhantomData }
     }

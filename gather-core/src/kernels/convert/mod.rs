@@ -26,9 +26,10 @@ pub(crate) mod quantized;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+pub(crate) use crate::kernels::bodies::MoveFn as ConvertFn;
 use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::bag::RowConverter;
-pub(crate) use crate::kernels::convert::map::{Ahead, ConvertFns, ErasedParams};
+pub(crate) use crate::kernels::convert::map::{Ahead, ErasedParams};
 use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;
@@ -113,96 +114,42 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
     conversion(args).convert_fn
 }
 
-/// The scalar level of a map.
-///
-/// # Safety
-/// As for [`MoveFn`], for the types of the map.
-pub(crate) unsafe fn converted_scalar<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
-        // SAFETY: K8 for the row.
-        unsafe { row_scalar::<C>(from, to, given, place) }
-    };
-    // SAFETY: the caller's promise.
-    unsafe { convert_rows::<C>(args, job, row) }
-}
+/// A level: the loop over rows, and the row, whose slices are arguments so that the compiler knows them to be apart.
+macro_rules! levels {
+    ($($(#[$level:meta])* $rows:ident, $row:ident;)*) => {$(
+        /// # Safety
+        /// As for [`MoveFn`], for the types of the map. K7: the machine has the level.
+        $(#[$level])*
+        pub(crate) unsafe fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
+            let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
+                // SAFETY: K7: the machine has the level; K8 for the row.
+                unsafe { $row::<C>(from, to, given, place) }
+            };
+            // SAFETY: the caller's promise.
+            unsafe { convert_rows::<C>(args, job, row) }
+        }
 
-/// The AVX2 level of a map.
-///
-/// # Safety
-/// As for [`MoveFn`], for the types of the map.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-pub(crate) unsafe fn converted_avx2<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
-        // SAFETY: K7: the machine has AVX2; K8 for the row.
-        unsafe { row_avx2::<C>(from, to, given, place) }
-    };
-    // SAFETY: the caller's promise.
-    unsafe { convert_rows::<C>(args, job, row) }
+        /// # Safety
+        /// K8 for the row. K7: the machine has the level.
+        #[inline(never)]
+        $(#[$level])*
+        unsafe fn $row<C: Convert>(
+            from: &[C::In],
+            to: &mut [MaybeUninit<C::Out>],
+            given: &GivenParams<'_, C::Params>,
+            place: Place,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { convert_row::<C>(from, to, given, place) }
+        }
+    )*};
 }
-
-/// The AVX-512 level of a map.
-///
-/// # Safety
-/// As for [`MoveFn`], for the types of the map.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn converted_avx512<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-    let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place| {
-        // SAFETY: K7: the machine has AVX-512; K8 for the row.
-        unsafe { row_avx512::<C>(from, to, given, place) }
-    };
-    // SAFETY: the caller's promise.
-    unsafe { convert_rows::<C>(args, job, row) }
-}
-
-/// A row at the scalar level.
-///
-/// # Safety
-/// K8 for the row.
-#[inline(never)]
-unsafe fn row_scalar<C: Convert>(
-    from: &[C::In],
-    to: &mut [MaybeUninit<C::Out>],
-    given: &GivenParams<'_, C::Params>,
-    place: Place,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { convert_row::<C>(from, to, given, place) }
-}
-
-/// A row at the AVX2 level.
-///
-/// # Safety
-/// K7: the machine has AVX2. K8 for the row.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn row_avx2<C: Convert>(
-    from: &[C::In],
-    to: &mut [MaybeUninit<C::Out>],
-    given: &GivenParams<'_, C::Params>,
-    place: Place,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { convert_row::<C>(from, to, given, place) }
-}
-
-/// A row at the AVX-512 level.
-///
-/// # Safety
-/// K7: the machine has AVX-512. K8 for the row.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn row_avx512<C: Convert>(
-    from: &[C::In],
-    to: &mut [MaybeUninit<C::Out>],
-    given: &GivenParams<'_, C::Params>,
-    place: Place,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { convert_row::<C>(from, to, given, place) }
+levels! {
+    converted_scalar, row_scalar;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
+    converted_avx2, row_avx2;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    converted_avx512, row_avx512;
 }
 
 /// Converts resolved rows by a map.

@@ -18,7 +18,8 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::convert::map::ConvertFns;
+use crate::kernels::bodies::MoveFn;
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::{convert_slices, prefetch_given};
 use crate::kernels::moves::MoveJob;
 use crate::types::codes::{Codes, Scale};
@@ -110,7 +111,7 @@ pub(crate) enum ZeroPoints<'a> {
 }
 
 /// What converts the rows of codes, by level.
-pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ConvertFns {
+pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<MoveFn> {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
         Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
@@ -174,21 +175,15 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ConvertFns {
-    ConvertFns::new(
-        quantized_scalar::<T, PER, D>,
-        #[cfg(target_arch = "x86_64")]
-        quantized_avx2::<T, PER, D>,
-        #[cfg(target_arch = "x86_64")]
-        quantized_avx512::<T, PER, D>,
-    )
+fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<MoveFn> {
+    by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>)
 }
 
 /// A level: the loop over rows, and the row, whose slices are arguments so that the compiler knows them to be apart.
 macro_rules! levels {
     ($($(#[$feature:meta])* $rows:ident, $row:ident;)*) => {$(
         /// # Safety
-        /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data.
+        /// As for [`MoveFn`], with K8 for block-quantised data.
         $(#[$feature])*
         unsafe fn $rows<T: Scale, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
             // SAFETY: K8: what is given with data of this type of scales.

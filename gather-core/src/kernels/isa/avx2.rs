@@ -23,40 +23,46 @@ impl Isa for Avx2 {
 
     const GATHERS: bool = true;
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { resolve::<I>(job) }
+        // SAFETY: the caller's promise.
+        unsafe { avx2::resolve::<I>(job) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { resolve_chunks::<I>(job, each) }
+        // SAFETY: the caller's promise.
+        unsafe { avx2::resolve_chunks::<I>(job, each) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { resolve_tuples::<I>(job) }
+        // SAFETY: the caller's promise.
+        unsafe { avx2::resolve_tuples::<I>(job) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { move_fixed::<BYTES>(job) }
+        // SAFETY: the caller's promise.
+        unsafe { gather_avx2::move_fixed::<BYTES>(job) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn move_rows(job: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { move_rows(job) }
+        // SAFETY: the caller's promise.
+        unsafe { rows::move_rows(job) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { stream_rows(job, ahead) }
+        // SAFETY: the caller's promise.
+        unsafe { stream::stream_rows(job, ahead) }
     }
 
     #[inline(always)]
@@ -64,16 +70,18 @@ impl Isa for Avx2 {
         stream::fence();
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { move_placed_fixed::<BYTES>(rows) }
+        // SAFETY: the caller's promise.
+        unsafe { placed::move_fixed::<BYTES>(rows) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { move_placed_rows(rows) }
+        // SAFETY: the caller's promise.
+        unsafe { placed::move_rows(rows) }
     }
 
     #[inline(always)]
@@ -100,212 +108,54 @@ impl Isa for Avx2 {
         if const { C::MOST <= NARROW } { Scalar::one_pass::<C, W, I, PACKED>() } else { one_pass::<C, W, I, PACKED> }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { look_up::<BYTES>(job) }
+        // SAFETY: the caller's promise.
+        unsafe { table_avx2::look_up::<BYTES>(job) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { look_up_bytes::<I>(job, moves) }
+        // SAFETY: the caller's promise.
+        unsafe { table_avx2::look_up_bytes::<I>(job, moves) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { gather::<BYTES, I>(args, at) }
+        // SAFETY: the caller's promise.
+        unsafe { gather_avx2::gather::<BYTES, I>(args, at) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { zip::<BYTES>(inner, at, periods) }
+        // SAFETY: the caller's promise.
+        unsafe { zip_avx2::periods::<BYTES>(inner, at, periods) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn unzip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { unzip::<BYTES>(inner, at, periods) }
+        // SAFETY: the caller's promise.
+        unsafe { unzip_avx2::periods::<BYTES>(inner, at, periods) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { interleave_fixed::<BYTES>(streams) }
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_fixed::<BYTES, Avx2>(streams) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn interleave_rows(streams: &Streams) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2.
-        unsafe { interleave_rows(streams) }
+        // SAFETY: the caller's promise.
+        unsafe { space::interleave_rows(streams) }
     }
-}
-
-/// [`Isa::resolve`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::resolve`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { avx2::resolve::<I>(job) }
-}
-
-/// [`Isa::resolve_chunks`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::resolve_chunks`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
-    // SAFETY: the caller's promise.
-    unsafe { avx2::resolve_chunks::<I>(job, each) }
-}
-
-/// [`Isa::resolve_tuples`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::resolve_tuples`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
-    // SAFETY: the caller's promise.
-    unsafe { avx2::resolve_tuples::<I>(job) }
-}
-
-/// [`Isa::move_fixed`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::move_fixed`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { gather_avx2::move_fixed::<BYTES>(job) }
-}
-
-/// [`Isa::move_rows`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::move_rows`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn move_rows(job: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { rows::move_rows(job) }
-}
-
-/// [`Isa::stream_rows`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::stream_rows`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { stream::stream_rows(job, ahead) }
-}
-
-/// [`Isa::move_placed_fixed`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::move_placed_fixed`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { placed::move_fixed::<BYTES>(rows) }
-}
-
-/// [`Isa::move_placed_rows`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::move_placed_rows`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { placed::move_rows(rows) }
-}
-
-/// [`Isa::look_up`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::look_up`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { table_avx2::look_up::<BYTES>(job) }
-}
-
-/// [`Isa::look_up_bytes`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::look_up_bytes`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { table_avx2::look_up_bytes::<I>(job, moves) }
-}
-
-/// [`Isa::gather`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::gather`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { gather_avx2::gather::<BYTES, I>(args, at) }
-}
-
-/// [`Isa::zip`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::zip`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { zip_avx2::periods::<BYTES>(inner, at, periods) }
-}
-
-/// [`Isa::unzip`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::unzip`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn unzip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { unzip_avx2::periods::<BYTES>(inner, at, periods) }
-}
-
-/// [`Isa::interleave_fixed`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::interleave_fixed`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
-    // SAFETY: the caller's promise.
-    unsafe { space::interleave_fixed::<BYTES, Avx2>(streams) }
-}
-
-/// [`Isa::interleave_rows`] compiled for AVX2.
-///
-/// # Safety
-/// As for [`Isa::interleave_rows`].
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-unsafe fn interleave_rows(streams: &Streams) {
-    // SAFETY: the caller's promise.
-    unsafe { space::interleave_rows(streams) }
 }
 
 /// [`Isa::move_prefetching`] compiled for AVX2.

@@ -3,13 +3,10 @@
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::isa::{Avx2, Isa};
-use crate::kernels::moves::placed::{CopyRow, PlacedRows};
-use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::moves::{MoveJob, Width, gather_avx512, rows_avx512, table_avx512};
+use crate::kernels::moves::{MoveJob, gather_avx512, rows_avx512, table_avx512};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx512};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, zip_avx512};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
 /// The AVX-512 level: F, BW, VL, DQ and VBMI.
@@ -19,12 +16,6 @@ impl Isa for Avx512 {
     type Plain = Avx2;
 
     const GATHERS: bool = true;
-
-    #[inline(always)]
-    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::resolve::<I>(job) }
-    }
 
     #[inline(always)]
     unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
@@ -39,56 +30,11 @@ impl Isa for Avx512 {
         unsafe { avx512::resolve_tuples::<I>(job) }
     }
 
-    #[inline(always)]
-    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::move_fixed::<BYTES>(job) }
-    }
-
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     unsafe fn move_rows(job: &MoveJob) {
         // SAFETY: the caller's promise.
         unsafe { rows_avx512::move_rows(job) }
-    }
-
-    #[inline(always)]
-    unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::stream_rows(job, ahead) }
-    }
-
-    #[inline(always)]
-    fn end_streams() {
-        Avx2::end_streams();
-    }
-
-    #[inline(always)]
-    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::move_placed_fixed::<BYTES>(rows) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::move_placed_rows(rows) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::move_prefetching::<C>(job, ahead) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::move_strided::<C>(rows) }
-    }
-
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        Avx2::one_pass::<C, W, I, PACKED>()
     }
 
     #[inline(never)]
@@ -133,12 +79,6 @@ impl Isa for Avx512 {
     unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
         // SAFETY: the caller's promise.
         unsafe { space::interleave_fixed::<BYTES, Avx512>(streams) }
-    }
-
-    #[inline(always)]
-    unsafe fn interleave_rows(streams: &Streams) {
-        // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        unsafe { Avx2::interleave_rows(streams) }
     }
 }
 

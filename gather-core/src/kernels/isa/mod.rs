@@ -22,10 +22,10 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
-/// An instruction set. The provided methods are those of a level that has no better way.
+/// An instruction set. The provided methods are those of a level that has no better way than its `Plain` one, or none.
 pub trait Isa: 'static {
-    /// The level whose kernels of `Direct` and `StridedCopy` this one runs: itself, or a lesser one where it would do
-    /// nothing better.
+    /// The level whose kernels of `Direct` and `StridedCopy` this one runs, and whose way it takes where it has none of
+    /// its own. A level that is its own defines every method that would call it.
     type Plain: Isa;
 
     /// Whether the level resolves and moves in one loop.
@@ -35,7 +35,11 @@ pub trait Isa: 'static {
     ///
     /// # Safety
     /// K3 and K7; `job.out` has room for `job.n`.
-    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool;
+    #[inline(always)]
+    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::resolve::<I>(job) }
+    }
 
     /// Resolves indices, any number of them, chunk by chunk into the same room: calls `each` on the number of every
     /// chunk's indices and on whether one of them was out of range, for as long as `each` says.
@@ -62,13 +66,21 @@ pub trait Isa: 'static {
     ///
     /// # Safety
     /// K1, K2, K4, K6 and K7.
-    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob);
+    #[inline(always)]
+    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_fixed::<BYTES>(job) }
+    }
 
     /// Moves rows of any length by their positions.
     ///
     /// # Safety
     /// K1, K2, K4 and K7.
-    unsafe fn move_rows(job: &MoveJob);
+    #[inline(always)]
+    unsafe fn move_rows(job: &MoveJob) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_rows(job) }
+    }
 
     /// Moves the rows of a job, with whole lines of the output written past the caches, and asks for the rows of
     /// `ahead`, the job that follows. [`Isa::end_streams`] comes before any other access to what is written.
@@ -76,42 +88,62 @@ pub trait Isa: 'static {
     /// # Safety
     /// K1, K2, K4 and K7 for both jobs; rows have a line or more.
     #[inline(always)]
-    unsafe fn stream_rows(job: &MoveJob, _ahead: &MoveJob) {
-        // SAFETY: the caller's promise.
-        unsafe { Self::move_rows(job) }
+    unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::stream_rows(job, ahead) }
     }
 
     /// Orders what was written past the caches before any access that follows, of this thread and of others.
     #[inline(always)]
-    fn end_streams() {}
+    fn end_streams() {
+        Self::Plain::end_streams();
+    }
 
     /// Moves rows of `BYTES` bytes from where each lies.
     ///
     /// # Safety
     /// K1, K2, K4, K6 and K7.
-    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>);
+    #[inline(always)]
+    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_placed_fixed::<BYTES>(rows) }
+    }
 
     /// Moves rows of any length from where each lies.
     ///
     /// # Safety
     /// K1, K2, K4 and K7.
-    unsafe fn move_placed_rows(rows: &PlacedRows<'_>);
+    #[inline(always)]
+    unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_placed_rows(rows) }
+    }
 
     /// Moves the rows of a job, each by the way `C`, and asks for those of the one after it, one with each.
     ///
     /// # Safety
     /// K1, K2, K4 and K7 for both jobs; `C` copies rows of their length.
-    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob);
+    #[inline(always)]
+    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_prefetching::<C>(job, ahead) }
+    }
 
     /// Moves rows that lie a step apart, each by the way `C`.
     ///
     /// # Safety
     /// K1, K2, K4 and K7; `C` copies rows of the job's length.
-    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows);
+    #[inline(always)]
+    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_strided::<C>(rows) }
+    }
 
     /// The kernel that resolves rows and moves them in one pass, each by the way `C`:
     /// [`one_pass`](crate::kernels::bodies::one_pass) compiled for the level.
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel;
+    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
+        Self::Plain::one_pass::<C, W, I, PACKED>()
+    }
 
     /// Looks elements of `BYTES` bytes up in a table of `job.table_entries`; returns how many, from the first on.
     ///
@@ -138,7 +170,11 @@ pub trait Isa: 'static {
     ///
     /// # Safety
     /// K1, K2, K3, K4, K6, K7 and K9 for the plane at the cursor.
-    unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
+    #[inline(always)]
+    unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::gather::<BYTES, I>(args, at) }
+    }
 
     /// Interleaves whole periods of contiguous streams of `BYTES` bytes; returns how many, from the first on.
     ///
@@ -169,5 +205,9 @@ pub trait Isa: 'static {
     ///
     /// # Safety
     /// The contract of [`space`](crate::kernels::space), and K7.
-    unsafe fn interleave_rows(streams: &Streams);
+    #[inline(always)]
+    unsafe fn interleave_rows(streams: &Streams) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::interleave_rows(streams) }
+    }
 }

@@ -44,9 +44,16 @@ impl Isa for Scalar {
         unsafe { stream::stream_rows(job, ahead) }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    unsafe fn stream_rows(job: &MoveJob, _: &MoveJob) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::move_rows(job) }
+    }
+
     #[inline(always)]
     fn end_streams() {
+        #[cfg(target_arch = "x86_64")]
         stream::fence();
     }
 

@@ -37,6 +37,7 @@ fn prefetch_line(line: *const u8) {
     }
     // Miri knows no assembly.
     #[cfg(all(target_arch = "aarch64", not(miri)))]
+    #[allow(clippy::pointers_in_nomem_asm_block, reason = "memory is not read in the language's sense")]
     {
         // SAFETY: as above; nothing but a register is read.
         unsafe { core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nomem, nostack, preserves_flags)) };

@@ -32,7 +32,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::ByLevel;
+use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::step::{Accumulate, Plain, Weigh, Weighted};
 use crate::types::element::Element;

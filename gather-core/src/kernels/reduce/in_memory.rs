@@ -16,11 +16,12 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+use crate::kernels::args::start_of_part;
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::rows::Unaligned;
 use crate::kernels::reduce::step::Step;
-use crate::kernels::reduce::{ByLevel, by_level};
 use crate::types::element::Element;
 
 /// Reduces a batch.
@@ -126,11 +127,12 @@ impl By {
         let panels = vectors.div_ceil(most / vector);
         for i in 0..panels {
             // Where there are several panels, the last one too has whole vectors.
-            let (first, end) = (vectors * i / panels, vectors * (i + 1) / panels);
+            let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
             let columns = first * vector..(end * vector).min(bag.elements);
             let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
             let sums = if carried.is_null() { room } else { carried.wrapping_add(columns.start * self.sum) };
-            // SAFETY: the caller's promise, for columns that there are; M2 by B4 where sums are carried.
+            // SAFETY: the caller's promise, for columns that there are, which all panels make up; M2 by B4 where sums are
+            // carried.
             unsafe { self.reduce_panel(bag, &columns, sums) };
         }
     }

@@ -7,12 +7,14 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use crate::kernels::args::start_of_part;
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Min, Number, Ordered};
 use crate::kernels::reduce::step::{Plain, Step, Weighted};
 use crate::kernels::reduce::vectors::Vector;
-use crate::kernels::reduce::{ByLevel, by_level, in_memory};
 use crate::types::element::Element;
 use crate::types::reduction::Reduction;
 
@@ -192,7 +194,7 @@ unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &B
     let vectors = bag.elements.div_ceil(V::N);
     let panels = vectors.div_ceil(MOST);
     for i in 0..panels {
-        let (first, end) = (vectors * i / panels, vectors * (i + 1) / panels);
+        let [first, end] = [i, i + 1].map(|part| start_of_part(vectors, part, panels));
         let columns = first * V::N..(end * V::N).min(bag.elements);
         macro_rules! panel {
             ($vectors:literal, $ending:literal) => {{

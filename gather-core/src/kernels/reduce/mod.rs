@@ -50,48 +50,7 @@ pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
 
-use crate::types::level::Level;
-
-/// A function for each level.
-#[derive(Clone, Copy)]
-pub(crate) struct ByLevel<F> {
-    scalar: F,
-    #[cfg(target_arch = "x86_64")]
-    avx2: F,
-    /// Where there is nothing better, that of AVX2.
-    #[cfg(target_arch = "x86_64")]
-    avx512: F,
-}
-
-/// A [`ByLevel`] of the functions that the target has, named by level.
-macro_rules! by_level {
-    ($scalar:expr, $avx2:expr) => {
-        by_level!($scalar, $avx2, $avx2)
-    };
-    ($scalar:expr, $avx2:expr, $avx512:expr) => {
-        ByLevel {
-            scalar: $scalar,
-            #[cfg(target_arch = "x86_64")]
-            avx2: $avx2,
-            #[cfg(target_arch = "x86_64")]
-            avx512: $avx512,
-        }
-    };
-}
-use by_level;
-
-impl<F: Copy> ByLevel<F> {
-    /// The function for a level.
-    pub(crate) fn at(&self, level: Level) -> F {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => self.avx2,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => self.avx512,
-            _ => self.scalar,
-        }
-    }
-}
+use crate::kernels::by_level::ByLevel;
 
 /// What reduces elements of a type.
 #[derive(Clone, Copy)]

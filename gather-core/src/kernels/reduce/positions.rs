@@ -2,8 +2,8 @@
 
 use core::mem::MaybeUninit;
 
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
-use crate::kernels::reduce::{ByLevel, by_level};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 

@@ -12,10 +12,10 @@
 
 use core::marker::PhantomData;
 
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-use crate::kernels::reduce::{ByLevel, by_level};
 use crate::types::element::Element;
 
 /// Reduces resolved rows into their destinations.

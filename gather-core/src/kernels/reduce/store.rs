@@ -1,8 +1,9 @@
 //! `Reduction::None`: rows are stored in their order, so that the last one stays.
 
+use crate::kernels::by_level::by_level;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
+use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
-use crate::kernels::reduce::{ByLevel, ReduceFns, by_level};
 
 /// What stores elements of any type.
 pub(super) const STORE: ReduceFns = ReduceFns { rows: Some(by_level!(store_scalar, store_avx2)), bag: None };

@@ -20,15 +20,11 @@ mod simd128;
 pub(crate) mod table;
 mod zip;
 
-use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::isa::{Isa, Scalar};
-use crate::kernels::moves::placed::{CopyRow, PlacedRows};
-use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::moves::MoveJob;
 use crate::kernels::resolve::{ResolveJob, TupleJob};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
 #[cfg(target_arch = "aarch64")]
@@ -110,46 +106,6 @@ impl Isa for Vectors {
         unsafe { resolve::resolve_tuples::<I>(job) }
     }
 
-    #[inline(always)]
-    unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_fixed::<BYTES>(job) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_rows(job: &MoveJob) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_rows(job) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_placed_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_placed_fixed::<BYTES>(rows) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_placed_rows(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_placed_rows(rows) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_prefetching::<C>(job, ahead) }
-    }
-
-    #[inline(always)]
-    unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::move_strided::<C>(rows) }
-    }
-
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        Scalar::one_pass::<C, W, I, PACKED>()
-    }
-
     #[inline(never)]
     unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
         // SAFETY: the caller's promise.
@@ -162,10 +118,6 @@ impl Isa for Vectors {
         unsafe { table::look_up_bytes::<I>(job, moves) }
     }
 
-    unsafe fn gather<const BYTES: usize, I: Index>(_: &IndexArgs<'_>, _: &Cursor) -> bool {
-        unreachable!("K9: plans gather at levels that have instructions for it")
-    }
-
     #[inline(never)]
     unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
         // SAFETY: the caller's promise.
@@ -176,11 +128,5 @@ impl Isa for Vectors {
     unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
         // SAFETY: the caller's promise.
         unsafe { space::interleave_fixed::<BYTES, Self>(streams) }
-    }
-
-    #[inline(always)]
-    unsafe fn interleave_rows(streams: &Streams) {
-        // SAFETY: the caller's promise.
-        unsafe { Scalar::interleave_rows(streams) }
     }
 }

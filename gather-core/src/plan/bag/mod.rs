@@ -9,8 +9,9 @@ pub(crate) use bounds::Bounds;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::kernels::convert::{Conversion, ConvertFns};
-use crate::kernels::reduce::{BagFn, BagFns, ByLevel, PositionsFn};
+use crate::kernels::by_level::ByLevel;
+use crate::kernels::convert::{Conversion, ConvertFn};
+use crate::kernels::reduce::{BagFn, BagFns, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
@@ -46,7 +47,7 @@ pub(crate) struct BagRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
     /// The map's functions, by level.
-    pub(crate) convert_fns: ConvertFns,
+    pub(crate) convert_fns: ByLevel<ConvertFn>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// How many values the map makes of an element: those of an array.
@@ -144,7 +145,7 @@ impl BagPlan {
             OutOfBounds::Error => Action::Check,
             _ => Action::Nothing,
         };
-        let zero = request.dtype.zero();
+        let zero = if action == Action::Run { request.dtype.zero()? } else { ElementBytes::new() };
         let fills = request.policy.out_of_bounds == OutOfBounds::Zero && action == Action::Run;
         let zeros = if fills { repeated(&zero, elements)? } else { Vec::new() };
         let rows = bounds.used();

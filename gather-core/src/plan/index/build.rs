@@ -72,8 +72,8 @@ impl IndexPlan {
         if let Some(map) = request.converting {
             plan.spec.conversion = Some(Conversion { convert_fn: map.convert_fns.at(level), elements, size_in });
         }
-        if request.policy.out_of_bounds == OutOfBounds::Zero {
-            plan.spec.fill = request.dtype.zero();
+        if request.policy.out_of_bounds == OutOfBounds::Zero && plan.action == Action::Run {
+            plan.spec.fill = request.dtype.zero()?;
         }
 
         let nothing_is_read = lowered.axes.iter().any(|axis| axis.dim == 0);

@@ -12,6 +12,7 @@ use crate::plan::lowered::Axis;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::ElementBytes;
+use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
@@ -19,7 +20,7 @@ use crate::types::policy::OutOfBounds;
 /// Rows of data along its first axis, by indices, all three tensors row-major.
 ///
 /// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
-/// [`FewRows::write`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
+/// [`FewRows::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
 //
 // The fields are words, which compilers keep in registers. To copy a plan that has just been written would have to
 // wait for the stores.
@@ -69,7 +70,7 @@ impl FewRows {
 
     /// Whether an output is row-major and has the shape of the result.
     #[inline(always)]
-    pub(crate) fn write(out: &Layout, data: &Layout, indices: &Layout) -> bool {
+    pub(crate) fn fits_output(out: &Layout, data: &Layout, indices: &Layout) -> bool {
         let (out_shape, indices_shape, Some((_, inner))) = (out.shape(), indices.shape(), data.shape().split_first())
         else {
             return false;
@@ -84,6 +85,15 @@ impl FewRows {
         indices.shape().iter().chain(data.shape().iter().skip(1)).copied().collect()
     }
 
+    /// What rows out of range are filled with; nothing where they are errors.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    #[inline(always)]
+    pub(crate) fn fill(request: &IndexRequest) -> Result<ElementBytes, Error> {
+        if request.policy.out_of_bounds == OutOfBounds::Zero { request.dtype.zero() } else { Ok(ElementBytes::new()) }
+    }
+
     /// P1. The only loop, in bytes.
     #[inline(always)]
     pub(crate) fn inner(&self, request: &IndexRequest) -> Loop {
@@ -96,17 +106,16 @@ impl FewRows {
         self.row as isize
     }
 
-    /// P2.
+    /// P2. With the fill that [`FewRows::fill`] makes.
     #[inline(always)]
-    pub(crate) fn spec(&self, request: &IndexRequest) -> KernelSpec {
-        let zero = request.policy.out_of_bounds == OutOfBounds::Zero;
+    pub(crate) fn spec(&self, request: &IndexRequest, fill: ElementBytes) -> KernelSpec {
         KernelSpec {
             method: Method::Direct,
             level: self.level,
             components: SmallVec::from_buf_and_len([Component { dim: self.dim as i64, scale: 1, index: 0 }; 3], 1),
             row: self.row,
             policy: request.policy,
-            fill: if zero { request.dtype.zero() } else { ElementBytes::new() },
+            fill,
             packed: true,
             adjacent_tuples: false,
             prefetch_distance: self.prefetch_distance,

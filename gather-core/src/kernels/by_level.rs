@@ -1,0 +1,47 @@
+//! Functions that are compiled for each of the levels that are found at run time.
+
+#![forbid(unsafe_code)]
+
+use crate::types::level::Level;
+
+/// A function for each level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByLevel<F> {
+    /// Where the target itself has a level, this one is compiled for it.
+    pub(crate) scalar: F,
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) avx2: F,
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) avx512: F,
+}
+
+/// A [`ByLevel`] of functions named by level, of which those of x86-64 need not be there on other targets. That of AVX2
+/// serves AVX-512 too where no other is given.
+macro_rules! by_level {
+    ($scalar:expr, $avx2:expr) => {
+        by_level!($scalar, $avx2, $avx2)
+    };
+    ($scalar:expr, $avx2:expr, $avx512:expr) => {
+        $crate::kernels::by_level::ByLevel {
+            scalar: $scalar,
+            #[cfg(target_arch = "x86_64")]
+            avx2: $avx2,
+            #[cfg(target_arch = "x86_64")]
+            avx512: $avx512,
+        }
+    };
+}
+pub(crate) use by_level;
+
+impl<F: Copy> ByLevel<F> {
+    /// The function for a level.
+    pub(crate) fn at(&self, level: Level) -> F {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => self.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => self.avx512,
+            _ => self.scalar,
+        }
+    }
+}
