@@ -40,7 +40,8 @@
 //!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
-//! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without storing them.
+//! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
+//!   first.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
 //! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
