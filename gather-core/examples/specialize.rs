@@ -1,4 +1,4 @@
-//! Shapes that the source knows: tokens of a text, the neighbours of cells, and an image out of its tiles.
+//! Shapes known at compile time: tokens of a text, the neighbours of cells, and an image out of its tiles.
 //!
 //! `cargo run --release -p gather-core --example specialize`
 

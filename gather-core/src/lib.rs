@@ -35,29 +35,30 @@
 //!   [`GatherNd::tensorflow`] follow one specification each.
 //! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
 //!   writes to a [`ViewMut`] of yours, and `run_uninit` to memory that holds no values yet.
-//! - A [`Plan`] does once what depends on shapes. [`Plan::explain`] says what it will do.
+//! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
-//! - [`EmbeddingBag`] sums up, averages or compares the rows of [`Bags`], without gathering them first.
+//! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
+//!   first.
 //! - Types that are known only at run time go through [`DynView`], [`DynTensor`] and a [`Registry`] of kernels.
-//! - [`specialize!`] makes functions for shapes that the source knows, as quick as a loop written by hand.
+//! - [`specialize!`] makes functions for shapes known at compile time, as fast as a loop written by hand.
 //! - `#[derive(Element)]` and [`kernels!`] give your own plain types kernels as good as the built-in ones.
 //!
-//! Bits are moved and never converted, unless a map or a reduction does: NaN payloads and -0.0 survive. Bad input gives
-//! a typed [`Error`] with numbers, never a panic.
+//! Elements are copied bit for bit, except by maps and reductions: NaN payloads and -0.0 survive. Bad input gives a
+//! typed [`Error`] with numbers, never a panic.
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), on [shapes that the source knows](guide::specialize), on [tables in few
-//! bits](guide::tables), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
+//! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
+//! tables](guide::tables), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | finds the instruction set at run time; `GATHER_LEVEL` forces one of [`Level`]'s names |
-//! | `rayon` | yes | threads of the caller's pool help with large calls |
+//! | `std` | yes | detects the instruction set at run time (`GATHER_LEVEL` names a [`Level`]); `will_need` on Unix |
+//! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
 //! | `huge-pages` | yes | on Linux, huge pages for fresh outputs of 4 MiB and more |
 //! | `half` | no | `f16` and `bf16` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
@@ -217,7 +218,7 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// The fields stand in any order, each once. All but `widths` must be there. No list is empty or names a thing twice.
 ///
 /// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`,
-///   `f32`, `f64` and the integers of fixed width have their class by name. Other types have the class that stands
+///   `i8` to `i64`, `u8` to `u64`, `f32` and `f64` have their class by name. Other types have the class that stands
 ///   behind `as`, which must be of the type's size. A type without a class gets kernels of its own size. Attributes
 ///   such as `#[cfg(..)]` hold for everything that names the type. A type with attributes needs a class.
 /// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where these are
@@ -317,8 +318,8 @@ macro_rules! reduce_kernels {
     };
 }
 
-/// Emits functions for shapes that the source knows: at the price of a loop written by hand, with the results and the
-/// errors of the operators.
+/// Emits functions for shapes known at compile time, as fast as a loop written by hand, with the results and errors of
+/// the operators.
 ///
 /// [A chapter of the guide](guide::specialize) says when to use which. This page is the reference.
 ///
@@ -363,8 +364,7 @@ macro_rules! reduce_kernels {
 /// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
 ///   name: `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
-///   for
-///   indices without elements is not specialised.
+///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
 ///   the length of its slice, the others are `usize` arguments in order.
 /// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
@@ -391,7 +391,7 @@ macro_rules! reduce_kernels {
 /// All mistakes of a call are reported at once, each where it stands. What constants stand for is checked as they are
 /// evaluated, which `cargo check` does too. The functions return the errors of the operators: of lengths and open
 /// sizes, then of a map's parameters, then [`Error::IndexOutOfRange`] for the first such index in row-major order. A
-/// `GATHER_LEVEL` that names no level of this machine is an error of the operators, and none of the functions.
+/// `GATHER_LEVEL` that names no level of this machine is an error of the operators, but not of these functions.
 #[macro_export]
 macro_rules! specialize {
     ($($tokens:tt)*) => {

@@ -2,7 +2,7 @@
 //! conversions, `reduce_kernels!`, which emits reductions, `specialize!`, which emits functions for known shapes, and
 //! `#[derive(Element)]`.
 //!
-//! Use them through gather-core, which re-exports them. The way of a call of `kernels!`:
+//! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
 //! ```text
 //! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (loop nests, kernels, table)
@@ -43,7 +43,7 @@ pub fn reduce_kernels(input: TokenStream) -> TokenStream {
     reduce::expand(input.into()).into()
 }
 
-/// Emits functions for shapes that the source knows; see `gather_core::specialize!`, which forwards to it with the path
+/// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the path
 /// of the crate.
 #[proc_macro]
 pub fn specialize(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! Maps of tables in few bits, against values of other implementations (`tests/data/tables`).
+//! Maps of quantised tables, against values of other implementations (`tests/data/tables`).
 
 use std::path::Path;
 

@@ -1,10 +1,12 @@
 //! Looks words up in an embedding table: the main job of Gather, on real data.
 //!
 //! ```text
-//! cargo run --release --example embedding_lookup cargo run --release --example embedding_lookup -- --table
-//! FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy] cargo run --release --example embedding_lookup --
-//! --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1 cargo run --release --example embedding_lookup -- --table
-//! FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
+//! cargo run --release --example embedding_lookup
+//! cargo run --release --example embedding_lookup -- \
+//!     --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
+//! cargo run --release --example embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
+//! cargo run --release --example embedding_lookup -- \
+//!     --table FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
 //! ```
 //!
 //! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned

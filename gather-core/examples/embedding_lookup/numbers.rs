@@ -1,4 +1,4 @@
-//! Rows of tables in few bits, as numbers: GGUF blocks, FP8, and packed codes of four bits.
+//! Rows of quantised tables, as numbers: GGUF blocks, FP8, and packed codes of four bits.
 
 use std::path::Path;
 use std::time::Instant;

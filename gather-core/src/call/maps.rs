@@ -28,10 +28,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, one
     /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of
-    /// range are as for
-    /// [`Self::run`]; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output type,
-    /// unconverted. The map may be called for elements whose results are not kept. Index tuples of other lengths than
-    /// 1 take no parameters by position.
+    /// range are as for [`Self::run`]; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output
+    /// type, unconverted. The map may be called for elements whose results are not kept.
+    /// [`Param::PerRow`](crate::Param::PerRow) needs index tuples of length 1; others give
+    /// [`Error::MapParameterLengthMismatch`].
     ///
     /// Cost: one pass over the indices and one over the bytes of the result, one allocation. A run of elements that
     /// is contiguous in data and in the result is converted by one loop, compiled for the level.
@@ -74,7 +74,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         self.plan_map(map, data.layout(), indices.layout())?.run(data, indices, params)
     }
 
-    /// As [`Self::run_map`], into a given output of any strides.
+    /// As [`Self::run_map`], into a given output of any strides. Allocates what [`Self::run_map`] does, but for the
+    /// result.
     ///
     /// # Errors
     /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched
@@ -114,7 +115,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { self.run_mapped(map, data, indices, params, out.origin().cast(), out.layout()) }
     }
 
-    /// Does once what depends on shapes and types only: the plan converts by the map on any tensors of these layouts.
+    /// Makes a plan: it does the work that depends on shapes and types once, and converts by the map on any tensors of
+    /// these layouts.
     ///
     /// # Errors
     /// As for [`Self::run_map`], without those of parameters, memory and index values.

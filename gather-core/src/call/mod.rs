@@ -1,4 +1,5 @@
-//! The doors: what a caller calls. Behind all of them stand one call without types, one plan, and one run of it.
+//! The doors: what a caller calls. Behind them stands a call without types for each kind of operator (`erased`,
+//! `bag::erased`, `scatter::erased`, `space`), which makes a plan and runs it.
 
 pub(crate) mod bag;
 pub(crate) mod cloned;

@@ -165,7 +165,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { call.run_fresh() }
     }
 
-    /// Runs the operator into a given output of any strides. Allocates nothing but the scratch of [`Method::Panels`].
+    /// Runs the operator into a given output of any strides. On one thread it allocates nothing but the scratch of
+    /// [`Method::Panels`] (up to six dimensions, and index tuples of up to three).
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
@@ -182,7 +183,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// Runs the operator into memory that holds no values yet. On success every element of the output is initialised.
-    /// Allocates nothing but the scratch of [`Method::Panels`].
+    /// Allocates as [`Self::run_into`] does.
     ///
     /// # Errors
     /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
@@ -197,7 +198,10 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { call.run_into(out.origin().cast(), out.layout()) }
     }
 
-    /// Does once what depends on shapes only: the plan runs on any tensors of these layouts, into row-major outputs.
+    /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these layouts, into row-major
+    /// outputs.
+    ///
+    /// Cost: depends on ranks, not on sizes.
     ///
     /// # Errors
     /// As for [`Self::run`], without those of memory and index values.
@@ -218,8 +222,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Ok(Plan::new(Planned::new_into(&Request::typed::<T, I, A>(self, data, indices), out)?))
     }
 
-    /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, of which every call has
-    /// another number. The size in `indices` is what calls are expected to have.
+    /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, whose number differs from
+    /// call to call. The size in `indices` is what calls are expected to have.
     ///
     /// ```
     /// use gather_core::{Gather, Layout};

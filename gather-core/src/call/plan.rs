@@ -99,8 +99,8 @@ impl<T: Element, I: Index> Plan<T, I> {
         Ok(Tensor::from_parts(values, shape))
     }
 
-    /// Runs the plan into an output of the planned layout. Allocates nothing but the scratch of
-    /// [`Method::Panels`](crate::Method::Panels).
+    /// Runs the plan into an output of the planned layout. On one thread it allocates nothing but the scratch of
+    /// [`Method::Panels`](crate::Method::Panels) (up to six loops).
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]; the

@@ -1,6 +1,6 @@
 //! Running plans: the one place where plans and kernels meet.
 //!
-//! Guarantees the kernel contract (K1 to K9 in `kernels`) from what it is promised about the operands and from what
+//! Guarantees the kernel contract (K1 to K10 in `kernels`) from what it is promised about the operands and from what
 //! plans prove (P1 to P4); cuts loop nests into pieces for threads.
 //!
 //! # What it is promised, and what follows

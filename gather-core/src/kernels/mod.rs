@@ -49,7 +49,7 @@
 //! | `convert` | maps: rows that are converted on their way |
 //! | `reduce` | scatters: rows that are reduced into their destinations |
 //! | `space` | what rearranges space: BatchToSpace, DepthToSpace and their inverses |
-//! | `shaped` | loops for shapes that the source knows |
+//! | `shaped` | loops for shapes known at compile time |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |

@@ -28,13 +28,13 @@
 //! | [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q4_K`], [`Q6_K`] of GGUF | [`Q8_0_TO_F32`] and so on |
 //! | [`IQ4_NL`], [`MXFP4`], [`NVFP4`] of GGUF | [`IQ4_NL_TO_F32`] and so on |
 //!
-//! Those that end with `_TO_F32` have fellows that end with `_TO_F16` and `_TO_BF16`, but for halves and powers of two.
-//! Results in `f16` and `bf16` are those in `f32`, rounded once to the nearest, and to the even one of two that are as
-//! near. The maps for them need the feature `half`.
+//! Those that end with `_TO_F32` also exist as `_TO_F16` and `_TO_BF16`, but for halves and powers of two. Results in
+//! `f16` and `bf16` are those in `f32`, rounded once to the nearest, ties to even. The maps for them need the feature
+//! `half`.
 //!
-//! The maps have no branches, so that they are vectorised at every level, but for the look-ups of NF4. The functions
-//! that they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [tables in
-//! few bits](crate::guide::tables).
+//! The maps have no branches, so they are vectorised at every level, but for the look-ups of NF4. The functions that
+//! they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [quantised
+//! tables](crate::guide::tables).
 //!
 //! The conversions of `half` types give what those of the crate `half` give, to the bit, NaN payloads included.
 

@@ -24,7 +24,7 @@ use crate::types::op::{Argument, Op};
 /// reshape   [B1, .., Bn, batch / (B1·..·Bn), D1, .., Dn]
 /// transpose [batch / (B1·..·Bn), D1, B1, .., Dn, Bn]
 /// reshape   [batch / (B1·..·Bn), D1·B1, .., Dn·Bn]
-/// crop      crops_begin[k] from the begin and crops_end[k] from the end of each dimension
+/// crop      crops_begin[k] from the start and crops_end[k] from the end of each dimension
 /// ```
 ///
 /// in one pass. Each of the three parameters has one entry for each dimension of data. Their first entries are 1, 0
@@ -127,7 +127,7 @@ impl BatchToSpace {
         &self.attributes().0.block
     }
 
-    /// The crops at the begin of each dimension, as they were given.
+    /// The crops at the start of each dimension, as they were given.
     #[must_use]
     pub fn get_crops_begin(&self) -> &[i64] {
         &self.attributes().0.begin

@@ -25,8 +25,8 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// Data and indices share the first `batch_dims` dimensions. The result has the shape `data.shape[..axis] +
 /// indices.shape[batch_dims..] + data.shape[axis + 1..]`.
 ///
-/// Both attributes may be negative: the rank of data is added to `axis`, and the rank of indices to `batch_dims`. The
-/// presets set what negative and out-of-range indices do.
+/// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of those of
+/// indices. The presets set what negative and out-of-range indices do.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for [`Gather::torch`],

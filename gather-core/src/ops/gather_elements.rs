@@ -18,7 +18,7 @@ use crate::types::policy::NegativeIndex;
 /// Takes one element of data for each index: `out[c] = data[c with c[axis] := indices[c]]`.
 ///
 /// Data and indices have the same rank, which is at least 1. In the dimensions other than the axis, indices may be
-/// smaller than data, and never larger. The result has the shape of indices. The rank is added to a negative `axis`.
+/// smaller than data, and never larger. The result has the shape of indices. A negative `axis` counts from the end.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`] and

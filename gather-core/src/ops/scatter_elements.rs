@@ -20,8 +20,8 @@ use crate::types::reduction::Reduction;
 /// row-major order, `out[c with c[axis] := indices[c]] (op)= updates[c]`.
 ///
 /// Data, indices and updates have the same rank, which is at least 1. In the dimensions other than the axis, indices
-/// may be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. The
-/// rank is added to a negative `axis`. What `(op)=` does, the [`Reduction`] says.
+/// may be smaller than data, and never larger. Updates have the shape of indices. The result has the shape of data. A
+/// negative `axis` counts from the end. The [`Reduction`] says what `(op)=` does.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`], [`Error::AxisOutOfRange`],

@@ -22,7 +22,7 @@ use crate::types::op::{Argument, Op};
 /// With `B = block_shape` and data of shape `[batch, D1, .., Dn]`, the result is that of
 ///
 /// ```text
-/// pad       pads_begin[k] at the begin and pads_end[k] at the end of each dimension: [batch, P1, .., Pn]
+/// pad       pads_begin[k] at the start and pads_end[k] at the end of each dimension: [batch, P1, .., Pn]
 /// reshape   [batch, P1 / B1, B1, .., Pn / Bn, Bn]
 /// transpose [B1, .., Bn, batch, P1 / B1, .., Pn / Bn]
 /// reshape   [B1·..·Bn·batch, P1 / B1, .., Pn / Bn]
@@ -116,7 +116,7 @@ impl SpaceToBatch {
         &self.attributes().0.block
     }
 
-    /// The pads at the begin of each dimension, as they were given.
+    /// The pads at the start of each dimension, as they were given.
     #[must_use]
     pub fn get_pads_begin(&self) -> &[i64] {
         &self.attributes().0.begin
@@ -175,7 +175,7 @@ impl SpaceAttributes for SpaceToBatchAttributes {
             // Where a block exceeds `usize`, so does the product below.
             let block = usize::try_from(block[k]).unwrap_or(usize::MAX);
             space.push(padded / block);
-            // The pad at the begin is part of what fits.
+            // The pad at the start is part of what fits.
             dims.push(BlockDim { block, begin: begin[k] as usize, padded, ..BlockDim::plain(data[k]) });
         }
         // Where a dimension has no elements, any block divides it.

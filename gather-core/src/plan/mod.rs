@@ -1,8 +1,9 @@
-//! Plans: everything that depends on shapes, done once.
+//! Plans: shape-dependent work, done once.
 //!
 //! `lower` (in `ops`) turns an operator and two layouts into loops with element strides; `fold` merges them; `method`
-//! chooses how to get at data; `index` and `space` pick the kernel. A plan is the proof that shapes and attributes
-//! have been checked: `exec` needs nothing but tensors of the planned layouts.
+//! chooses how to get at data; `index`, `reduce` and `space` pick the kernel. `bag` is given its functions by the call.
+//! A plan is the proof that shapes and attributes have been checked: `exec` needs nothing but tensors of the planned
+//! layouts.
 
 mod bag;
 mod explain;

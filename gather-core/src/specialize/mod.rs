@@ -1,4 +1,4 @@
-//! Operators whose shapes the source knows: what functions of [`specialize!`](crate::specialize!) call.
+//! Operators whose shapes are known at compile time: what functions of [`specialize!`](crate::specialize!) call.
 //!
 //! ```text
 //! lengths against shapes    (open sizes follow from them; what is known costs nothing)

@@ -21,8 +21,8 @@ pub enum Method {
     /// side by side in the output, and indices of one component side by side, at the levels
     /// `Avx2` and `Avx512`.
     Gathered,
-    /// As `Blocks`, and while rows are moved, those of the next indices are asked for. Takes rows of up to 256 bytes,
-    /// in a scatter any. Chosen for data beyond the caches.
+    /// As `Blocks`, and the rows of the next indices are prefetched. Takes rows of up to 256 bytes, in a scatter any.
+    /// Chosen for data beyond the caches.
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of
@@ -32,8 +32,9 @@ pub enum Method {
     /// of one component side by side.
     ByteTable,
     /// Columns of data are copied side by side into a scratch of the size of a cache, and gathered from there. Takes
-    /// [`GatherElements`](crate::GatherElements) off the last axis. A call allocates half a MiB a task for it, or a
-    /// cache line for every element of the axis where that is more; at most 32 MiB unless one task needs more.
+    /// [`GatherElements`](crate::GatherElements) and [`ScatterElements`](crate::ScatterElements) off the last axis. A
+    /// call allocates half a MiB a task for it, or a cache line for every element of the axis where that is more; at
+    /// most 32 MiB unless one task needs more.
     Panels,
     /// One index serves the whole inner loop, which is a strided copy. Takes inner loops along which indices do not
     /// move.
@@ -46,7 +47,8 @@ pub enum Method {
     /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a
     /// time.
     Grouped,
-    /// Rows are reduced in registers, many columns at a time. The one method of [`EmbeddingBag`](crate::EmbeddingBag).
+    /// Rows are reduced in registers or in the first-level cache, many columns at a time. The one method of
+    /// [`EmbeddingBag`](crate::EmbeddingBag).
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

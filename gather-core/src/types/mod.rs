@@ -1,4 +1,4 @@
-//! The ground floor: data types, index types, levels, policies, methods and errors. It knows nothing of what stands
+//! The lowest layer: data types, index types, levels, policies, methods and errors. It knows nothing of what stands
 //! above it.
 
 pub(crate) mod asserts;

@@ -31,15 +31,13 @@ pub enum OutOfBounds {
     Wrap,
 }
 
-/// In which order [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) count the depth of
-/// the tensor that has more of it.
+/// How [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth) order the depth dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Depth, column, row: places in a block first, then the depth within each. OpenVINO's `blocks_first`.
+    /// `[block positions, channels]`, outermost first. ONNX `DCR`, OpenVINO `blocks_first`.
     #[default]
     Dcr,
-    /// Column, row, depth: depth first, then the places in a block. OpenVINO's `depth_first`, and what
-    /// `torch.pixel_shuffle` does.
+    /// `[channels, block positions]`. ONNX `CRD`, OpenVINO `depth_first`, `torch.pixel_shuffle`.
     Crd,
 }
 
@@ -73,17 +71,18 @@ impl ScatterOutOfBounds {
 
 /// How many threads a call may use. The result is the same for any number.
 ///
-/// The calling thread always works itself. Called on a thread of a rayon pool, it is helped by that pool; on any
-/// other, by the global one, whose threads it does not wait for unless they have begun.
+/// The calling thread always works. A call from a rayon thread uses that pool; any other uses the global pool. The
+/// first large call starts the global pool, so configure it before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Par {
     /// The calling thread only.
     Seq,
-    /// As many as are worth it for what there is to move, up to the pool's (without the feature `rayon`: `Seq`).
+    /// As many as pay off, up to the size of the pool. Without the feature `rayon`: `Seq`.
     #[default]
     Auto,
-    /// At most this many, the calling thread among them, whatever there is to move.
+    /// At most this many, the calling thread among them, whatever there is to move. 0 counts as 1. Without the feature
+    /// `rayon`: `Seq`.
     Threads(usize),
 }
 

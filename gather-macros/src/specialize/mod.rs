@@ -1,4 +1,4 @@
-//! `specialize!`: functions for shapes that the source knows.
+//! `specialize!`: functions for shapes known at compile time.
 //!
 //! ```text
 //! tokens -> parse (declarations) -> check (attributes against shapes, all errors at once) -> emit (functions, a set)

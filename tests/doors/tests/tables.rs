@@ -1,4 +1,4 @@
-//! Tables in few bits: every ready-made map and every conversion, on every byte, from safe code alone.
+//! Quantised tables: every ready-made map and every conversion, on every byte, from safe code alone.
 
 use gather_core::maps::{self, Block};
 use gather_core::{

@@ -46,8 +46,8 @@ fn h11_outputs_that_overlap_themselves_cannot_be_made() {
     };
     let text = |strides: &str, dim, stride, needed| {
         format!(
-            "the output's strides {strides} may overlap: that of dimension {dim} is {stride}, and keeps its steps apart \
-             from a length of {needed} on"
+            "the output's strides {strides} may overlap: dimension {dim} has stride {stride}, and needs at least \
+             {needed} in absolute value"
         )
     };
     assert_eq!(overlap(&[2], &[0]), text("[0]", 0, 0, 1));

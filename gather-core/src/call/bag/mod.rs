@@ -25,7 +25,7 @@ use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds, Par
 use crate::types::reduction::Reduction;
 
 /// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
-/// bag `b`, element by element, without the rows between.
+/// bag `b`, element by element, without storing the gathered rows.
 ///
 /// Data has rank 1 or more, and its rows are what lies behind its first dimension. [`Bags`] say which indices belong to
 /// which bag, and hold the weights. The result has the shape `[bags] + data.shape[1..]`.
@@ -46,7 +46,7 @@ use crate::types::reduction::Reduction;
 /// [`Error::ShapeMismatch`].
 ///
 /// # Examples
-/// Two bags, of rows 0, 2 and of row 2, summed up with weights:
+/// Two bags, of rows 0, 2 and of row 2, added with weights:
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
 ///
@@ -146,7 +146,7 @@ impl EmbeddingBag {
         self
     }
 
-    /// Sets whether the last offset is the end of the last bag, and not the begin of one more. Indices after it belong
+    /// Sets whether the last offset is the end of the last bag, and not the start of one more. Indices after it belong
     /// to no bag, and are not looked at.
     #[must_use]
     pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
@@ -293,7 +293,7 @@ impl EmbeddingBag {
         unsafe { request.run_fresh(&Tensors::typed(data, bags)) }
     }
 
-    /// Runs the operator into a given output of any strides.
+    /// Runs the operator into a given output of any strides. Allocates what [`Self::run`] does, but for the result.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
@@ -312,7 +312,7 @@ impl EmbeddingBag {
     }
 
     /// As [`Self::run_into`], into memory that holds no values yet. On success every element of the output is
-    /// initialised.
+    /// initialised. Allocates what [`Self::run`] does, but for the result.
     ///
     /// # Errors
     /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
@@ -328,9 +328,9 @@ impl EmbeddingBag {
         unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
     }
 
-    /// Does once what depends on shapes and on the bounds of bags: the plan runs on any data of this layout, with any
-    /// indices and weights in the same bags, into row-major outputs. Of the bags, the offsets are read, and of indices
-    /// and weights their layouts.
+    /// Makes a plan: it does the work that depends on shapes and on the bounds of bags once. It runs on any data of
+    /// this layout, with any indices and weights in the same bags, into row-major outputs. Of the bags, the offsets are
+    /// read, and of indices and weights their layouts.
     ///
     /// # Errors
     /// As for [`Self::run`], without those of fresh memory and index values.

@@ -149,7 +149,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         self.plan(data.layout(), indices.layout())?.run_into(data, indices, scales, zero_points, out)
     }
 
-    /// Does once what depends on shapes and types only: the plan runs on any tensors of these layouts.
+    /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts.
     ///
     /// # Errors
     /// As for [`Self::run`], up to [`Error::NotRowMajor`] for data.

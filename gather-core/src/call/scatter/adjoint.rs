@@ -15,13 +15,16 @@ use crate::types::index::{Index, IndexType};
 use crate::types::reduction::Reduction;
 
 impl<A: IndexAttributes> IndexOperator<A> {
-    /// The gradient of data from the gradient of the result: zeros of the shape of data, to each of which all that was
-    /// made of it is added. This is the transpose of the linear map that [`Self::run`] is.
+    /// The gradient of data, given the gradient of the result. It has the shape of data; each element is the sum of the
+    /// gradients of its copies. This is the transpose of the linear map that [`Self::run`] is.
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
-    /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element. Rows
-    /// that an index out of range has filled with zeros or taken from elsewhere ([`OutOfBounds`](crate::OutOfBounds))
-    /// are left out, or go there.
+    /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.
+    /// Gradients of rows filled by [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) are dropped; those of clamped or
+    /// wrapped indices go to the row that was read.
+    ///
+    /// Cost: zeros of the shape of data, then one pass over indices and gradient. Allocates the result, and the scratch
+    /// of the method.
     ///
     /// Of a [`Gather`](crate::Gather) along axis 0 this is `index_add_` of PyTorch, and what TensorFlow does with
     /// IndexedSlices; of [`GatherElements`](crate::GatherElements) it is `scatter_add_`.
@@ -91,8 +94,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         run_on(registry, self.backwards(), out, indices, gradient)
     }
 
-    /// Does once what depends on shapes only: the plan adds gradients of one layout to tensors of another, by its
-    /// [`run_on`](ScatterPlan::run_on).
+    /// Makes a plan: it does the shape-dependent work once, and adds gradients of one layout to tensors of another, by
+    /// its [`run_on`](ScatterPlan::run_on).
     ///
     /// # Errors
     /// As for [`Self::adjoint`], without those of memory and index values.

@@ -87,8 +87,8 @@ impl<A> ScatterOperator<A> {
         self
     }
 
-    /// Sets whether an element that updates go to counts itself: OpenVINO's `use_init_val`. Where it does not, sums,
-    /// differences and means begin at 0, and others with the first update. It is so unless set otherwise.
+    /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
+    /// `use_init_val`. Default: true. If false, sums, differences and means begin at 0, others with the first update.
     #[doc(alias("use_init_val"))]
     #[must_use]
     pub fn include_self(mut self, include_self: bool) -> Self {
@@ -224,8 +224,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         unsafe { request.run_fresh(data, tensors) }
     }
 
-    /// Runs the operator into a given output of any strides. Allocates nothing but
-    /// the scratch of [`Method::Grouped`] and [`Method::Panels`].
+    /// Runs the operator into a given output of any strides. On one thread it allocates nothing but the scratch of
+    /// [`Method::Grouped`] and [`Method::Panels`] (up to six dimensions, and index tuples of up to three).
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. On an error the output is
@@ -245,8 +245,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         unsafe { request.run_into((data.origin().cast(), data.layout()), tensors, (out, layout)) }
     }
 
-    /// Runs the operator in place, on a tensor of any strides. Allocates nothing but
-    /// the scratch of [`Method::Grouped`] and [`Method::Panels`].
+    /// Runs the operator in place, on a tensor of any strides. Allocates as [`Self::run_into`] does.
     ///
     /// ```
     /// use gather_core::{Reduction, ScatterElements, View, ViewMut};
@@ -276,8 +275,10 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         unsafe { request.run_on(tensors, (out, layout)) }
     }
 
-    /// Does once what depends on shapes only: the plan runs on any tensors of these shapes, whose indices and updates
-    /// have these layouts, into row-major outputs.
+    /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these shapes, whose indices and
+    /// updates have these layouts, into row-major outputs.
+    ///
+    /// Cost: depends on ranks, not on sizes.
     ///
     /// # Errors
     /// As for [`Self::run`], without those of memory and index values.

@@ -146,8 +146,8 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
         Ok(Tensor::from_parts(values, planned.out.shape().into()))
     }
 
-    /// Runs the plan into an output of the planned layout. Allocates nothing but the scratch of
-    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels).
+    /// Runs the plan into an output of the planned layout. On one thread it allocates nothing but the scratch of
+    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels) (up to six loops).
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error

@@ -153,7 +153,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok(())
     }
 
-    /// Does once what depends on the shape only: the plan runs on any data of this layout, into row-major outputs.
+    /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
+    /// outputs.
     ///
     /// # Errors
     /// As for [`Self::run`], without [`Error::AllocationFailed`].

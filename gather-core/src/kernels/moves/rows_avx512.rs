@@ -79,7 +79,7 @@ fn whole(job: &MoveJob, vector: usize) -> usize {
 pub(crate) unsafe fn move_rows(job: &MoveJob) {
     let is_dense = job.out_step == job.row as isize && !job.next.is_some();
     match job.row {
-        // SAFETY: the caller's promise; the machine has AVX2 too. Their number is a constant there.
+        // SAFETY: the caller's promise; the machine has AVX2 too. The number of bytes is a constant there.
         6 | 12 | 24 => unsafe { Avx2::move_rows(job) },
         // SAFETY: the caller's promise, for rows of at most so many bytes that lie side by side.
         5..=15 if is_dense => unsafe { masked::<16>(job) },

@@ -1,4 +1,4 @@
-//! The loops of BatchToSpace, for shapes that the source knows.
+//! The loops of BatchToSpace, for shapes known at compile time.
 //!
 //! ```text
 //! for each coordinate of the output but its row:

@@ -1,5 +1,5 @@
-//! Loops for shapes that the source knows: what functions of [`specialize!`](crate::specialize!) run, and the
-//! kernels of their sets.
+//! Loops for shapes known at compile time: what functions of [`specialize!`](crate::specialize!) run, and the kernels
+//! of their sets.
 //!
 //! | module | what it is |
 //! |---|---|

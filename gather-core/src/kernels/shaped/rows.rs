@@ -1,4 +1,4 @@
-//! The loops of the operators on indices, for shapes that the source knows.
+//! The loops of the operators on indices, for shapes known at compile time.
 //!
 //! ```text
 //! for each coordinate of the outer loops:          (the last three loops are loops in the code, others are counted)
@@ -9,8 +9,8 @@
 //!
 //! On x86-64 the loops are compiled twice where vectors pay: for what every machine has, and for AVX2.
 //!
-//! Sizes, strides and policies are constants where the source knows them. So the compiler unrolls short loops, folds
-//! addresses, and leaves out what cannot happen.
+//! Sizes, strides and policies are constants where they are known at compile time. So the compiler unrolls short loops,
+//! folds addresses, and leaves out what cannot happen.
 
 use crate::kernels::shaped::fold::{IndexShape, OUTER, ShapedAxis, ShapedLoop};
 #[cfg(target_arch = "x86_64")]

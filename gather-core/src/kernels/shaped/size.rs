@@ -1,10 +1,10 @@
-//! Sizes of which the source knows a factor, and a call the rest.
+//! Sizes of which a factor is known at compile time, and the rest at the call.
 
 #![forbid(unsafe_code)]
 
 use crate::types::declared::{ANY, times};
 
-/// A product: of numbers that the source knows, and of open sizes.
+/// A product: of numbers known at compile time, and of open sizes.
 ///
 /// Everything but its value is a constant, so that the compiler sees plain numbers, or plain products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

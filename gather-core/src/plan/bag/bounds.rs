@@ -77,7 +77,7 @@ impl Bounds {
         }
     }
 
-    /// The indices of a bag; of the one after the last, none at their end.
+    /// The first index of a bag; for the bag after the last, the end of the last.
     pub(crate) fn start(&self, bag: usize) -> usize {
         match &self.kind {
             Kind::Every { len, .. } => len * bag,
@@ -90,7 +90,7 @@ impl Bounds {
         self.start(bag)..self.start(bag + 1)
     }
 
-    /// Of the bags from the first of `bags` on those that have up to `most` rows together, and none of them no row.
+    /// As many of `bags`, from the first on, as have up to `most` rows together. A bag without rows ends them.
     pub(crate) fn full(&self, bags: Range<usize>, most: usize) -> Lengths<'_> {
         match &self.kind {
             Kind::Every { len, .. } => Lengths::Every { len: *len, bags: bags.len().min(most / len) },

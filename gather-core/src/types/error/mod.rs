@@ -233,7 +233,7 @@ pub enum Error {
         dim: usize,
         /// That stride in elements.
         stride: isize,
-        /// The least length of stride that keeps its steps apart, in elements.
+        /// The least absolute value of that stride that lets no two coordinates share an element.
         needed: usize,
         /// The strides of all dimensions.
         strides: Box<[isize]>,
@@ -254,7 +254,7 @@ pub enum Error {
         /// The greatest value allowed there: the number of indices, or 0 for the first offset.
         max: usize,
     },
-    /// EmbeddingBag: the last offset is to be the end of the last bag, and there is none.
+    /// EmbeddingBag: `include_last_offset` is set, and there are no offsets.
     NoOffsets,
     /// EmbeddingBag: `padding_index`, which may be negative, or `default_index` names no row.
     RowOutOfRange {
@@ -318,7 +318,7 @@ pub enum Error {
         /// Position of the first byte that cannot be; `None` when it is not known which bytes can.
         position: Option<usize>,
     },
-    /// A parameter of a map is given per row of the table, but not for each.
+    /// A per-row parameter of a map has the wrong number of values, or index tuples do not have length 1.
     MapParameterLengthMismatch {
         /// The operator.
         op: Op,
@@ -333,7 +333,7 @@ pub enum Error {
         /// The size of that axis.
         dim: usize,
     },
-    /// A parameter of a map is given per element of data, but not for each, or data is not row-major.
+    /// A per-element parameter of a map has the wrong number of values, or data is not row-major.
     MapParameterPerElement {
         /// The operator.
         op: Op,

@@ -158,8 +158,8 @@ fn messages() -> Vec<(Error, &'static str)> {
         (within(None, Some(9)), "the strides of the view overflow, far outside its slice of 6 elements"),
         (
             Error::StridesOverlap { dim: 0, stride: -2, needed: 4, strides: [-2, 1].into() },
-            "the output's strides [-2, 1] may overlap: that of dimension 0 is -2, and keeps its steps apart from a \
-             length of 4 on",
+            "the output's strides [-2, 1] may overlap: dimension 0 has stride -2, and needs at least 4 in absolute \
+             value",
         ),
         (Error::InvalidPermutation { rank: 3 }, "the axes are no permutation of 0..3"),
         (
@@ -168,7 +168,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (plan(&[2, 3]), "the plan was made for other strides of data, of shape [2, 3]"),
         (plan(&[3, 2]), "the plan was made for data of shape [2, 3], not [3, 2]"),
-        (Error::DTypeMismatch { expected: dtype, got: f32::DTYPE }, "the data type is f32, not [u8; 34]"),
+        (Error::DTypeMismatch { expected: dtype, got: f32::DTYPE }, "expected data type [u8; 34], got f32"),
         (
             Error::NotAnIndexType { dtype },
             "[u8; 34] cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",

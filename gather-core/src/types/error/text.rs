@@ -119,8 +119,8 @@ impl fmt::Display for Error {
             Error::StridesOverlap { dim, stride, needed, strides } => {
                 write!(
                     f,
-                    "the output's strides {strides:?} may overlap: that of dimension {dim} is {stride}, and keeps its \
-                     steps apart from a length of {needed} on"
+                    "the output's strides {strides:?} may overlap: dimension {dim} has stride {stride}, and needs at \
+                     least {needed} in absolute value"
                 )
             }
             Error::InvalidPermutation { rank } => {
@@ -168,7 +168,7 @@ impl fmt::Display for Error {
                 write!(f, "the plan was made for {argument} of shape {expected:?}, not {got:?}")
             }
             Error::DTypeMismatch { expected, got } => {
-                write!(f, "the data type is {got}, not {expected}")
+                write!(f, "expected data type {expected}, got {got}")
             }
             Error::NotAnIndexType { dtype } => {
                 write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
