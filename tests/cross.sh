@@ -10,6 +10,7 @@
 #
 # Nothing is installed: where something is missing, the script says how to get it, and exits with 2.
 set -euo pipefail
+usage=$(sed -n '2,/^set/p' "$0" | grep '^#')
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 # Nobody debugs these builds. Without debug information they take less time.
@@ -99,7 +100,7 @@ wasm32() {
 case "$what" in
 aarch64 | wasm32) "$what" ;;
 *)
-    sed -n '2,/^set/p' "$0" | grep '^#' >&2
+    echo "$usage" >&2
     exit 64
     ;;
 esac

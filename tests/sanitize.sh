@@ -11,6 +11,7 @@
 # name, with the components rust-src and miri. `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS sets the
 # time of each body of random cases.
 set -euo pipefail
+usage=$(sed -n '2,/^set/p' "$0" | grep '^#')
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
 
@@ -66,8 +67,8 @@ i686() {
 case "$what" in
 address | thread | memcheck | miri | i686) "$what" ;;
 *)
-    sed -n '2,/^set/p' "$0" | grep '^#' >&2
-    exit 2
+    echo "$usage" >&2
+    exit 64
     ;;
 esac
 echo "sanitize: $what found nothing in: ${chosen[*]:-every test}"

@@ -6,7 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 nightly="+${GATHER_NIGHTLY:-nightly}"
 seconds="${FUZZ_SECONDS:-1200}"
-[ $# -gt 0 ] && targets=("$@") || mapfile -t targets < <(cargo "$nightly" fuzz list --fuzz-dir .)
+if [ $# -gt 0 ]; then
+    targets=("$@")
+else
+    list=$(cargo "$nightly" fuzz list --fuzz-dir .)
+    mapfile -t targets <<<"$list"
+fi
 
 failed=0
 for target in "${targets[@]}"; do

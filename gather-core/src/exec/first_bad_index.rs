@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::exec::coordinates::{Dim, first_coordinate, place_of};
 use crate::plan::Axis;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -19,46 +20,43 @@ pub(crate) struct IndexCheck<'a> {
 
 /// Checks every index in row-major order.
 ///
-/// Along a dimension without a stride all indices are those at its first coordinate, which come first: only they are
-/// looked at, however many the view says there are.
+/// A view may show an index at many coordinates. Along a dimension without a stride only the first coordinate is looked
+/// at. Where there still are more coordinates than places in memory, each place is looked at once.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`] for the first that names no element.
+/// [`Error::IndexOutOfRange`] for the first that names no element; [`Error::AllocationFailed`].
 ///
 /// # Safety
 /// The indices may be read along their layout as values of the index type.
 #[cold]
 pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: &Layout) -> Result<(), Error> {
     let read = checked.index.reader();
-    let (shape, strides) = (indices.shape(), indices.strides());
     let size = checked.index.size() as isize;
     let tuples = matches!(checked.op, Op::GatherNd | Op::ScatterNd);
-    let mut counts: SmallVec<[usize; 8]> = shape.into();
+    let (shape, strides) = (indices.shape(), indices.strides());
     // The components of a tuple are compared with axes of their own, even where they are one index.
-    let repeatable = shape.len().saturating_sub(usize::from(tuples));
-    for (count, &stride) in counts[..repeatable].iter_mut().zip(strides) {
-        if stride == 0 {
-            *count = (*count).min(1);
-        }
-    }
-    let mut coords: SmallVec<[usize; 8]> = SmallVec::from_elem(0, shape.len());
-    for _ in 0..counts.iter().product::<usize>() {
-        let offset = coords
-            .iter()
-            .zip(strides)
-            .fold(0isize, |at, (&c, &stride)| at.wrapping_add(stride.wrapping_mul(c as isize)));
-        // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
-        let value = unsafe { read(index.wrapping_offset(offset.wrapping_mul(size))) };
-        let component = if tuples { coords.last().copied().unwrap_or(0) } else { 0 };
-        let Axis { axis, dim, .. } = checked.axes[component];
-        if !names_an_element(checked.policy, value, dim) {
-            let position = coords.iter().zip(shape).fold(0, |position, (&c, &dim)| position * dim + c);
-            let negative = checked.policy.negative;
-            return Err(Error::IndexOutOfRange { op: checked.op, position, index: value, axis, dim, negative });
-        }
-        advance(&mut coords, &counts);
-    }
-    Ok(())
+    let (dims, components, component_stride) = match (tuples, shape, strides) {
+        (true, [dims @ .., components], [.., stride]) => (dims, *components, *stride),
+        _ => (shape, 1, 0),
+    };
+    let dims: SmallVec<[Dim; 8]> = dims.iter().zip(strides).map(|(&n, &stride)| Dim { n, stride }).collect();
+    // The first bad component of the tuple at a place that a coordinate reaches, and its value.
+    let first_bad = |place: isize| {
+        (0..components).find_map(|component| {
+            let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
+            // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
+            let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
+            let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
+            bad.then_some((component, value))
+        })
+    };
+    let found = if components == 0 { None } else { first_coordinate(&dims, |place| first_bad(place).is_some())? };
+    let Some(coords) = found else { return Ok(()) };
+    let (component, value) = first_bad(place_of(&coords, &dims)).expect("a place that was found to be bad");
+    let position =
+        coords.iter().zip(&dims).fold(0, |position, (&c, dim)| position * dim.n + c) * components + component;
+    let (Axis { axis, dim, .. }, negative) = (checked.axes[component], checked.policy.negative);
+    Err(Error::IndexOutOfRange { op: checked.op, position, index: value, axis, dim, negative })
 }
 
 /// The first index that names no element, once a kernel has met one. The output is not all written then, so that no
@@ -86,16 +84,5 @@ fn names_an_element(policy: IndexPolicy, index: i128, dim: usize) -> bool {
             let from = if policy.negative == NegativeIndex::FromEnd { -dim } else { 0 };
             (from..dim).contains(&index)
         }
-    }
-}
-
-/// The next coordinate in row-major order.
-fn advance(coords: &mut [usize], shape: &[usize]) {
-    for (coord, &dim) in coords.iter_mut().zip(shape).rev() {
-        *coord += 1;
-        if *coord < dim {
-            return;
-        }
-        *coord = 0;
     }
 }

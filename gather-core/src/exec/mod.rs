@@ -17,6 +17,7 @@
 //!   then the run returns the error of `first_bad_index::find`, which never comes back without one.
 
 mod bag;
+mod coordinates;
 mod counted;
 mod cuts;
 pub(crate) mod first_bad_index;
@@ -31,6 +32,6 @@ mod threads;
 pub(crate) use bag::{BagOperands, run as run_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
-pub(crate) use scatter::{Check, ScatterOperands, run as run_scatter, run_copy};
+pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

@@ -4,7 +4,10 @@
     allow(dead_code, unused_imports, reason = "most sizes here need pointers of 64 bits")
 )]
 
-use gather_core::{BatchToSpace, Error, Gather, GatherElements, GatherNd, Shape, View};
+use gather_core::{
+    Bags, BatchToSpace, EmbeddingBag, Error, Gather, GatherElements, GatherNd, OutOfBounds, Reduction, ScatterNd,
+    Shape, View, ViewMut,
+};
 
 use super::{Faces, call_space};
 
@@ -77,4 +80,35 @@ fn h18_more_outputs_than_a_float_counts() {
     assert!(out.as_slice().iter().enumerate().all(|(at, &got)| got == from(at)));
 }
 
+/// Rows so wide that the number of their columns, times that of the parts that they are reduced in, has more than 32
+/// bits.
+#[test]
+fn wide_rows_of_bags_are_reduced_to_the_last_column() {
+    let wide = (1 << 21) + (1 << 17);
+    let (table, ids) = (vec![7u8; wide], [0u8]);
+    let (table, ids) = (View::new(&table, &[1, wide]).unwrap(), View::new(&ids, &[1, 1]).unwrap());
+    let out = EmbeddingBag::new(Reduction::Mean).run(&table, &Bags::packed(&ids)).unwrap();
+    assert!(out.as_slice().iter().all(|&mean| mean == 7));
+    let mut sums = vec![1u8; wide];
+    let op = ScatterNd::new().reduction(Reduction::Mean);
+    op.run_on(&mut ViewMut::new(&mut sums, &[1, wide]).unwrap(), &ids, &table).unwrap();
+    assert!(sums.iter().all(|&mean| mean == 4));
+}
+
+/// No zero of an element is made where nothing is filled.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn elements_of_any_size_may_be_none() {
+    type Huge = [[u8; 1 << 20]; 1 << 26];
+    let none: [Huge; 0] = [];
+    let (data, ids) = (View::new(&none, &[0]).unwrap(), View::new(&[0i64; 0], &[0]).unwrap());
+    for policy in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+        assert!(Gather::new(0).out_of_bounds(policy).run(&data, &ids).unwrap().is_empty());
+        assert!(Gather::new(0).out_of_bounds(policy).plan::<Huge, i64>(data.layout(), ids.layout()).is_ok());
+        let tuples = View::new(&[0i64; 0], &[0, 1]).unwrap();
+        assert!(GatherNd::new().out_of_bounds(policy).run(&data, &tuples).unwrap().is_empty());
+    }
+}
+
+gather_tests::needs_64_bits!(elements_of_any_size_may_be_none);
 gather_tests::needs_64_bits!(h7_shapes_are_inferred_beyond_32_bits_and_refused_beyond_63);

@@ -79,3 +79,31 @@ fn h20_steps_beyond_memory_are_refused() {
         assert!(View::strided(SIX, &[1], &[1], offset).is_err());
     }
 }
+
+/// A view of a few hundred indices with more coordinates than could ever be looked at. No output shows them, but they
+/// are checked.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn h20_overlapping_indices_without_an_output_take_no_time() {
+    let data = View::new(&[0f32; 0], &[5, 0]).unwrap();
+    let mut ids = vec![4u8; 63 * 10 + 1];
+    for bad in [None, Some(630), Some(64), Some(0)] {
+        if let Some(bad) = bad {
+            ids.fill(4);
+            ids[bad] = 5;
+        }
+        let ids = View::strided(&ids, &[64; 10], &[1; 10], 0).unwrap();
+        // The first coordinate that leads there is 0 as long as what follows leads there too.
+        let position = bad.map(|bad| (0..10).fold(0, |at, d| at * 64 + bad.saturating_sub(63 * (9 - d)).min(63)));
+        match (Gather::new(0).run(&data, &ids), position) {
+            (Ok(out), None) => assert!(out.is_empty()),
+            (Err(Error::IndexOutOfRange { position, index: 5, .. }), Some(expected)) => assert_eq!(position, expected),
+            (got, _) => panic!("{bad:?}: {:?}", got.map(|_| ())),
+        }
+    }
+    let tuples = View::strided(&ids, &[64, 64, 64, 64, 64, 64, 64, 64, 64, 1], &[1; 10], 0).unwrap();
+    let got = GatherNd::new().run(&data, &tuples).unwrap_err();
+    assert!(matches!(got, Error::IndexOutOfRange { position: 0, index: 5, .. }), "{got}");
+}
+
+gather_tests::needs_64_bits!(h20_overlapping_indices_without_an_output_take_no_time);

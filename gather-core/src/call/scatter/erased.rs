@@ -7,7 +7,7 @@
 use crate::call::check_output;
 use crate::call::operator::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
-use crate::exec::{self, Check, ScatterOperands};
+use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::kernels::reduce::{self, ReduceFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
@@ -95,6 +95,11 @@ impl Tensors {
     pub(super) fn erased(indices: &DynView<'_>, updates: &DynView<'_>) -> Self {
         Tensors { index: indices.origin(), updates: updates.origin() }
     }
+
+    /// With the destination and the layout of the indices.
+    pub(super) fn operands(self, out: *mut u8, indices: &Layout) -> ScatterOperands<'_> {
+        ScatterOperands { out, updates: self.updates, index: self.index, indices }
+    }
 }
 
 impl<'a> Request<'a> {
@@ -167,7 +172,7 @@ impl<'a> Request<'a> {
     pub(super) unsafe fn run_on(&self, tensors: Tensors, (out, layout): (*mut u8, &Layout)) -> Result<(), Error> {
         let plan = self.plan(layout)?;
         // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
-        unsafe { run(&plan, tensors, self.indices, out, Check::First, || Ok(())) }
+        unsafe { exec::run_scatter(&plan, tensors.operands(out, self.indices), Check::First, None) }
     }
 
     /// Runs into a given output.
@@ -187,10 +192,10 @@ impl<'a> Request<'a> {
         let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
         check_output(lowered.op, &data.1.shape().into(), out.1.shape())?;
         let plan = self.plan(out.1)?;
-        // SAFETY: X1: the layouts have one shape, as just checked; the rest is the caller's promise.
-        let copy = || unsafe { exec::run_copy(&self.planned, data, out) };
-        // SAFETY: as in `run_on`; the copy writes every element.
-        unsafe { run(&plan, tensors, self.indices, out.0, Check::First, copy) }
+        let original = Original { request: &self.planned, data, out: out.1 };
+        let operands = tensors.operands(out.0, self.indices);
+        // SAFETY: as in `run_on`; data has the destination's shape, as just checked.
+        unsafe { exec::run_scatter(&plan, operands, Check::First, Some(&original)) }
     }
 
     /// Runs into a fresh tensor of `T`, the request's data type.
@@ -208,35 +213,15 @@ impl<'a> Request<'a> {
         debug_assert_eq!(self.planned.dtype, T::DTYPE);
         let layout = Layout::contiguous(data.shape())?;
         let plan = self.plan(&layout)?;
+        let data = (data.origin().cast(), data.layout());
+        let original = Original { request: &self.planned, data, out: &layout };
         let write = |out: *mut core::mem::MaybeUninit<T>| {
-            let (data, out) = ((data.origin().cast(), data.layout()), out.cast());
-            // SAFETY: X1: the layouts have one shape; the memory is fresh.
-            let copy = || unsafe { exec::run_copy(&self.planned, data, (out, &layout)) };
-            // SAFETY: the caller's promise; the memory is fresh and row-major, and the copy writes every element.
-            unsafe { run(&plan, tensors, self.indices, out, Check::OnTheWay, copy) }
+            let operands = tensors.operands(out.cast(), self.indices);
+            // SAFETY: the caller's promise; the memory is fresh and row-major, and has the shape of data.
+            unsafe { exec::run_scatter(&plan, operands, Check::OnTheWay, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
         let values = unsafe { memory::fill(layout.len(), write) }?;
         Ok(Tensor::from_parts(values, layout.shape().into()))
     }
-}
-
-/// Runs a plan.
-///
-/// # Errors
-/// Those of [`exec::run_scatter`].
-///
-/// # Safety
-/// As for [`exec::run_scatter`].
-pub(super) unsafe fn run(
-    plan: &ReducePlan,
-    tensors: Tensors,
-    indices: &Layout,
-    out: *mut u8,
-    check: Check,
-    begin: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
-    let operands = ScatterOperands { out, updates: tensors.updates, index: tensors.index, indices };
-    // SAFETY: the caller's promise.
-    unsafe { exec::run_scatter(plan, operands, check, begin) }
 }

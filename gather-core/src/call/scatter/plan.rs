@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::call::scatter::erased::{Request, Tensors, run};
+use crate::call::scatter::erased::{Request, Tensors};
 use crate::call::{check_fresh, check_layout, mismatch};
-use crate::exec::{self, Check, pool_threads};
+use crate::exec::{self, Check, Original, pool_threads};
 use crate::plan::{Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
@@ -51,7 +51,7 @@ impl Planned {
     /// The promise of [`Request::run_on`], for the planned layouts.
     pub(super) unsafe fn run_on(&self, tensors: Tensors, out: *mut u8) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        unsafe { run(&self.plan, tensors, &self.indices, out, Check::First, || Ok(())) }
+        unsafe { exec::run_scatter(&self.plan, tensors.operands(out, &self.indices), Check::First, None) }
     }
 
     /// Runs the plan on a copy of data.
@@ -65,10 +65,9 @@ impl Planned {
         out: *mut u8,
         check: Check,
     ) -> Result<(), Error> {
+        let original = Original { request: &self.request, data, out: &self.out };
         // SAFETY: the caller's promise.
-        let copy = || unsafe { exec::run_copy(&self.request, data, (out, &self.out)) };
-        // SAFETY: the caller's promise; the copy writes every element.
-        unsafe { run(&self.plan, tensors, &self.indices, out, check, copy) }
+        unsafe { exec::run_scatter(&self.plan, tensors.operands(out, &self.indices), check, Some(&original)) }
     }
 }
 

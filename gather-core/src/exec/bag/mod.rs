@@ -314,6 +314,7 @@ impl Call<'_> {
                 out: out.wrapping_add(columns.start * size),
                 out_stride: plan.out_stride(),
                 elements: columns.len(),
+                divides: plan.request().fns.divides,
                 zeros: plan.zeros().wrapping_add(columns.start * size),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
             };

@@ -8,6 +8,14 @@ use crate::types::error::Error;
 use crate::types::op::Op;
 use crate::types::policy::Options;
 
+/// The tensor that a destination is to begin with, and the destination's layout.
+#[derive(Clone, Copy)]
+pub(crate) struct Original<'a> {
+    pub(crate) request: &'a ReduceRequest,
+    pub(crate) data: (*const u8, &'a Layout),
+    pub(crate) out: &'a Layout,
+}
+
 /// Copies a tensor into an output of its shape.
 ///
 /// # Errors
@@ -15,11 +23,8 @@ use crate::types::policy::Options;
 ///
 /// # Safety
 /// X1 for data and output, which have one shape and hold the request's data type.
-pub(crate) unsafe fn run(
-    request: &ReduceRequest,
-    data: (*const u8, &Layout),
-    out: (*mut u8, &Layout),
-) -> Result<(), Error> {
+pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Error> {
+    let (Original { request, data, .. }, out) = (original, (out, original.out));
     debug_assert_eq!(data.1.shape(), out.1.shape());
     let bytes = Shape::checked_bytes(data.1.shape(), request.dtype.size())?;
     if data.1.is_contiguous() && out.1.is_contiguous() {
@@ -33,7 +38,7 @@ pub(crate) unsafe fn run(
     for (&n, &stride) in data.1.shape().iter().zip(data.1.strides()) {
         lowered.push(n, stride, 0);
     }
-    let ReduceRequest { dtype, index, copying: kernels, policy, .. } = *request;
+    let ReduceRequest { dtype, index, copying: kernels, policy, .. } = **request;
     let options = Options { method: None, ..request.options };
     let plan = IndexPlan::new(
         &lowered,

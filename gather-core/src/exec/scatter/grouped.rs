@@ -159,6 +159,7 @@ unsafe fn reduce_group(part: &Part<'_>, from: *const u8, positions: &[i64], to: 
         out: to,
         out_stride: 0,
         elements: part.elements,
+        divides: fns.divides,
         zeros: core::ptr::null(),
         part: Some(PartOfBag {
             counted: positions.len() + usize::from(kept),

@@ -15,7 +15,7 @@ mod copy;
 mod grouped;
 mod panels;
 
-pub(crate) use copy::run as run_copy;
+pub(crate) use copy::Original;
 
 use smallvec::SmallVec;
 
@@ -48,23 +48,27 @@ pub(crate) enum Check {
     OnTheWay,
 }
 
-/// Runs a plan, once `begin` has written what the destination begins with.
+/// Runs a plan: on what the destination holds, or on a copy of the original, if there is one.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`] for a scratch, [`Error::IndexOutOfRange`] for the first such index in
-/// row-major order, under `OutOfBounds::Error` or on an axis without elements; those of `begin`. With
+/// row-major order, under `OutOfBounds::Error` or on an axis without elements; those of the copy. With
 /// [`Check::First`] nothing has been written on an error of the former.
 ///
 /// # Safety
 /// X1 for indices and updates. The destination may be read and written along the layout that the plan was made for, no
-/// two of whose coordinates share a byte, and overlaps neither indices nor updates. Once `begin` has returned, it holds
-/// values of the plan's data type, or bytes where that takes any.
+/// two of whose coordinates share a byte, and overlaps neither indices nor updates. It holds values of the plan's data
+/// type, or bytes where that takes any; or there is an original that X1 holds for, of the destination's shape and the
+/// plan's data type.
 pub(crate) unsafe fn run(
     plan: &ReducePlan,
     mut operands: ScatterOperands<'_>,
     check: Check,
-    begin: impl FnOnce() -> Result<(), Error>,
+    original: Option<&Original<'_>>,
 ) -> Result<(), Error> {
+    let out = operands.out;
+    // SAFETY: the caller's promise.
+    let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, out) });
     let checked = IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() };
     match plan.action() {
         Action::Nothing => return begin(),

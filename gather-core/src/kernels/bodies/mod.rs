@@ -48,8 +48,8 @@ pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
 /// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;
 
-/// The body of a kernel, by its plan's method.
-#[inline(always)]
+/// The body of a kernel, by its plan's method: a function of its own, which kernels of every rank share.
+#[inline(never)]
 #[must_use]
 pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {

@@ -23,8 +23,9 @@ use crate::types::index::Index;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
-/// The body of a scatter's kernel, by its plan's method. The reduction is the sink's.
-#[inline(always)]
+/// The body of a scatter's kernel, by its plan's method: a function of its own, as [`body`](super::body) is. The
+/// reduction is the sink's.
+#[inline(never)]
 #[must_use]
 pub fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {

@@ -22,6 +22,7 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::gather_avx2::Inner;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
+use crate::kernels::resolve::avx2::EIGHT;
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, vector};
 use crate::types::index::Index;
 
@@ -48,7 +49,7 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
             (false, true) => unsafe { sixteen.steps::<I, false, true>(args, at) },
         };
         // SAFETY: the caller's promise, for the rows from `done` on.
-        if done < args.inner().n && unsafe { rest.run::<I>(args, at, done / STEP) } {
+        if done < args.inner().n && unsafe { rest.run::<I>(args, at, done / EIGHT) } {
             return true;
         }
         at = at.step(&outer);

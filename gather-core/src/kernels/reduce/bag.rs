@@ -67,6 +67,8 @@ pub(crate) struct BagRows<'a> {
     pub(crate) out: *mut u8,
     pub(crate) out_stride: isize,
     pub(crate) elements: usize,
+    /// Whether functions that make sums in registers divide them by how many rows count.
+    pub(crate) divides: bool,
     /// A row of zeros, where there are positions for one; else null.
     pub(crate) zeros: *const u8,
     pub(crate) part: Option<Part>,
@@ -175,12 +177,14 @@ pub(crate) struct BagFns {
     pub(crate) weighted: Option<ByLevel<BagFn>>,
     /// Bytes of a sum.
     pub(crate) sum: usize,
+    /// What [`BagRows::divides`] is to say.
+    pub(crate) divides: bool,
 }
 
 impl BagFns {
     /// A reduction without weights.
     pub(super) const fn plain<A: Accumulate<Item: Element>>() -> Self {
-        BagFns { plain: in_memory::fns::<Plain<A>>(), weighted: None, sum: size_of::<A::Sum>() }
+        BagFns { plain: in_memory::fns::<Plain<A>>(), weighted: None, sum: size_of::<A::Sum>(), divides: false }
     }
 
     /// A sum, which may have weights.

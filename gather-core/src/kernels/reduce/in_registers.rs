@@ -31,15 +31,6 @@ pub(super) trait VectorStep<V: Vector>: Step<Item = V::Item, Sum = V::Item> {
     /// # Safety
     /// K7.
     unsafe fn add_to(sum: V, row: V, weight: V) -> V;
-
-    /// The elements, made of so many.
-    ///
-    /// # Safety
-    /// K7.
-    #[inline(always)]
-    unsafe fn end_of(sum: V, _: usize) -> V {
-        sum
-    }
 }
 
 impl<V: Vector<Item: Number>> VectorStep<V> for Plain<Add<V::Item>> {
@@ -73,26 +64,6 @@ impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
         let product = unsafe { row.times(weight) };
         // SAFETY: K7.
         unsafe { sum.plus(product) }
-    }
-}
-
-impl<V: Vector<Item: Number + Average<Sum = V::Item>>> VectorStep<V> for Plain<Mean<V::Item>> {
-    #[inline(always)]
-    unsafe fn first_of(row: V, weight: V) -> V {
-        // SAFETY: K7.
-        unsafe { <Plain<Add<V::Item>> as VectorStep<V>>::first_of(row, weight) }
-    }
-
-    #[inline(always)]
-    unsafe fn add_to(sum: V, row: V, _: V) -> V {
-        // SAFETY: K7.
-        unsafe { sum.plus(row) }
-    }
-
-    #[inline(always)]
-    unsafe fn end_of(sum: V, count: usize) -> V {
-        // SAFETY: K7.
-        unsafe { sum.divided(count) }
     }
 }
 
@@ -137,49 +108,68 @@ impl Float for f64 {
 
 /// What reduces bags of floats; `None` where vectors have no such reduction.
 pub(super) fn bag_fns<T: Float>(reduction: Reduction) -> Option<BagFns> {
-    let plain = |plain| Some(BagFns { plain, weighted: None, sum: size_of::<T>() });
-    match reduction {
-        Reduction::Add => {
-            let weighted = Some(fns::<T, Weighted<Add<T>>>());
-            plain(fns::<T, Plain<Add<T>>>()).map(|plain| BagFns { weighted, ..plain })
-        }
-        Reduction::Mean => plain(fns::<T, Plain<Mean<T>>>()),
-        Reduction::Min => plain(fns::<T, Plain<Min<T>>>()),
-        Reduction::Max => plain(fns::<T, Plain<Max<T>>>()),
-        Reduction::None | Reduction::Sub | Reduction::Mul => None,
-    }
+    let plain = |plain| BagFns { plain, weighted: None, sum: size_of::<T>(), divides: false };
+    Some(match reduction {
+        Reduction::Add => BagFns {
+            weighted: Some(fns::<T, Weighted<Add<T>>, Weighted<Add<T>>>()),
+            ..plain(fns::<T, Plain<Add<T>>, Plain<Add<T>>>())
+        },
+        Reduction::Mean => BagFns { divides: true, ..plain(fns::<T, Plain<Add<T>>, Plain<Mean<T>>>()) },
+        Reduction::Min => plain(fns::<T, Plain<Min<T>>, Plain<Min<T>>>()),
+        Reduction::Max => plain(fns::<T, Plain<Max<T>>, Plain<Max<T>>>()),
+        Reduction::None | Reduction::Sub | Reduction::Mul => return None,
+    })
 }
 
-/// The functions of a reduction of floats.
-const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>>() -> ByLevel<BagFn> {
-    by_level!(in_memory::scalar::<S>, avx2::<T, S>, avx512::<T, S>)
+/// The functions of a reduction of floats: by the step `S` in registers, and by `M` in memory. Means are sums in
+/// registers, which are divided at the end.
+const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step>() -> ByLevel<BagFn> {
+    by_level!(in_memory::scalar::<M>, avx2::<T, S, M>, avx512::<T, S, M>)
 }
 
 /// The AVX2 level of a reduction.
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<T: Float, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
         // SAFETY: the caller's promise.
-        return unsafe { in_memory::avx2::<S>(bag) };
+        return unsafe { in_memory::avx2::<M>(bag) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.
-    unsafe { reduce_columns::<S, T::Of256, 12>(bag) }
+    unsafe { columns_avx2::<T, S>(bag) }
 }
 
 /// The AVX-512 level of a reduction.
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX-512.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>>(bag: &BagRows<'_>) {
+unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step>(bag: &BagRows<'_>) {
     if bag.elements < T::Of512::N {
         // SAFETY: the caller's promise; K7: the machine has AVX2 too.
-        return unsafe { avx2::<T, S>(bag) };
+        return unsafe { avx2::<T, S, M>(bag) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.
+    unsafe { columns_avx512::<T, S>(bag) }
+}
+
+/// [`reduce_columns`] compiled for AVX2.
+///
+/// # Safety
+/// As for [`reduce_columns`]; K7: the machine has AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn columns_avx2<T: Float, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { reduce_columns::<S, T::Of256, 12>(bag) }
+}
+
+/// [`reduce_columns`] compiled for AVX-512.
+///
+/// # Safety
+/// As for [`reduce_columns`]; K7: the machine has AVX-512.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn columns_avx512<T: Float, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
+    // SAFETY: the caller's promise.
     unsafe { reduce_columns::<S, T::Of512, 16>(bag) }
 }
 
@@ -291,8 +281,8 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                 at += 1;
             }
             match bag.count(end - first) {
-                // SAFETY: B2: elements of each column.
-                Some(count) => unsafe { self.end(&sums, out, count) },
+                // SAFETY: B2: elements of each column, which are sums, or sums divided.
+                Some(count) => unsafe { self.end(&sums, out, bag.divides.then_some(count)) },
                 // SAFETY: B4: room for sums of each column.
                 None => unsafe { self.write(&sums, carried) },
             }
@@ -343,18 +333,21 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         }
     }
 
-    /// Writes the elements that sums become of a bag of which so many rows count.
+    /// Writes sums, divided by how many rows count where they are to be.
     ///
     /// # Safety
     /// There are elements of all columns from `out` on that may be written. K7.
     #[inline(always)]
-    unsafe fn end(&self, sums: &[V; N], out: *mut u8, count: usize) {
-        for (vector, &sum) in sums.iter().enumerate() {
-            // SAFETY: K7.
-            let made = unsafe { S::end_of(sum, count) };
-            // SAFETY: the caller's promise.
-            unsafe { made.write(self.at(out, vector).cast_mut()) };
+    unsafe fn end(&self, sums: &[V; N], out: *mut u8, count: Option<usize>) {
+        let mut sums = *sums;
+        if let Some(count) = count {
+            for sum in &mut sums {
+                // SAFETY: K7.
+                *sum = unsafe { sum.divided(count) };
+            }
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.write(&sums, out) }
     }
 
     /// Reads sums, or elements that are some.

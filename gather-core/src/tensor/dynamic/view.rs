@@ -264,7 +264,6 @@ impl<'a> DynViewMut<'a> {
     dyn_methods!("DynViewMut");
 
     #[inline]
-    #[allow(dead_code, reason = "calls that write to dynamic views are yet to come")]
     pub(crate) fn origin(&mut self) -> *mut u8 {
         self.origin.as_ptr()
     }

@@ -1,0 +1,199 @@
+//! The first coordinate, in row-major order, at which something holds of a strided tensor.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+
+use smallvec::SmallVec;
+
+use crate::tensor::memory;
+use crate::types::error::Error;
+
+/// A dimension.
+#[derive(Clone, Copy)]
+pub(super) struct Dim {
+    pub(super) n: usize,
+    /// Elements from one coordinate to the next.
+    pub(super) stride: isize,
+}
+
+/// A coordinate of a tensor.
+pub(super) type Coordinates = SmallVec<[usize; 8]>;
+
+/// Where a coordinate lies, in elements from the first.
+pub(super) fn place_of(coords: &[usize], dims: &[Dim]) -> isize {
+    coords.iter().zip(dims).fold(0, |at, (&c, dim)| at.wrapping_add(dim.stride.wrapping_mul(c as isize)))
+}
+
+/// The first coordinate at whose place `holds`, which is asked of places that coordinates reach.
+///
+/// It takes as many steps as there are coordinates, or as there are places from the first to the last, for each
+/// dimension, if these are fewer. Then it needs as many bytes of memory, too.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(super) fn first_coordinate(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Result<Option<Coordinates>, Error> {
+    // Along a dimension without a stride, what holds holds at the first coordinate.
+    let counts: Coordinates = dims.iter().map(|dim| if dim.stride == 0 { dim.n.min(1) } else { dim.n }).collect();
+    let coordinates = counts.iter().fold(1, |product: usize, &n| product.saturating_mul(n));
+    if coordinates == 0 {
+        return Ok(None);
+    }
+    let reach = |dim: &Dim| (dim.n - 1).saturating_mul(dim.stride.unsigned_abs());
+    let places = dims.iter().fold(1, |places: usize, dim| places.saturating_add(reach(dim)));
+    if coordinates > places {
+        return first_of_overlapping(dims, places, holds);
+    }
+    let mut coords = Coordinates::from_elem(0, dims.len());
+    for _ in 0..coordinates {
+        if holds(place_of(&coords, dims)) {
+            return Ok(Some(coords));
+        }
+        advance(&mut coords, &counts);
+    }
+    Ok(None)
+}
+
+/// The next coordinate in row-major order.
+fn advance(coords: &mut [usize], shape: &[usize]) {
+    for (coord, &dim) in coords.iter_mut().zip(shape).rev() {
+        *coord += 1;
+        if *coord < dim {
+            return;
+        }
+        *coord = 0;
+    }
+}
+
+/// [`first_coordinate`] of a tensor with more coordinates than places.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn first_of_overlapping(
+    dims: &[Dim],
+    places: usize,
+    holds: impl Fn(isize) -> bool,
+) -> Result<Option<Coordinates>, Error> {
+    // Places are counted from the lowest one.
+    let before = |dim: &Dim| if dim.stride < 0 { (dim.n - 1) * dim.stride.unsigned_abs() } else { 0 };
+    let origin: usize = dims.iter().map(before).sum();
+    let mut reached = flags(places)?;
+    reached[origin] = true;
+    for dim in dims {
+        reached = any_within(&reached, Dim { stride: -dim.stride, ..*dim })?;
+    }
+    for (place, reached) in reached.iter_mut().enumerate() {
+        *reached = *reached && holds(place as isize - origin as isize);
+    }
+    // From which places a coordinate of the dimensions from `d` on leads to such a place, for each `d`.
+    let mut leads: SmallVec<[Vec<bool>; 8]> = SmallVec::new();
+    leads.push(reached);
+    for dim in dims.iter().rev() {
+        let within = any_within(&leads[leads.len() - 1], *dim)?;
+        leads.push(within);
+    }
+    if !leads.pop().is_some_and(|all| all[origin]) {
+        return Ok(None);
+    }
+    let mut place = origin;
+    let step = |dim: &Dim| {
+        let next = leads.pop()?;
+        let coordinate = (0..dim.n).find(|&c| next[moved(place, dim, c)])?;
+        place = moved(place, dim, coordinate);
+        Some(coordinate)
+    };
+    Ok(dims.iter().map(step).collect())
+}
+
+/// The place that is `c` coordinates further, which is one.
+fn moved(place: usize, dim: &Dim, c: usize) -> usize {
+    place.wrapping_add_signed(dim.stride.wrapping_mul(c as isize))
+}
+
+/// Whether any of the places that the coordinates of a dimension lead to is set, for each place to begin at.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn any_within(set: &[bool], dim: Dim) -> Result<Vec<bool>, Error> {
+    let mut any = flags(set.len())?;
+    let step = dim.stride.unsigned_abs();
+    if step == 0 {
+        any.copy_from_slice(set);
+        return Ok(any);
+    }
+    for first in 0..step.min(set.len()) {
+        // Along places that are steps apart, from where the coordinates lead: how many steps back one is set.
+        let mut left = 0usize;
+        let mut see = |place: usize| {
+            left = if set[place] { dim.n } else { left.saturating_sub(1) };
+            any[place] = left > 0;
+        };
+        let along = (first..set.len()).step_by(step);
+        if dim.stride < 0 { along.for_each(&mut see) } else { along.rev().for_each(&mut see) }
+    }
+    Ok(any)
+}
+
+/// As many flags, none of them set.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn flags(n: usize) -> Result<Vec<bool>, Error> {
+    let mut flags = memory::reserve(n)?;
+    flags.resize(n, false);
+    Ok(flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found by walking all coordinates.
+    fn walked(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
+        let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
+        let mut coords = Coordinates::from_elem(0, dims.len());
+        for _ in 0..shape.iter().product() {
+            if holds(place_of(&coords, dims)) {
+                return Some(coords);
+            }
+            advance(&mut coords, &shape);
+        }
+        None
+    }
+
+    #[test]
+    fn overlapping_dimensions_give_what_a_walk_gives() {
+        let strides = [-3isize, -2, -1, 0, 1, 2, 3, 5];
+        for (a, b, c) in (0..512).map(|k| (strides[k % 8], strides[k / 8 % 8], strides[k / 64])) {
+            let dims = [Dim { n: 4, stride: a }, Dim { n: 3, stride: b }, Dim { n: 5, stride: c }];
+            for bad in -40..=40 {
+                for also in [bad, bad + 3] {
+                    let holds = |place: isize| place == bad || place == also;
+                    let found = first_coordinate(&dims, holds).unwrap();
+                    assert_eq!(found, walked(&dims, holds), "strides {a}, {b}, {c}; {bad}, {also}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_places_that_coordinates_reach_are_asked() {
+        let dims = [Dim { n: 9, stride: 4 }, Dim { n: 9, stride: 4 }, Dim { n: 3, stride: -4 }];
+        let holds = |place: isize| {
+            assert!(place % 4 == 0 && (-8..=64).contains(&place), "{place}");
+            false
+        };
+        assert_eq!(first_coordinate(&dims, holds).unwrap(), None);
+    }
+
+    #[test]
+    fn many_coordinates_of_few_places_take_no_time() {
+        let dims = [Dim { n: 64, stride: 1 }; 10];
+        let last = first_coordinate(&dims, |place| place == 630).unwrap();
+        assert_eq!(last.unwrap()[..], [63; 10]);
+        assert_eq!(first_coordinate(&dims, |_| false).unwrap(), None);
+        let none = [Dim { n: 64, stride: 1 }, Dim { n: 0, stride: 1 }];
+        assert_eq!(first_coordinate(&none, |_| true).unwrap(), None);
+        assert_eq!(first_coordinate(&[], |place| place == 0).unwrap().unwrap()[..], []);
+    }
+}
