@@ -67,7 +67,7 @@
 //!
 //! Without `std` the crate needs `alloc` only.
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 // Pages on docs.rs show which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,5 +1,7 @@
 //! Lines in any order: the rate of random lines.
 
+use std::hint::black_box;
+
 use rayon::prelude::*;
 
 use super::stream::{Line, prefetch};
@@ -37,17 +39,22 @@ impl Touch {
 
     /// Reads a word of every line in the order.
     pub(super) fn run(&self, threads: usize) {
+        black_box(self.read(threads));
+    }
+
+    /// A word of every line in the order, exclusively or-ed.
+    fn read(&self, threads: usize) -> u64 {
         let (lines, _) = self.lines.as_slice().as_chunks::<8>();
         let order = self.order.as_slice();
         if threads == 1 {
             return touch(lines, order, self.ahead);
         }
         let jobs: Vec<&[u32]> = parts(order.len(), threads).map(|part| &order[part]).collect();
-        jobs.into_par_iter().for_each(|order| touch(lines, order, self.ahead));
+        jobs.into_par_iter().map(|order| touch(lines, order, self.ahead)).reduce(|| 0, |a, b| a ^ b)
     }
 }
 
-fn touch(lines: &[Line], order: &[u32], ahead: usize) {
+fn touch(lines: &[Line], order: &[u32], ahead: usize) -> u64 {
     let mut sum = 0;
     let (now, last) = order.split_at(order.len().saturating_sub(ahead));
     for (&line, &later) in now.iter().zip(&order[ahead.min(order.len())..]) {
@@ -59,7 +66,7 @@ fn touch(lines: &[Line], order: &[u32], ahead: usize) {
     for &line in last {
         sum ^= lines[line as usize][0];
     }
-    std::hint::black_box(sum);
+    sum
 }
 
 #[cfg(test)]
@@ -67,11 +74,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_lines_are_touched_whatever_the_distance() {
+    fn every_line_is_touched_whatever_the_distance() {
         for len in [0, 1, 7, 300] {
             let order: Vec<u32> = (0..len).rev().collect();
             for threads in [1, 2] {
-                Touch::new(order.clone(), len as usize, threads).run(threads);
+                let mut touch = Touch::new(order.clone(), len as usize, threads);
+                let words = touch.lines.as_mut_slice();
+                words.iter_mut().zip(1..).for_each(|(word, number)| *word = number);
+                let expected = words.iter().step_by(8).fold(0, |all, word| all ^ word);
+                for ahead in DISTANCES {
+                    touch.ahead = ahead;
+                    assert_eq!(touch.read(threads), expected, "{len} lines, {ahead} ahead");
+                }
             }
         }
     }
