@@ -68,6 +68,7 @@ pub(crate) struct BagRows<'a> {
     pub(crate) out_stride: isize,
     pub(crate) elements: usize,
     /// Whether functions that make sums in registers divide them by how many rows count.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "sums are in memory there"))]
     pub(crate) divides: bool,
     /// A row of zeros, where there are positions for one; else null.
     pub(crate) zeros: *const u8,

@@ -108,14 +108,11 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
 
 /// A sum whose terms may be products.
 pub(super) trait Weigh: Accumulate<Item: Element> {
+    /// The sum of products.
+    type OfProducts: Combine<Item = Self::Sum>;
+
     /// An element times its weight.
     fn product(new: Self::Item, weight: Self::Item) -> Self::Sum;
-
-    /// The sum of one product.
-    fn first_product(product: Self::Sum) -> Self::Sum;
-
-    /// One product more.
-    fn plus_product(sum: Self::Sum, product: Self::Sum) -> Self::Sum;
 }
 
 /// Rows times their weights. The product is rounded before it is added.
@@ -133,12 +130,12 @@ impl<A: Weigh> Step for Weighted<A> {
 
     #[inline(always)]
     fn first(new: A::Item, weight: A::Item) -> A::Sum {
-        A::first_product(A::product(new, weight))
+        <A::OfProducts as Combine>::first(A::product(new, weight))
     }
 
     #[inline(always)]
     fn add(sum: A::Sum, new: A::Item, weight: A::Item) -> A::Sum {
-        A::plus_product(sum, A::product(new, weight))
+        A::OfProducts::combine(sum, A::product(new, weight))
     }
 
     #[inline(always)]
@@ -148,53 +145,29 @@ impl<A: Weigh> Step for Weighted<A> {
 }
 
 impl<T: Number + Element> Weigh for Add<T> {
+    type OfProducts = Self;
+
     #[inline(always)]
     fn product(new: T, weight: T) -> T {
         new.times(weight)
     }
-
-    #[inline(always)]
-    fn first_product(product: T) -> T {
-        <Self as Combine>::first(product)
-    }
-
-    #[inline(always)]
-    fn plus_product(sum: T, product: T) -> T {
-        Self::combine(sum, product)
-    }
 }
 
 impl Weigh for Or {
+    type OfProducts = Self;
+
     #[inline(always)]
     fn product(new: u8, weight: u8) -> u8 {
         new & weight
-    }
-
-    #[inline(always)]
-    fn first_product(product: u8) -> u8 {
-        product
-    }
-
-    #[inline(always)]
-    fn plus_product(sum: u8, product: u8) -> u8 {
-        Self::combine(sum, product)
     }
 }
 
 #[cfg(feature = "half")]
 impl<T: Half + Element> Weigh for InSingle<T, Add<f32>> {
+    type OfProducts = Add<f32>;
+
     #[inline(always)]
     fn product(new: T, weight: T) -> f32 {
         new.to_single().times(weight.to_single())
-    }
-
-    #[inline(always)]
-    fn first_product(product: f32) -> f32 {
-        <Add<f32> as Combine>::first(product)
-    }
-
-    #[inline(always)]
-    fn plus_product(sum: f32, product: f32) -> f32 {
-        Add::combine(sum, product)
     }
 }
