@@ -57,7 +57,7 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
             (_, Err(Error::MethodUnavailable { .. })) => assert_ne!(method, Method::Direct, "{}", what()),
             (Err(got), forced) => assert_eq!(forced.err().as_ref(), Some(got), "{} by {method}", what()),
             (Ok(got), forced) => {
-                assert!(matches!(method, Method::Direct | Method::Blocks), "{} by {method}", what());
+                assert!(matches!(method, Method::Direct | Method::Blocks | Method::Streamed), "{} by {method}", what());
                 assert_eq!(bytes(got.as_slice()), bytes(forced.unwrap().as_slice()), "{} by {method}", what());
             }
         }

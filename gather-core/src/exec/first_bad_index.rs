@@ -24,7 +24,7 @@ pub(crate) struct IndexCheck<'a> {
 /// at. Where there still are more coordinates than places in memory, each place is looked at once.
 ///
 /// # Errors
-/// [`Error::IndexOutOfRange`] for the first that names no element; [`Error::AllocationFailed`].
+/// [`Error::IndexOutOfRange`] for the first that names no element.
 ///
 /// # Safety
 /// The indices may be read along their layout as values of the index type.
@@ -44,13 +44,13 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let first_bad = |place: isize| {
         (0..components).find_map(|component| {
             let place = place.wrapping_add(component_stride.wrapping_mul(component as isize));
-            // SAFETY: every coordinate is below its dimension, so this is an index of the tensor.
+            // SAFETY: `first_coordinate` asks only of places that coordinates reach, so this is an index of the tensor.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
             bad.then_some((component, value))
         })
     };
-    let found = if components == 0 { None } else { first_coordinate(&dims, |place| first_bad(place).is_some())? };
+    let found = if components == 0 { None } else { first_coordinate(&dims, |place| first_bad(place).is_some()) };
     let Some(coords) = found else { return Ok(()) };
     let (component, value) = first_bad(place_of(&coords, &dims)).expect("a place that was found to be bad");
     let position =

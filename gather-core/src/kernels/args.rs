@@ -235,7 +235,8 @@ impl IndexArgs<'_> {
     fn takes(&self, method: Method) -> bool {
         let (inner, one) = (self.inner(), self.spec.components.len() == 1);
         match method {
-            Method::Direct | Method::Blocks | Method::Prefetched | Method::Streamed => true,
+            Method::Direct | Method::Blocks | Method::Prefetched => true,
+            Method::Streamed => self.spec.conversion.is_none() || inner.out == self.spec.row as isize,
             Method::Chunks => one && inner.index != 0,
             Method::Gathered => one && matches!(self.spec.row, 4 | 8 | 12) && inner.out == self.spec.row as isize,
             Method::Table | Method::ByteTable => {

@@ -53,6 +53,7 @@
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
+//! | `by_level` | functions that are compiled for each level |
 //!
 //! # The contract
 //!
@@ -96,7 +97,7 @@
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
-//!   - `Streamed` takes rows of a cache line or more.
+//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
 //!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
 //!

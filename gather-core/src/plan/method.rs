@@ -77,7 +77,11 @@ impl Nest<'_> {
             return Method::Direct;
         }
         if self.converts {
-            return if n <= GATHER_FROM { Method::Direct } else { Method::Blocks };
+            return match () {
+                () if n <= GATHER_FROM => Method::Direct,
+                () if self.bytes >= STREAMED_FROM && self.takes(Method::Streamed) => Method::Streamed,
+                () => Method::Blocks,
+            };
         }
         if n > 1 && self.takes(Method::StridedCopy) {
             return Method::StridedCopy;
@@ -125,7 +129,9 @@ impl Nest<'_> {
             return true;
         }
         if self.converts || !fits_i32(self.components) {
-            return self.converts && method == Method::Blocks && fits_i32(self.components);
+            let streams = cfg!(target_arch = "x86_64") && self.row >= LINE && inner.out == self.row as isize;
+            let converts = method == Method::Blocks || (method == Method::Streamed && streams);
+            return self.converts && converts && fits_i32(self.components);
         }
         match method {
             Method::Direct | Method::Blocks => true,

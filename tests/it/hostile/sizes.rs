@@ -5,7 +5,7 @@
 )]
 
 use gather_core::{
-    Bags, BatchToSpace, EmbeddingBag, Error, Gather, GatherElements, GatherNd, OutOfBounds, Reduction, ScatterNd,
+    Bags, BatchToSpace, EmbeddingBag, Error, Gather, GatherElements, GatherNd, OutOfBounds, Par, Reduction, ScatterNd,
     Shape, View, ViewMut,
 };
 
@@ -87,10 +87,10 @@ fn wide_rows_of_bags_are_reduced_to_the_last_column() {
     let wide = (1 << 21) + (1 << 17);
     let (table, ids) = (vec![7u8; wide], [0u8]);
     let (table, ids) = (View::new(&table, &[1, wide]).unwrap(), View::new(&ids, &[1, 1]).unwrap());
-    let out = EmbeddingBag::new(Reduction::Mean).run(&table, &Bags::packed(&ids)).unwrap();
+    let out = EmbeddingBag::new(Reduction::Mean).par(Par::Seq).run(&table, &Bags::packed(&ids)).unwrap();
     assert!(out.as_slice().iter().all(|&mean| mean == 7));
     let mut sums = vec![1u8; wide];
-    let op = ScatterNd::new().reduction(Reduction::Mean);
+    let op = ScatterNd::new().reduction(Reduction::Mean).par(Par::Seq);
     op.run_on(&mut ViewMut::new(&mut sums, &[1, wide]).unwrap(), &ids, &table).unwrap();
     assert!(sums.iter().all(|&mean| mean == 4));
 }

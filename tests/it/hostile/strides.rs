@@ -101,6 +101,17 @@ fn h20_overlapping_indices_without_an_output_take_no_time() {
             (got, _) => panic!("{bad:?}: {:?}", got.map(|_| ())),
         }
     }
+    // Index 3 is in range of axis 0, and out of range of axis 1.
+    let data = View::new(&[0f32; 0], &[5, 3, 0]).unwrap();
+    let mut rising = vec![2u8; 63 * 9 + 2];
+    rising[566] = 3;
+    let tuples = View::strided(&rising, &[64, 64, 64, 64, 64, 64, 64, 64, 64, 2], &[1; 10], 0).unwrap();
+    let got = GatherNd::new().run(&data, &tuples).unwrap_err();
+    // It is the second component at coordinates whose sum is 565: 61 and eight times 63 come first.
+    let position = (0..9).fold(0, |at, d| at * 64 + if d == 0 { 61 } else { 63 }) * 2 + 1;
+    let axis_1 = matches!(got, Error::IndexOutOfRange { position: at, index: 3, axis: 1, .. } if at == position);
+    assert!(axis_1, "{got}, and not at {position}");
+    let data = View::new(&[0f32; 0], &[5, 0]).unwrap();
     let tuples = View::strided(&ids, &[64, 64, 64, 64, 64, 64, 64, 64, 64, 1], &[1; 10], 0).unwrap();
     let got = GatherNd::new().run(&data, &tuples).unwrap_err();
     assert!(matches!(got, Error::IndexOutOfRange { position: 0, index: 5, .. }), "{got}");

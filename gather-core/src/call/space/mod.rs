@@ -157,7 +157,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// outputs.
     ///
     /// # Errors
-    /// As for [`Self::run`], without [`Error::AllocationFailed`].
+    /// As for [`Self::run`]; [`Error::AllocationFailed`] only where padding needs one element's zero.
     pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
         let (plan, out) = self.space_plan(Kernels::space(), T::DTYPE, data)?;

@@ -59,7 +59,7 @@ pub(crate) enum Check {
 /// X1 for indices and updates. The destination may be read and written along the layout that the plan was made for, no
 /// two of whose coordinates share a byte, and overlaps neither indices nor updates. It holds values of the plan's data
 /// type, or bytes where that takes any; or there is an original that X1 holds for, of the destination's shape and the
-/// plan's data type.
+/// plan's data type, whose `out` is the destination's layout.
 pub(crate) unsafe fn run(
     plan: &ReducePlan,
     mut operands: ScatterOperands<'_>,

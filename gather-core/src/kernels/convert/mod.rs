@@ -35,6 +35,8 @@ use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::{prefetch::LINE, stream, stream::Pending};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -58,7 +60,8 @@ impl Conversion {
     }
 }
 
-/// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks`.
+/// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks` or `Streamed`, which
+/// run alike but for how rows are written.
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
         _ if method == Method::Direct => nest_direct::<I>,
@@ -121,7 +124,10 @@ macro_rules! levels {
         /// As for [`MoveFn`], for the types of the map. K7: the machine has the level.
         $(#[$level])*
         pub(crate) unsafe fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-            let row = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], given: &GivenParams<'_, C::Params>, place: Place| {
+            let row = |from: &[C::In],
+                       to: &mut [MaybeUninit<C::Out>],
+                       given: &GivenParams<'_, C::Params>,
+                       place: Place| {
                 // SAFETY: K7: the machine has the level; K8 for the row.
                 unsafe { $row::<C>(from, to, given, place) }
             };
@@ -200,6 +206,12 @@ unsafe fn convert_slices<In: Copy, Out>(
     convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
     fetch: impl Fn(usize, usize),
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if args.spec.method == Method::Streamed && const { size_of::<Out>() <= Pending::MOST && align_of::<Out>() <= LINE }
+    {
+        // SAFETY: the caller's promise; K9: rows lie side by side.
+        return unsafe { stream_slices(args, job, data, convert, fetch) };
+    }
     let elements = conversion(args).elements;
     let piece = (PIECE / size_of::<In>()).max(1);
     for i in 0..job.n {
@@ -223,6 +235,50 @@ unsafe fn convert_slices<In: Copy, Out>(
             convert(from, to, place);
         }
     }
+}
+
+/// As [`convert_slices`], with whole lines of the output written past the caches.
+///
+/// # Safety
+/// As for [`convert_slices`], for rows that lie side by side in the output.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn stream_slices<In: Copy, Out>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    data: usize,
+    convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
+    fetch: impl Fn(usize, usize),
+) {
+    let elements = conversion(args).elements;
+    let piece = (PIECE / size_of::<In>()).clamp(1, Pending::MOST / size_of::<Out>());
+    debug_assert_eq!(job.out_step, (elements * size_of::<Out>()) as isize, "K9: rows that do not lie side by side");
+    let mut pending = Pending::new(job.out);
+    for i in 0..job.n {
+        // SAFETY: K8; `i < n`.
+        let (from, _, place) = unsafe { ends::<In, Out>(data, job, i) };
+        // SAFETY: K2 and K8: as many values of the input, aligned for it.
+        let from = unsafe { core::slice::from_raw_parts(from, elements) };
+        // SAFETY: below `n`.
+        let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
+        if job.prefetch_distance > 0 {
+            fetch(next.addr().wrapping_sub(data) / size_of::<In>(), elements);
+        }
+        for (k, from) in from.chunks(piece).enumerate() {
+            if job.prefetch_distance > 0 {
+                prefetch(next.wrapping_add(k * piece * size_of::<In>()), size_of_val(from));
+            }
+            // SAFETY: room for as many values as a piece has, which is aligned as they are in the output.
+            let to = unsafe { core::slice::from_raw_parts_mut(pending.next().cast(), from.len()) };
+            convert(from, to, Place { element: place.element.wrapping_add(k * piece), ..place });
+            let bytes = size_of_val(to);
+            // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the room.
+            unsafe { pending.take(bytes) };
+        }
+    }
+    // SAFETY: as above.
+    unsafe { pending.finish() };
+    stream::fence();
 }
 
 /// Bytes of a row, or of what is given for it, that are prefetched at once.

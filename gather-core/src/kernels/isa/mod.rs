@@ -22,7 +22,8 @@ use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
-/// An instruction set. The provided methods are those of a level that has no better way than its `Plain` one, or none.
+/// An instruction set. Where a level has no better way, a provided method is that of its `Plain` level, or does
+/// nothing.
 pub trait Isa: 'static {
     /// The level whose kernels of `Direct` and `StridedCopy` this one runs, and whose way it takes where it has none of
     /// its own. A level that is its own defines every method that would call it.

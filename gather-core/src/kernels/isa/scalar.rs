@@ -86,7 +86,7 @@ impl Isa for Scalar {
     }
 
     unsafe fn gather<const BYTES: usize, I: Index>(_: &IndexArgs<'_>, _: &Cursor) -> bool {
-        unreachable!("K9: plans gather at levels with vectors only")
+        unreachable!("K9: plans gather at levels that have instructions for it")
     }
 
     #[inline(never)]

@@ -88,6 +88,87 @@ impl Rows {
     }
 }
 
+/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches.
+#[repr(C, align(64))]
+pub(crate) struct Pending {
+    room: [MaybeUninit<u8>; Pending::ROOM],
+    /// Where byte 0 of the room goes: the begin of a line.
+    to: *mut u8,
+    /// What is pending: bytes `begin..end` of the room, and `begin < LINE`.
+    begin: usize,
+    end: usize,
+}
+
+impl Pending {
+    /// With a line before what is added, where some may be pending, and one behind it, which is copied with it.
+    const ROOM: usize = Self::MOST + 2 * LINE;
+    /// The most bytes that are added at a time.
+    pub(crate) const MOST: usize = 4 << 10;
+
+    /// Nothing yet, of what goes to `to` and behind it.
+    #[inline(always)]
+    pub(crate) fn new(to: *mut u8) -> Self {
+        let begin = to.addr() % LINE;
+        let room = [const { MaybeUninit::uninit() }; Self::ROOM];
+        Pending { room, to: to.wrapping_sub(begin), begin, end: begin }
+    }
+
+    /// Room for the next bytes, up to [`Pending::MOST`] of them, as far after the begin of a line as their place in the
+    /// output.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> *mut u8 {
+        debug_assert!(self.end < LINE);
+        self.room.as_mut_ptr().wrapping_add(self.end).cast()
+    }
+
+    /// Takes the bytes that have been written to [`Pending::next`], and writes all whole lines.
+    ///
+    /// # Safety
+    /// So many bytes have been written there. They may be written to the output, where nothing else uses what was taken
+    /// before.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&mut self, bytes: usize) {
+        debug_assert!(bytes <= Self::MOST);
+        self.end += bytes;
+        let mut at = 0;
+        if self.begin > 0 && self.end >= LINE {
+            // SAFETY: the caller's promise: what the first line has of the output.
+            unsafe { self.write(LINE) };
+            at = LINE;
+        }
+        while at + LINE <= self.end {
+            // SAFETY: a line of the room, all of which is pending; `to` is a multiple of its length.
+            unsafe { stream_line(self.room.as_ptr().wrapping_add(at).cast(), self.to.wrapping_add(at)) };
+            at += LINE;
+        }
+        if at > 0 {
+            self.room.copy_within(at..at + LINE, 0);
+            (self.to, self.begin, self.end) = (self.to.wrapping_add(at), 0, self.end - at);
+        }
+    }
+
+    /// Writes what is left, as any other bytes.
+    ///
+    /// # Safety
+    /// As for [`Pending::take`].
+    #[inline(always)]
+    pub(crate) unsafe fn finish(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.write(self.end) }
+    }
+
+    /// Writes what is pending up to byte `end` of the room.
+    ///
+    /// # Safety
+    /// As for [`Pending::take`]; it is pending.
+    #[inline(always)]
+    unsafe fn write(&self, end: usize) {
+        let (from, to) = (self.room.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
+        // SAFETY: the caller's promise.
+        unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
+    }
+}
+
 /// Orders what was streamed before any access that follows, of this thread and of others.
 #[inline(always)]
 pub(crate) fn fence() {

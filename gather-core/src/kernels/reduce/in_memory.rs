@@ -131,8 +131,8 @@ impl By {
             let columns = first * vector..(end * vector).min(bag.elements);
             let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
             let sums = if carried.is_null() { room } else { carried.wrapping_add(columns.start * self.sum) };
-            // SAFETY: the caller's promise, for columns that there are, which all panels make up; M2 by B4 where sums are
-            // carried.
+            // SAFETY: the caller's promise, for columns that there are, which all panels make up; M2 by B4 where sums
+            // are carried.
             unsafe { self.reduce_panel(bag, &columns, sums) };
         }
     }

@@ -123,7 +123,7 @@ pub(super) fn bag_fns<T: Float>(reduction: Reduction) -> Option<BagFns> {
 
 /// The functions of a reduction of floats: by the step `S` in registers, and by `M` in memory. Means are sums in
 /// registers, which are divided at the end.
-const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step>() -> ByLevel<BagFn> {
+const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<Item = T, Sum = T>>() -> ByLevel<BagFn> {
     by_level!(in_memory::scalar::<M>, avx2::<T, S, M>, avx512::<T, S, M>)
 }
 
@@ -131,7 +131,7 @@ const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step>(
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
-unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step>(bag: &BagRows<'_>) {
+unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step<Item = T, Sum = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
         // SAFETY: the caller's promise.
         return unsafe { in_memory::avx2::<M>(bag) };
@@ -144,7 +144,9 @@ unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step>(bag: &BagRows<'_>) {
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX-512.
-unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step>(bag: &BagRows<'_>) {
+unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<Item = T, Sum = T>>(
+    bag: &BagRows<'_>,
+) {
     if bag.elements < T::Of512::N {
         // SAFETY: the caller's promise; K7: the machine has AVX2 too.
         return unsafe { avx2::<T, S, M>(bag) };

@@ -182,9 +182,8 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
     }
 }
 
-/// As [`each`], for rows that are taken in so few instructions that a question asked for each would count, or a step
-/// that is read from memory: in loops without one. Returns whether it could: where no row is left out, and rows lie side
-/// by side.
+/// As [`each`], for rows of so few instructions that a branch, or a step that is loaded from memory, would show. It
+/// takes only jobs in which no row is left out and rows lie side by side, and returns whether it did.
 ///
 /// # Safety
 /// As for [`each`].
