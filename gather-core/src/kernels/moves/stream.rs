@@ -92,7 +92,7 @@ impl Rows {
 #[repr(C, align(64))]
 pub(crate) struct Pending {
     room: [MaybeUninit<u8>; Pending::ROOM],
-    /// Where byte 0 of the room goes: the begin of a line.
+    /// Where byte 0 of the room goes: the start of a line.
     to: *mut u8,
     /// What is pending: bytes `begin..end` of the room, and `begin < LINE`.
     begin: usize,
@@ -113,7 +113,7 @@ impl Pending {
         Pending { room, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// Room for the next bytes, up to [`Pending::MOST`] of them, as far after the begin of a line as their place in the
+    /// Room for the next bytes, up to [`Pending::MOST`] of them, as far after the start of a line as their place in the
     /// output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
