@@ -8,12 +8,14 @@ use gather_core::{
 use crate::maps::levels;
 
 /// What a map of bytes gives with scales per element: what gathering the scales too, and multiplying then, gives.
+/// Returns at how many levels rows were streamed.
 fn by_element<A: IndexAttributes + Clone>(
     op: &IndexOperator<A>,
     shape: &[usize],
     indices: &View<'_, i32>,
     scales: &[f32],
-) {
+) -> usize {
+    let mut streamed = 0;
     let codes: Vec<u8> = (0..scales.len()).map(|at| (at * 31 + 7) as u8).collect();
     let (data, by) = (View::new(&codes, shape).unwrap(), View::new(scales, shape).unwrap());
     for level in levels() {
@@ -32,8 +34,10 @@ fn by_element<A: IndexAttributes + Clone>(
             };
             let got: Vec<f32> = got.as_slice().iter().map(|value| value + 0.0).collect();
             assert_eq!(got, expected, "{shape:?} at {level}, {method:?}");
+            streamed += usize::from(method == Some(Method::Streamed));
         }
     }
+    streamed
 }
 
 #[test]
@@ -60,7 +64,9 @@ fn a_parameter_with_a_value_for_each_element() {
     let many: Vec<i32> = (0..700).map(|at| at * 7919 % 5001).collect();
     let many = View::new(&many, &[700]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {
-        by_element(&Gather::new(0).out_of_bounds(OutOfBounds::Zero).par(par), &[rows, len], &many, &scales(rows * len));
+        let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).par(par);
+        let streamed = by_element(&op, &[rows, len], &many, &scales(rows * len));
+        assert_eq!(streamed, if cfg!(target_arch = "x86_64") { levels().count() } else { 0 });
     }
 }
 

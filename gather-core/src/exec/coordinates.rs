@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use smallvec::SmallVec;
@@ -28,7 +29,7 @@ pub(super) fn place_of(coords: &[usize], dims: &[Dim]) -> isize {
 /// The first coordinate at whose place `holds`, which is asked only of places that coordinates reach.
 ///
 /// Takes time for each coordinate. Where there are far more coordinates than places from the first to the last, it
-/// takes time for each place and dimension instead, and as many bytes of memory.
+/// takes time for each place and pair of dimensions instead, and three bytes of memory for each place.
 pub(super) fn first_coordinate(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
     if dims.iter().any(|dim| dim.n == 0) {
         return None;
@@ -47,7 +48,7 @@ fn first_of_moving(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordi
     let coordinates = shape.iter().fold(1, |product: usize, &n| product.saturating_mul(n));
     let reach = |dim: &Dim| (dim.n - 1).saturating_mul(dim.stride.unsigned_abs());
     let places = dims.iter().fold(1, |places: usize, dim| places.saturating_add(reach(dim)));
-    if coordinates / (2 * dims.len() + 2) > places
+    if coordinates / (2 * (dims.len() + 1).pow(2)) > places
         && let Ok(found) = first_of_overlapping(dims, places, &holds)
     {
         return found;
@@ -93,24 +94,21 @@ fn first_of_overlapping(
     for (place, reached) in reached.iter_mut().enumerate() {
         *reached = *reached && holds(place as isize - origin as isize);
     }
-    // From which places a coordinate of the dimensions from `d` on leads to such a place, for each `d`.
-    let mut leads: SmallVec<[Vec<bool>; 8]> = SmallVec::new();
-    leads.push(reached);
-    for dim in dims.iter().rev() {
-        let within = any_within(&leads[leads.len() - 1], *dim)?;
-        leads.push(within);
-    }
-    if !leads.pop().is_some_and(|all| all[origin]) {
-        return Ok(None);
-    }
-    let mut place = origin;
-    let step = |dim: &Dim| {
-        let next = leads.pop()?;
-        let coordinate = (0..dim.n).find(|&c| next[moved(place, dim, c)])?;
+    let (mut place, mut found) = (origin, Coordinates::new());
+    for (dim, later) in dims.iter().zip(1..) {
+        // From which places a coordinate of the later dimensions leads to such a place. This is found anew for each
+        // dimension: to keep it would take memory for each.
+        let leads = dims[later..]
+            .iter()
+            .rev()
+            .try_fold(Cow::Borrowed(&reached[..]), |leads, dim| any_within(&leads, *dim).map(Cow::Owned))?;
+        let Some(coordinate) = (0..dim.n).find(|&c| leads[moved(place, dim, c)]) else {
+            return Ok(None);
+        };
         place = moved(place, dim, coordinate);
-        Some(coordinate)
-    };
-    Ok(dims.iter().map(step).collect())
+        found.push(coordinate);
+    }
+    Ok(Some(found))
 }
 
 /// The place `c` coordinates further on, which is one of the tensor.

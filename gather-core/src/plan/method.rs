@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::{Component, FEW, LINE, Loop, MOST_PREFETCHED, fits_i32, table_entries};
+use crate::kernels::{Component, FEW, LINE, Loop, MOST_PREFETCHED, convert, fits_i32, table_entries};
 use crate::plan::fold::Loops;
+use crate::types::element::DType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
@@ -59,8 +60,8 @@ pub(crate) struct Nest<'a> {
     pub(crate) index_size: usize,
     /// Whether an outer loop comes back to the same indices.
     pub(crate) reused: bool,
-    /// Whether rows are converted on their way.
-    pub(crate) converts: bool,
+    /// The type that rows are converted to on their way.
+    pub(crate) converts: Option<DType>,
     /// Whether rows are worth fetching ahead.
     pub(crate) is_far: bool,
     /// Bytes of data that the indices reach.
@@ -76,7 +77,7 @@ impl Nest<'_> {
         if !fits_i32(self.components) {
             return Method::Direct;
         }
-        if self.converts {
+        if self.converts.is_some() {
             return match () {
                 () if n <= GATHER_FROM => Method::Direct,
                 () if self.bytes >= STREAMED_FROM && self.takes(Method::Streamed) => Method::Streamed,
@@ -128,10 +129,13 @@ impl Nest<'_> {
         if method == Method::Direct {
             return true;
         }
-        if self.converts || !fits_i32(self.components) {
-            let streams = cfg!(target_arch = "x86_64") && self.row >= LINE && inner.out == self.row as isize;
-            let converts = method == Method::Blocks || (method == Method::Streamed && streams);
-            return self.converts && converts && fits_i32(self.components);
+        if !fits_i32(self.components) {
+            return false;
+        }
+        if let Some(dtype) = self.converts {
+            let streams = convert::streams(dtype.size(), dtype.align());
+            let streams = streams && self.row >= LINE && inner.out == self.row as isize;
+            return method == Method::Blocks || (method == Method::Streamed && streams);
         }
         match method {
             Method::Direct | Method::Blocks => true,

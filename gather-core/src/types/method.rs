@@ -40,8 +40,8 @@ pub enum Method {
     /// move.
     StridedCopy,
     /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written past
-    /// the caches. Takes rows of a line or more, on x86-64; converted ones where they lie side by side. Chosen for
-    /// outputs beyond the caches.
+    /// the caches. Takes rows of a line or more, on x86-64; converted ones where they lie side by side, of elements
+    /// of up to 4 KiB that are aligned to a line at most. Chosen for outputs beyond the caches.
     Streamed,
     /// The updates of a scatter are sorted by the element that they go to, in their order, so that each element is
     /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means

@@ -42,7 +42,7 @@ pub type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
 /// Moves resolved rows.
 ///
 /// # Safety
-/// K1, K2, K4, K6, K7 and K8 for the rows.
+/// K1, K2, K4 and K6 to K9 for the rows.
 pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
 
 /// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.

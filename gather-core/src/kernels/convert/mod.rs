@@ -33,10 +33,10 @@ pub(crate) use crate::kernels::convert::map::{Ahead, ErasedParams};
 use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;
-use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::moves::prefetch::{LINE, prefetch};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::{prefetch::LINE, stream, stream::Pending};
+use crate::kernels::moves::stream::Pending;
+use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -197,7 +197,8 @@ unsafe fn convert_rows<C: Convert>(
 /// their number.
 ///
 /// # Safety
-/// As for [`MoveFn`], for rows of `In` that become rows of `Out`. Data begins at the address `data`.
+/// As for [`MoveFn`], for rows of `In` that become rows of `Out`. Data begins at the address `data`. `convert` writes
+/// every element.
 #[inline(always)]
 unsafe fn convert_slices<In: Copy, Out>(
     args: &IndexArgs<'_>,
@@ -207,8 +208,7 @@ unsafe fn convert_slices<In: Copy, Out>(
     fetch: impl Fn(usize, usize),
 ) {
     #[cfg(target_arch = "x86_64")]
-    if args.spec.method == Method::Streamed && const { size_of::<Out>() <= Pending::MOST && align_of::<Out>() <= LINE }
-    {
+    if args.spec.method == Method::Streamed && const { streams(size_of::<Out>(), align_of::<Out>()) } {
         // SAFETY: the caller's promise; K9: rows lie side by side.
         return unsafe { stream_slices(args, job, data, convert, fetch) };
     }
@@ -237,6 +237,12 @@ unsafe fn convert_slices<In: Copy, Out>(
     }
 }
 
+/// Whether elements of a size and an alignment are written past the caches: whether some of them fit in the room in
+/// which lines are put together.
+pub(crate) const fn streams(size: usize, align: usize) -> bool {
+    cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
+}
+
 /// As [`convert_slices`], with whole lines of the output written past the caches.
 ///
 /// # Safety
@@ -251,7 +257,7 @@ unsafe fn stream_slices<In: Copy, Out>(
     fetch: impl Fn(usize, usize),
 ) {
     let elements = conversion(args).elements;
-    let piece = (PIECE / size_of::<In>()).clamp(1, Pending::MOST / size_of::<Out>());
+    let piece = (PIECE / size_of::<In>()).clamp(1, STREAMED_AT_ONCE / size_of::<Out>());
     debug_assert_eq!(job.out_step, (elements * size_of::<Out>()) as isize, "K9: rows that do not lie side by side");
     let mut pending = Pending::new(job.out);
     for i in 0..job.n {
@@ -276,9 +282,6 @@ unsafe fn stream_slices<In: Copy, Out>(
             unsafe { pending.take(bytes) };
         }
     }
-    // SAFETY: as above.
-    unsafe { pending.finish() };
-    stream::fence();
 }
 
 /// Bytes of a row, or of what is given for it, that are prefetched at once.

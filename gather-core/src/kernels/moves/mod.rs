@@ -31,6 +31,9 @@ use crate::kernels::space::Streams;
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
+/// The most bytes of converted rows that are put together before their lines are written past the caches.
+pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
+
 /// What one iteration of the inner loop moves. Each method is that of a level for this width.
 pub trait Width: 'static {
     /// Whether levels with vectors resolve and move rows of this width in one loop.

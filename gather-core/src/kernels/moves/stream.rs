@@ -2,13 +2,15 @@
 //!
 //! Only whole lines are written past the caches, each once: a line that is written both ways would be evicted in
 //! between. A line that two rows share is put together on the stack.
+//!
+//! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
 
 use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 use core::mem::MaybeUninit;
 
-use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, prefetch, prefetch_row};
 use crate::kernels::moves::prefetching::Sources;
+use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
 
 /// [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows) for x86-64, whose every machine has the instructions.
 ///
@@ -88,7 +90,8 @@ impl Rows {
     }
 }
 
-/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches.
+/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches. When it
+/// is dropped, it writes what is left, and a [`fence`] follows: so it is when a map panics, and no element is torn.
 #[repr(C, align(64))]
 pub(crate) struct Pending {
     room: [MaybeUninit<u8>; Pending::ROOM],
@@ -101,9 +104,7 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// With a line before what is added, where some may be pending, and one behind it, which is copied with it.
-    const ROOM: usize = Self::MOST + 2 * LINE;
-    /// The most bytes that are added at a time.
-    pub(crate) const MOST: usize = 4 << 10;
+    const ROOM: usize = STREAMED_AT_ONCE + 2 * LINE;
 
     /// Nothing yet, of what goes to `to` and behind it.
     #[inline(always)]
@@ -113,7 +114,7 @@ impl Pending {
         Pending { room, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// Room for the next bytes, up to [`Pending::MOST`] of them, as far after the start of a line as their place in the
+    /// Room for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their place in the
     /// output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
@@ -125,10 +126,10 @@ impl Pending {
     ///
     /// # Safety
     /// So many bytes have been written there. They may be written to the output, where nothing else uses what was taken
-    /// before.
+    /// before, until this is dropped.
     #[inline(always)]
     pub(crate) unsafe fn take(&mut self, bytes: usize) {
-        debug_assert!(bytes <= Self::MOST);
+        debug_assert!(bytes <= STREAMED_AT_ONCE);
         self.end += bytes;
         let mut at = 0;
         if self.begin > 0 && self.end >= LINE {
@@ -147,16 +148,6 @@ impl Pending {
         }
     }
 
-    /// Writes what is left, as any other bytes.
-    ///
-    /// # Safety
-    /// As for [`Pending::take`].
-    #[inline(always)]
-    pub(crate) unsafe fn finish(self) {
-        // SAFETY: the caller's promise.
-        unsafe { self.write(self.end) }
-    }
-
     /// Writes what is pending up to byte `end` of the room.
     ///
     /// # Safety
@@ -166,6 +157,15 @@ impl Pending {
         let (from, to) = (self.room.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
         // SAFETY: the caller's promise.
         unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
+    }
+}
+
+impl Drop for Pending {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: what `take` was promised, which lasts until now.
+        unsafe { self.write(self.end) };
+        fence();
     }
 }
 

@@ -145,7 +145,7 @@ impl IndexPlan {
             row,
             index_size,
             reused,
-            converts: request.converting.is_some(),
+            converts: request.converting.map(|_| request.dtype),
             is_far,
             reach,
             bytes: self.work.bytes,
@@ -234,7 +234,9 @@ impl IndexPlan {
                 if self.is_one_stream() && pays > PREFETCH_FROM { ELEMENTS_AHEAD } else { 0 }
             }
             Method::Prefetched => (ROUND / self.spec.row).clamp(32, 128),
-            Method::Streamed if self.spec.row <= MOST_PREFETCHED => (ROUND / self.spec.row).clamp(32, 128),
+            Method::Streamed if self.spec.row <= MOST_PREFETCHED && self.spec.conversion.is_none() => {
+                (ROUND / self.spec.row).clamp(32, 128)
+            }
             Method::Direct | Method::Blocks | Method::Chunks | Method::Streamed if is_far => rows_ahead(self.spec.row),
             _ => 0,
         }
