@@ -1,6 +1,6 @@
 //! Sharing work between the calling thread and threads of a rayon pool.
 //!
-//! `rayon::join` and `rayon::scope` hand the work of a thread that is not in the pool to the pool as a whole. The
+//! `rayon_core::join` and `rayon_core::scope` hand the work of a thread that is not in the pool to the pool as a whole. The
 //! caller sleeps, a thread of the pool wakes up for it, other threads wake up for the parts, and in the end the caller
 //! wakes up again. Here the caller starts at once. Threads of the pool help when they have woken up. When all the work
 //! is done, the caller does not wait for those that have not come: they find that the work is over, and leave.
@@ -39,7 +39,7 @@ pub(crate) fn run(helpers: usize, work: &Work<'_>) {
     let end = End(&shared);
     for _ in 0..helpers {
         let shared = Arc::clone(&shared);
-        rayon::spawn(move || shared.help());
+        rayon_core::spawn(move || shared.help());
     }
     shared.panics.catch(work);
     drop(end);
@@ -52,7 +52,7 @@ pub(crate) fn run(helpers: usize, work: &Work<'_>) {
 /// When `work` does, on any of the threads.
 pub(crate) fn run_in_pool(helpers: usize, work: &Work<'_>) {
     let panics = FirstPanic::default();
-    rayon::scope(|scope| {
+    rayon_core::scope(|scope| {
         for _ in 0..helpers {
             scope.spawn(|_| panics.catch(work));
         }

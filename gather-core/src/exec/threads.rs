@@ -59,7 +59,7 @@ fn help(helpers: usize, work: &(impl Fn() + Sync)) {
     let helpers = if helpers == 0 { 0 } else { helpers.min(pool()) };
     if helpers == 0 {
         work();
-    } else if rayon::current_thread_index().is_none() {
+    } else if rayon_core::current_thread_index().is_none() {
         helpers::run(helpers, work);
     } else {
         helpers::run_in_pool(helpers, work);
@@ -71,8 +71,8 @@ fn help(helpers: usize, work: &(impl Fn() + Sync)) {
 #[cfg(feature = "rayon")]
 fn pool() -> usize {
     static GLOBAL_STARTS: OnceLock<bool> = OnceLock::new();
-    if rayon::current_thread_index().is_some() || *GLOBAL_STARTS.get_or_init(start_global) {
-        rayon::current_num_threads()
+    if rayon_core::current_thread_index().is_some() || *GLOBAL_STARTS.get_or_init(start_global) {
+        rayon_core::current_num_threads()
     } else {
         0
     }
@@ -85,7 +85,7 @@ fn pool() -> usize {
 fn start_global() -> bool {
     // On targets without threads rayon falls back to a pool of the calling thread, but not in `build_global`.
     if !cfg!(target_family = "wasm") {
-        match rayon::ThreadPoolBuilder::new().build_global() {
+        match rayon_core::ThreadPoolBuilder::new().build_global() {
             Ok(()) => return true,
             // The system refused the threads.
             Err(error) if error.source().is_some() => return false,
@@ -93,7 +93,7 @@ fn start_global() -> bool {
             Err(_) => {}
         }
     }
-    catch_unwind(rayon::current_num_threads).is_ok()
+    catch_unwind(rayon_core::current_num_threads).is_ok()
 }
 
 /// Calls `work` here.
@@ -139,7 +139,7 @@ mod tests {
             }
         }
         let (counts, workers) = taken(usize::MAX, 1000);
-        assert!(counts.iter().all(|&count| count == 1) && workers <= rayon::current_num_threads() + 1);
+        assert!(counts.iter().all(|&count| count == 1) && workers <= rayon_core::current_num_threads() + 1);
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
     fn every_piece_is_taken_once_outside_of_a_pool_and_inside() {
         all_are_taken_once();
         for threads in [1, 2, 5] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(all_are_taken_once);
         }
     }
@@ -216,7 +216,7 @@ mod tests {
             core::mem::forget(bomb);
         };
         panics_on_two_threads();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         pool.install(panics_on_two_threads);
     }
 
@@ -226,7 +226,7 @@ mod tests {
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     fn without_a_pool_the_caller_works_alone() {
         const USED_BEFORE: &str = "GATHER_TEST_POOL_USED_BEFORE";
-        let unwinds = || catch_unwind(rayon::current_num_threads).is_err();
+        let unwinds = || catch_unwind(rayon_core::current_num_threads).is_err();
         if let Ok(used_before) = std::env::var(USED_BEFORE) {
             assert!(used_before != "yes" || unwinds());
             assert_eq!(super::pool_threads(), 0);
@@ -251,11 +251,11 @@ mod tests {
     #[test]
     #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_pool_that_has_no_time_is_not_waited_for() {
-        let threads = rayon::current_num_threads();
+        let threads = rayon_core::current_num_threads();
         let (busy, free) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                rayon::broadcast(|_| {
+                rayon_core::broadcast(|_| {
                     busy.wait();
                     free.wait();
                 });
