@@ -6,7 +6,8 @@ use core::marker::PhantomData;
 
 use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::{PIECE, converted_scalar};
+use crate::kernels::convert::converted_scalar;
+use crate::kernels::convert::pieces::PIECE;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512};
 use crate::kernels::moves::prefetch::prefetch;
@@ -214,6 +215,13 @@ impl<'a, P: Params> GivenParams<'a, P> {
         GivenParams { lookups, data, per_element, ahead }
     }
 
+    /// Asks for the values that elements have of their own.
+    pub(crate) fn prefetch_elements(&self, element: usize, elements: usize) {
+        for ahead in self.ahead.iter().filter(|ahead| ahead.is_by_element()) {
+            ahead.prefetch(0, element, elements);
+        }
+    }
+
     /// Without its types.
     pub(crate) fn erased(&self) -> ErasedParams<'_> {
         ErasedParams { given: (&raw const *self).cast(), ahead: &self.ahead[..P::COUNT] }
@@ -268,10 +276,6 @@ pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
     /// Where the values of each lie.
     #[doc(hidden)]
     fn ahead(lookups: &Self::Lookups<'_>) -> [Ahead; MAX_PARAMS];
-
-    /// Asks for the values that elements have of their own.
-    #[doc(hidden)]
-    fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize);
 }
 
 macro_rules! params {
@@ -310,12 +314,6 @@ macro_rules! params {
                 ($(unsafe { lookups.$field.at(place) },)*)
             }
 
-            #[inline(always)]
-            fn prefetch(lookups: &Self::Lookups<'_>, element: usize, elements: usize) {
-                $(if lookups.$field.element_step != 0 {
-                    lookups.$field.ahead().prefetch(0, element, elements);
-                })*
-            }
         }
     };
 }

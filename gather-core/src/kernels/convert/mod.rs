@@ -21,6 +21,7 @@
 
 mod bag;
 pub(crate) mod map;
+mod pieces;
 pub(crate) mod quantized;
 
 use core::mem::MaybeUninit;
@@ -31,11 +32,12 @@ use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
 pub(crate) use crate::kernels::convert::bag::RowConverter;
 pub(crate) use crate::kernels::convert::map::{Ahead, ErasedParams};
 use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
+use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, RowFn, pieces_scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::moves::stream::Pending;
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
 use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
@@ -117,29 +119,37 @@ fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
     conversion(args).convert_fn
 }
 
-/// A level: the loop over rows, and the row, whose slices are arguments so that the compiler knows them to be apart.
+/// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
+/// arguments, so that the compiler knows them to be apart.
 macro_rules! levels {
-    ($($(#[$level:meta])* $rows:ident, $row:ident;)*) => {$(
+    ($($(#[$level:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         /// # Safety
         /// As for [`MoveFn`], for the types of the map. K7: the machine has the level.
         $(#[$level])*
         pub(crate) unsafe fn $rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob) {
-            let row = |from: &[C::In],
-                       to: &mut [MaybeUninit<C::Out>],
-                       given: &GivenParams<'_, C::Params>,
-                       place: Place| {
-                // SAFETY: K7: the machine has the level; K8 for the row.
-                unsafe { $row::<C>(from, to, given, place) }
-            };
+            // SAFETY: the caller's promise; the function is that of the level.
+            unsafe { convert_rows::<C>(args, job, $pieces, $row::<C>) }
+        }
+
+        /// # Safety
+        /// As for [`RowFn`], for the types of the map. K7: the machine has the level.
+        $(#[$level])*
+        unsafe fn $row<C: Convert>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
+            // SAFETY: K8: what is given for this map's parameters.
+            let given = unsafe { &*given.cast::<GivenParams<'_, C::Params>>() };
+            // SAFETY: K8: as many values of the input, aligned for it.
+            let from = unsafe { core::slice::from_raw_parts(from.cast::<C::In>(), elements) };
+            // SAFETY: K8: room for as many values of the output, aligned for it, that nothing else uses.
+            let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<C::Out>>(), elements) };
             // SAFETY: the caller's promise.
-            unsafe { convert_rows::<C>(args, job, row) }
+            unsafe { $typed::<C>(from, to, given, place) }
         }
 
         /// # Safety
         /// K8 for the row. K7: the machine has the level.
         #[inline(never)]
         $(#[$level])*
-        unsafe fn $row<C: Convert>(
+        unsafe fn $typed<C: Convert>(
             from: &[C::In],
             to: &mut [MaybeUninit<C::Out>],
             given: &GivenParams<'_, C::Params>,
@@ -151,89 +161,50 @@ macro_rules! levels {
     )*};
 }
 levels! {
-    converted_scalar, row_scalar;
+    converted_scalar, pieces_scalar, row_scalar, typed_scalar;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
-    converted_avx2, row_avx2;
+    converted_avx2, pieces_avx2, row_avx2, typed_avx2;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    converted_avx512, row_avx512;
+    converted_avx512, pieces_avx512, row_avx512, typed_avx512;
 }
 
-/// Converts resolved rows by a map.
+/// Converts resolved rows by a map: row by row, or element by element where a row is one of a few bytes.
 ///
 /// # Safety
-/// As for [`MoveFn`], for the types of the map.
+/// As for [`MoveFn`], for the types of the map, as is the function of its rows. Both functions are those of the level.
 #[inline(always)]
-unsafe fn convert_rows<C: Convert>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob,
-    convert: impl Fn(&[C::In], &mut [MaybeUninit<C::Out>], &GivenParams<'_, C::Params>, Place),
-) {
+unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, pieces_fn: PiecesFn, row_fn: RowFn) {
     // SAFETY: K8: what is given for this map's parameters.
     let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
     if const { size_of::<C::Out>() > VECTOR } || conversion(args).elements > 1 {
-        let convert = |from: &[C::In], to: &mut [MaybeUninit<C::Out>], place| convert(from, to, given, place);
-        let fetch = |element, elements| {
-            if given.per_element {
-                C::Params::prefetch(&given.lookups, element, elements);
-            }
+        let fetch = |element, elements| given.prefetch_elements(element, elements);
+        let pieces = Pieces {
+            row_fn,
+            given: args.params,
+            data: given.data,
+            size_out: size_of::<C::Out>(),
+            by_element: given.per_element,
+            fetch: &fetch,
         };
         // SAFETY: the caller's promise.
-        return unsafe { convert_slices(args, job, given.data, convert, fetch) };
+        return unsafe { pieces_fn(&pieces, args, job) };
     }
     for i in 0..job.n {
-        // SAFETY: K8; `i < n`.
-        let (from, to, place) = unsafe { ends::<C::In, C::Out>(given.data, job, i) };
+        // SAFETY: `positions` has `n` entries.
+        let position = unsafe { job.positions.wrapping_add(i).read() };
+        // SAFETY: `i < n`.
+        let from: *const C::In = unsafe { job.source(i) }.cast();
+        let to: *mut C::Out = job.target(i).cast();
+        debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
+        // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
+        let element = from.addr().wrapping_sub(given.data) / size_of::<C::In>();
+        let place = Place { row: job.first_position + position as usize, element };
         // SAFETY: K8 for this element.
         let params = unsafe { C::Params::at(&given.lookups, place) };
         // SAFETY: K2 and K8: a value of the map's input, aligned for it.
         let value = unsafe { from.read() };
         // SAFETY: K1 and K8: memory for a value of the map's output, aligned for it.
-        unsafe { to.write(MaybeUninit::new(C::convert(value, params))) };
-    }
-}
-
-/// Converts resolved rows slice by slice: whole rows, or pieces of rows between which the next one is fetched. What is
-/// given for the elements of a row lies elsewhere, and is fetched by `fetch`, by the first element's place in data and
-/// their number.
-///
-/// # Safety
-/// As for [`MoveFn`], for rows of `In` that become rows of `Out`. Data begins at the address `data`. `convert` writes
-/// every element.
-#[inline(always)]
-unsafe fn convert_slices<In: Copy, Out>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob,
-    data: usize,
-    convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
-    fetch: impl Fn(usize, usize),
-) {
-    #[cfg(target_arch = "x86_64")]
-    if args.spec.method == Method::Streamed && const { streams(size_of::<Out>(), align_of::<Out>()) } {
-        // SAFETY: the caller's promise; K9: rows lie side by side.
-        return unsafe { stream_slices(args, job, data, convert, fetch) };
-    }
-    let elements = conversion(args).elements;
-    let piece = (PIECE / size_of::<In>()).max(1);
-    for i in 0..job.n {
-        // SAFETY: K8; `i < n`.
-        let (from, to, place) = unsafe { ends::<In, Out>(data, job, i) };
-        // SAFETY: K2 and K8: as many values of the input, aligned for it.
-        let from = unsafe { core::slice::from_raw_parts(from, elements) };
-        // SAFETY: K1, K4 and K8: memory for as many values of the output, aligned for it, that nothing else uses.
-        let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
-        if job.prefetch_distance == 0 {
-            convert(from, to, place);
-            continue;
-        }
-        // SAFETY: below `n`.
-        let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
-        fetch(next.addr().wrapping_sub(data) / size_of::<In>(), elements);
-        let pieces = from.chunks(piece).zip(to.chunks_mut(piece));
-        for (k, (from, to)) in pieces.enumerate() {
-            prefetch(next.wrapping_add(k * piece * size_of::<In>()), size_of_val(from));
-            let place = Place { element: place.element.wrapping_add(k * piece), ..place };
-            convert(from, to, place);
-        }
+        unsafe { to.write(C::convert(value, params)) };
     }
 }
 
@@ -243,71 +214,10 @@ pub(crate) const fn streams(size: usize, align: usize) -> bool {
     cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
 }
 
-/// As [`convert_slices`], with whole lines of the output written past the caches.
-///
-/// # Safety
-/// As for [`convert_slices`], for rows that lie side by side in the output.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn stream_slices<In: Copy, Out>(
-    args: &IndexArgs<'_>,
-    job: &MoveJob,
-    data: usize,
-    convert: impl Fn(&[In], &mut [MaybeUninit<Out>], Place),
-    fetch: impl Fn(usize, usize),
-) {
-    let elements = conversion(args).elements;
-    let piece = (PIECE / size_of::<In>()).clamp(1, STREAMED_AT_ONCE / size_of::<Out>());
-    debug_assert_eq!(job.out_step, (elements * size_of::<Out>()) as isize, "K9: rows that do not lie side by side");
-    let mut pending = Pending::new(job.out);
-    for i in 0..job.n {
-        // SAFETY: K8; `i < n`.
-        let (from, _, place) = unsafe { ends::<In, Out>(data, job, i) };
-        // SAFETY: K2 and K8: as many values of the input, aligned for it.
-        let from = unsafe { core::slice::from_raw_parts(from, elements) };
-        // SAFETY: below `n`.
-        let next = unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
-        if job.prefetch_distance > 0 {
-            fetch(next.addr().wrapping_sub(data) / size_of::<In>(), elements);
-        }
-        for (k, from) in from.chunks(piece).enumerate() {
-            if job.prefetch_distance > 0 {
-                prefetch(next.wrapping_add(k * piece * size_of::<In>()), size_of_val(from));
-            }
-            // SAFETY: room for as many values as a piece has, which is aligned as they are in the output.
-            let to = unsafe { core::slice::from_raw_parts_mut(pending.next().cast(), from.len()) };
-            convert(from, to, Place { element: place.element.wrapping_add(k * piece), ..place });
-            let bytes = size_of_val(to);
-            // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the room.
-            unsafe { pending.take(bytes) };
-        }
-    }
-}
-
-/// Bytes of a row, or of what is given for it, that are prefetched at once.
-const PIECE: usize = 256;
-
 /// Asks for the first values of those from `at` on that are given for a row.
 #[inline(always)]
 fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
     prefetch(values.as_ptr().wrapping_add(at).cast(), n.saturating_mul(size_of::<V>()).min(PIECE));
-}
-
-/// Where row `i` comes from, where it goes, and its place in data, which begins at an address.
-///
-/// # Safety
-/// K8 for the rows; `i < n`.
-#[inline(always)]
-unsafe fn ends<In, Out>(data: usize, job: &MoveJob, i: usize) -> (*const In, *mut MaybeUninit<Out>, Place) {
-    // SAFETY: `positions` has `n` entries.
-    let position = unsafe { job.positions.wrapping_add(i).read() };
-    // SAFETY: `i < n`.
-    let from: *const In = unsafe { job.source(i) }.cast();
-    let to: *mut MaybeUninit<Out> = job.target(i).cast();
-    debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
-    // Meant where data is row-major. Elsewhere no parameter asks for it, and it may be any number.
-    let element = from.addr().wrapping_sub(data) / size_of::<In>();
-    (from, to, Place { row: job.first_position + position as usize, element })
 }
 
 /// Converts a row, or a part of one, into one of the same length. The first element comes from `place`.

@@ -20,7 +20,11 @@ use smallvec::SmallVec;
 use crate::kernels::args::IndexArgs;
 use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::{convert_slices, prefetch_given};
+use crate::kernels::convert::map::Place;
+use crate::kernels::convert::pieces::{Pieces, PiecesFn, RowFn, pieces_scalar};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
+use crate::kernels::convert::prefetch_given;
 use crate::kernels::moves::MoveJob;
 use crate::types::codes::{Codes, Scale};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
@@ -179,29 +183,43 @@ fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<MoveFn> {
     by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>)
 }
 
-/// A level: the loop over rows, and the row, whose slices are arguments so that the compiler knows them to be apart.
+/// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
+/// arguments, so that the compiler knows them to be apart.
 macro_rules! levels {
-    ($($(#[$feature:meta])* $rows:ident, $row:ident;)*) => {$(
+    ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         /// # Safety
         /// As for [`MoveFn`], with K8 for block-quantised data.
         $(#[$feature])*
         unsafe fn $rows<T: Scale, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
+            // SAFETY: the caller's promise; the function is that of the level.
+            unsafe { convert_rows::<T, PER>(args, job, $pieces, $row::<T, PER, D>) }
+        }
+
+        /// # Safety
+        /// As for [`RowFn`], for block-quantised data. K7: the machine has the level.
+        $(#[$feature])*
+        unsafe fn $row<T: Scale, const PER: usize, D: Decode<PER>>(
+            from: *const u8,
+            to: *mut u8,
+            bytes: usize,
+            given: *const (),
+            place: Place,
+        ) {
             // SAFETY: K8: what is given with data of this type of scales.
-            let given = unsafe { &*args.params.cast::<Quantized<'_, T>>() };
-            let convert = |from: &[u8], to: &mut [MaybeUninit<[T; PER]>], place: super::Place| {
-                // SAFETY: K7: the machine has this level, as the caller says.
-                unsafe { $row::<T, PER, D>(given, from, to, place.element) }
-            };
-            let fetch = |element, elements| given.prefetch(PER, element, elements);
+            let given = unsafe { &*given.cast::<Quantized<'_, T>>() };
+            // SAFETY: K8: as many bytes of data.
+            let from = unsafe { core::slice::from_raw_parts(from, bytes) };
+            // SAFETY: K8: room for the values of as many bytes, aligned for them, that nothing else uses.
+            let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<[T; PER]>>(), bytes) };
             // SAFETY: the caller's promise.
-            unsafe { convert_slices(args, job, given.data, convert, fetch) }
+            unsafe { $typed::<T, PER, D>(given, from, to, place.element) }
         }
 
         /// # Safety
         /// K7: the machine has the level.
         #[inline(never)]
         $(#[$feature])*
-        unsafe fn $row<T: Scale, const PER: usize, D: Decode<PER>>(
+        unsafe fn $typed<T: Scale, const PER: usize, D: Decode<PER>>(
             given: &Quantized<'_, T>,
             from: &[u8],
             to: &mut [MaybeUninit<[T; PER]>],
@@ -212,11 +230,37 @@ macro_rules! levels {
     )*};
 }
 levels! {
-    quantized_scalar, row_scalar;
+    quantized_scalar, pieces_scalar, row_scalar, typed_scalar;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
-    quantized_avx2, row_avx2;
+    quantized_avx2, pieces_avx2, row_avx2, typed_avx2;
     #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    quantized_avx512, row_avx512;
+    quantized_avx512, pieces_avx512, row_avx512, typed_avx512;
+}
+
+/// Converts resolved rows.
+///
+/// # Safety
+/// As for [`MoveFn`], with K8 for block-quantised data, of which `row_fn` converts rows. Both functions are those of the
+/// level.
+unsafe fn convert_rows<T: Scale, const PER: usize>(
+    args: &IndexArgs<'_>,
+    job: &MoveJob,
+    pieces_fn: PiecesFn,
+    row_fn: RowFn,
+) {
+    // SAFETY: K8: what is given with data of this type of scales.
+    let given = unsafe { &*args.params.cast::<Quantized<'_, T>>() };
+    let fetch = |element, elements| given.prefetch(PER, element, elements);
+    let pieces = Pieces {
+        row_fn,
+        given: args.params,
+        data: given.data,
+        size_out: size_of::<[T; PER]>(),
+        by_element: true,
+        fetch: &fetch,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { pieces_fn(&pieces, args, job) }
 }
 
 /// Converts bytes, the first of which is number `at` of data, block by block.

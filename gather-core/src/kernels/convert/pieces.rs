@@ -1,0 +1,208 @@
+//! Converting rows whole, or piece by piece, without their types.
+//!
+//! ```text
+//! for each row of a job:
+//!     for each piece of it:       the whole row, where nothing is asked for ahead
+//!         ask for the same piece of a later row
+//!         convert it              by a function of the map and the level, which is compiled for its types
+//! ```
+
+use crate::kernels::args::IndexArgs;
+use crate::kernels::convert::conversion;
+use crate::kernels::convert::map::Place;
+use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::{STREAMED_AT_ONCE, stream::Pending};
+#[cfg(target_arch = "x86_64")]
+use crate::types::method::Method;
+
+/// Converts so many elements into those at another address. The first one comes from a place.
+///
+/// # Safety
+/// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
+/// uses, and both are aligned. K7. Every one is written.
+pub(super) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
+
+/// Bytes of a row, or of what is given for it, that are prefetched at once.
+pub(super) const PIECE: usize = 256;
+
+/// What converts rows.
+pub(super) struct Pieces<'a> {
+    pub(super) row_fn: RowFn,
+    /// What is given for the parameters of the map.
+    pub(super) given: *const (),
+    /// The address of the first element of data.
+    pub(super) data: usize,
+    /// Bytes of an element of the output.
+    pub(super) size_out: usize,
+    /// Whether anything is given for elements, so that their place in data matters.
+    pub(super) by_element: bool,
+    /// Asks for what is given for elements, by the place of the first one and their number.
+    pub(super) fetch: &'a dyn Fn(usize, usize),
+}
+
+/// [`Pieces::convert`] at a level.
+///
+/// # Safety
+/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), for the types of the function.
+pub(super) type PiecesFn = unsafe fn(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob);
+
+macro_rules! levels {
+    ($($(#[$level:meta])* $name:ident, $vector:literal;)*) => {$(
+        /// # Safety
+        /// As for [`PiecesFn`]. K7: the machine has the level.
+        $(#[$level])*
+        pub(super) unsafe fn $name(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob) {
+            // SAFETY: the caller's promise.
+            unsafe { pieces.convert::<$vector>(args, job) }
+        }
+    )*};
+}
+levels! {
+    pieces_scalar, 16;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2")]
+    pieces_avx2, 32;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    pieces_avx512, 64;
+}
+
+/// A row that is converted, and a later one.
+struct Row {
+    from: *const u8,
+    place: Place,
+    later: Option<*const u8>,
+}
+
+impl Pieces<'_> {
+    /// Converts the rows of a job.
+    ///
+    /// # Safety
+    /// As for [`PiecesFn`]. K7: where vectors of `VECTOR` bytes are.
+    #[inline(always)]
+    unsafe fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+        #[cfg(target_arch = "x86_64")]
+        if args.spec.method == Method::Streamed {
+            // SAFETY: the caller's promise; K9: rows lie side by side.
+            return unsafe { self.stream::<VECTOR>(args, job) };
+        }
+        let (elements, size) = self.sizes(args);
+        let most = evened(elements, (PIECE / size).max(1));
+        for i in 0..job.n {
+            // SAFETY: K8; `i < n`.
+            let row = unsafe { self.row(job, i, size) };
+            let to = job.target(i);
+            let Some(later) = row.later else {
+                // SAFETY: K1, K2, K4 and K8 for the row.
+                unsafe { (self.row_fn)(row.from, to, elements, self.given, row.place) };
+                continue;
+            };
+            self.fetch_given(later, size, elements);
+            for piece in pieces(elements, most) {
+                prefetch(later.wrapping_add(piece.at * size), piece.len * size);
+                let to = to.wrapping_add(piece.at * self.size_out);
+                // SAFETY: K1, K2, K4 and K8 for a piece of the row.
+                unsafe { self.convert_piece(&row, size, piece, to) };
+            }
+        }
+    }
+
+    /// [`Self::convert`], with whole lines of the output written past the caches.
+    ///
+    /// # Safety
+    /// As for [`Self::convert`], for rows that lie side by side in the output, of elements that may be streamed.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
+        let (elements, size) = self.sizes(args);
+        debug_assert!(super::streams(self.size_out, 1), "K9: elements of {} bytes", self.size_out);
+        debug_assert_eq!(job.out_step, (elements * self.size_out) as isize, "K9: rows that do not lie side by side");
+        let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
+        let mut pending = Pending::<VECTOR>::new(job.out);
+        for i in 0..job.n {
+            // SAFETY: K8; `i < n`.
+            let row = unsafe { self.row(job, i, size) };
+            if let Some(later) = row.later {
+                self.fetch_given(later, size, elements);
+            }
+            for piece in pieces(elements, most) {
+                if let Some(later) = row.later {
+                    prefetch(later.wrapping_add(piece.at * size), piece.len * size);
+                }
+                // SAFETY: K2 and K8 for a piece of the row; there is room for so many bytes, which are aligned as they
+                // are in the output.
+                unsafe { self.convert_piece(&row, size, piece, pending.next()) };
+                // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the room.
+                unsafe { pending.take(piece.len * self.size_out) };
+            }
+        }
+    }
+
+    /// Elements of a row, and bytes of one.
+    fn sizes(&self, args: &IndexArgs<'_>) -> (usize, usize) {
+        let conversion = conversion(args);
+        (conversion.elements, conversion.size_in)
+    }
+
+    /// Row `i`, of elements of so many bytes.
+    ///
+    /// # Safety
+    /// K8 for the rows; `i < n`.
+    #[inline(always)]
+    unsafe fn row(&self, job: &MoveJob, i: usize, size: usize) -> Row {
+        // SAFETY: `positions` has `n` entries.
+        let position = unsafe { job.positions.wrapping_add(i).read() };
+        // SAFETY: `i < n`.
+        let from = unsafe { job.source(i) };
+        let element = if self.by_element { from.addr().wrapping_sub(self.data) / size } else { 0 };
+        // SAFETY: below `n`.
+        let later = || unsafe { job.source((i + job.prefetch_distance).min(job.n - 1)) };
+        Row {
+            from,
+            place: Place { row: job.first_position + position as usize, element },
+            later: (job.prefetch_distance > 0).then(later),
+        }
+    }
+
+    /// Asks for what is given for the elements of a row.
+    #[inline(always)]
+    fn fetch_given(&self, row: *const u8, size: usize, elements: usize) {
+        if self.by_element {
+            (self.fetch)(row.addr().wrapping_sub(self.data) / size, elements);
+        }
+    }
+
+    /// Converts a piece of a row.
+    ///
+    /// # Safety
+    /// As for [`RowFn`], for the piece.
+    #[inline(always)]
+    unsafe fn convert_piece(&self, row: &Row, size: usize, piece: Piece, to: *mut u8) {
+        let place = Place { element: row.place.element.wrapping_add(piece.at), ..row.place };
+        // SAFETY: the caller's promise.
+        unsafe { (self.row_fn)(row.from.wrapping_add(piece.at * size), to, piece.len, self.given, place) };
+    }
+}
+
+/// Elements of a row.
+#[derive(Clone, Copy)]
+struct Piece {
+    at: usize,
+    len: usize,
+}
+
+/// Elements of a piece, of up to so many, where all pieces of a row have about as many.
+fn evened(elements: usize, most: usize) -> usize {
+    elements.div_ceil(elements.div_ceil(most).max(1)).max(1)
+}
+
+/// A row in pieces of up to so many elements.
+#[inline(always)]
+fn pieces(elements: usize, most: usize) -> impl Iterator<Item = Piece> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        let at = next;
+        next += most;
+        (at < elements).then(|| Piece { at, len: most.min(elements - at) })
+    })
+}
