@@ -177,7 +177,7 @@ impl Explain<'_> {
             write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
         }
         if let Some(conversion) = plan.conversion() {
-            write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns.elements)?;
+            write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns)?;
         }
         write!(f, "\n  takes ")?;
         if plan.conversion().is_some() {

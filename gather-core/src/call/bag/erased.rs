@@ -8,7 +8,7 @@ use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{ConvertFn, ErasedParams};
+use crate::kernels::convert::{ConvertFns, ErasedParams};
 use crate::kernels::reduce::{self, BagFns, PositionsFn, ReduceFns};
 use crate::plan::{BagConverting, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
@@ -99,7 +99,7 @@ impl<'a> Request<'a> {
     /// [`Error::ReductionUnavailable`].
     pub(super) fn mapped<T: Element, U: Reducible, I: Index>(
         op: &'a EmbeddingBag,
-        convert_fns: ByLevel<ConvertFn>,
+        convert_fns: ByLevel<ConvertFns>,
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };

@@ -12,7 +12,7 @@
 
 use crate::exec::bag::BagOperands;
 use crate::exec::bag::scratch::Scratch;
-use crate::kernels::convert::{Ahead, RowConverter};
+use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::{BagFn, BagRows, Part, SPARE};
 use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
@@ -21,9 +21,9 @@ use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
 pub(super) struct Converted<'a> {
     plan: &'a BagPlan,
     conversion: &'a BagConversion,
-    converter: RowConverter,
-    /// Where the values of the map's parameters lie.
-    ahead: &'a [Ahead],
+    /// What is given for the map's parameters, and whether elements have values of their own.
+    params: ErasedParams<'a>,
+    by_element: bool,
     /// Where data begins.
     origin: *const u8,
     /// R1: room for the rows of a conversion.
@@ -38,9 +38,9 @@ impl<'a> Converted<'a> {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let params = operands.params;
-        let converter = RowConverter::new(conversion.columns, plan.level(), plan.request().policy, params.given);
+        let by_element = params.ahead.iter().any(|ahead| ahead.is_by_element());
         let (rows, positions) = (scratch.rows(worker), [0; MOST_CONVERTED]);
-        Converted { plan, conversion, converter, ahead: params.ahead, origin: operands.data, rows, positions }
+        Converted { plan, conversion, params, by_element, origin: operands.data, rows, positions }
     }
 
     /// Converts the first `count` rows, and reduces them. Other positions are those of rows to ask for.
@@ -55,8 +55,8 @@ impl<'a> Converted<'a> {
         for (at, (mine, &position)) in self.positions.iter_mut().zip(&rows.positions[..count]).enumerate() {
             *mine = if position < 0 { position } else { at as i64 };
         }
-        for (number, first) in (0..rows.elements).step_by(conversion.columns.elements).enumerate() {
-            let elements = conversion.columns.elements.min(rows.elements - first);
+        for (number, first) in (0..rows.elements).step_by(conversion.columns).enumerate() {
+            let elements = conversion.columns.min(rows.elements - first);
             let (start, values) = (first * plan.size(), first * plan.values());
             // SAFETY: the caller's promise, for columns that there are.
             unsafe { self.convert(rows, count, first, elements) };
@@ -98,7 +98,7 @@ impl<'a> Converted<'a> {
             if position >= 0 {
                 // SAFETY: K8: the caller's promise for data. By R1 this worker alone has the rows of the scratch, as
                 // many as the conversion takes, of as many elements. They begin with lines, and so are aligned.
-                unsafe { self.converter.convert(at(position), position as usize, to, elements) };
+                unsafe { self.row(at(position), position as usize, to, elements) };
             }
             to = to.wrapping_add(self.conversion.stride);
         }
@@ -108,20 +108,25 @@ impl<'a> Converted<'a> {
     #[inline(always)]
     fn ask(&self, from: *const u8, position: i64, elements: usize) {
         prefetch_row(from, elements * self.plan.size_in());
-        for params in self.ahead.iter().filter(|params| params.is_some()) {
-            let by_element = params.is_by_element();
-            let element =
-                if by_element { from.addr().wrapping_sub(self.origin.addr()) / self.plan.size_in() } else { 0 };
-            params.prefetch(position as usize, element, elements);
+        for ahead in self.params.ahead.iter().filter(|ahead| ahead.is_some()) {
+            ahead.prefetch(position as usize, self.element(from), elements);
         }
     }
 
-    /// Converts elements of a row where they are to stay.
+    /// The place in data of an element, where that matters.
+    #[inline(always)]
+    fn element(&self, at: *const u8) -> usize {
+        if self.by_element { at.addr().wrapping_sub(self.origin.addr()) / self.plan.size_in() } else { 0 }
+    }
+
+    /// Converts elements of a row.
     ///
     /// # Safety
     /// K8 for the elements at `from`, which belong to row `position`, and for as many at `to`.
-    pub(super) unsafe fn row(&mut self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.converter.convert(from, position, to, elements) }
+    #[inline(always)]
+    pub(super) unsafe fn row(&self, from: *const u8, position: usize, to: *mut u8, elements: usize) {
+        let place = Place { row: position, element: self.element(from) };
+        // SAFETY: the caller's promise; K7: the plan's level.
+        unsafe { (self.conversion.row_fn)(from, to, elements, self.params.given, place) }
     }
 }

@@ -71,6 +71,6 @@ fn sums(plan: &BagPlan, cut: &Cut) -> usize {
 /// Sums of a run of so many columns for which there is room: those of the columns that are reduced at a time, with some
 /// to spare (B4), and so on.
 pub(super) fn sums_of_run(plan: &BagPlan, columns: usize) -> usize {
-    let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns.elements));
+    let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns));
     columns.saturating_mul(plan.values()).saturating_add(times.saturating_mul(SPARE))
 }

@@ -4,12 +4,11 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::convert::converted_scalar;
 use crate::kernels::convert::pieces::PIECE;
+use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::convert::{converted_avx2, converted_avx512};
+use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_avx512};
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::element::Element;
 
@@ -28,8 +27,7 @@ pub struct Map<T, U, P = ()> {
 pub(crate) struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
-    /// What converts resolved rows.
-    pub(crate) convert_fns: ByLevel<MoveFn>,
+    pub(crate) convert_fns: ByLevel<ConvertFns>,
 }
 
 impl<T, U, P> Map<T, U, P> {
@@ -45,7 +43,11 @@ impl<T, U, P> Map<T, U, P> {
         let erased = Erased {
             name: C::NAME,
             params: C::PARAMS,
-            convert_fns: by_level!(converted_scalar::<C>, converted_avx2::<C>, converted_avx512::<C>),
+            convert_fns: by_level!(
+                ConvertFns { rows: converted_scalar::<C>, row: row_scalar::<C> },
+                ConvertFns { rows: converted_avx2::<C>, row: row_avx2::<C> },
+                ConvertFns { rows: converted_avx512::<C>, row: row_avx512::<C> }
+            ),
         };
         Map { erased, types: PhantomData }
     }

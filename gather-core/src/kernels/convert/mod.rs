@@ -19,7 +19,6 @@
 //!
 //! A row out of range is converted as if it were position 0, which every axis has, before it is filled.
 
-mod bag;
 pub(crate) mod map;
 mod pieces;
 pub(crate) mod quantized;
@@ -27,12 +26,11 @@ pub(crate) mod quantized;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
-pub(crate) use crate::kernels::bodies::MoveFn as ConvertFn;
 use crate::kernels::bodies::{MoveFn, State, direct_converted, run_blocks};
-pub(crate) use crate::kernels::convert::bag::RowConverter;
-pub(crate) use crate::kernels::convert::map::{Ahead, ErasedParams};
-use crate::kernels::convert::map::{Convert, GivenParams, Params, Place};
-use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, RowFn, pieces_scalar};
+use crate::kernels::convert::map::{Convert, GivenParams, Params};
+pub(crate) use crate::kernels::convert::map::{ErasedParams, Place};
+pub(crate) use crate::kernels::convert::pieces::RowFn;
+use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::isa::{Isa, Scalar};
@@ -44,11 +42,20 @@ use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::method::Method;
 
+/// What a map is at a level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConvertFns {
+    /// Converts the rows of a job.
+    pub(crate) rows: MoveFn,
+    /// Converts a row.
+    pub(crate) row: RowFn,
+}
+
 /// What converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
     /// The map at the plan's level.
-    pub(crate) convert_fn: MoveFn,
+    pub(crate) fns: ConvertFns,
     /// Elements of a row.
     pub(crate) elements: usize,
     /// Bytes of an element of data.
@@ -116,7 +123,7 @@ fn conversion(args: &IndexArgs<'_>) -> Conversion {
 }
 
 fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
-    conversion(args).convert_fn
+    conversion(args).fns.rows
 }
 
 /// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
@@ -134,7 +141,7 @@ macro_rules! levels {
         /// # Safety
         /// As for [`RowFn`], for the types of the map. K7: the machine has the level.
         $(#[$level])*
-        unsafe fn $row<C: Convert>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
+        pub(crate) unsafe fn $row<C: Convert>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
             // SAFETY: K8: what is given for this map's parameters.
             let given = unsafe { &*given.cast::<GivenParams<'_, C::Params>>() };
             // SAFETY: K8: as many values of the input, aligned for it.

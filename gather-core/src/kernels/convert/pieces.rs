@@ -22,7 +22,7 @@ use crate::types::method::Method;
 /// # Safety
 /// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
 /// uses, and both are aligned. K7. Every one is written.
-pub(super) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
+pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place);
 
 /// Bytes of a row, or of what is given for it, that are prefetched at once.
 pub(super) const PIECE: usize = 256;

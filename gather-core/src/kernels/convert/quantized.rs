@@ -18,13 +18,12 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::map::Place;
 use crate::kernels::convert::pieces::{Pieces, PiecesFn, RowFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
-use crate::kernels::convert::prefetch_given;
+use crate::kernels::convert::{ConvertFns, prefetch_given};
 use crate::kernels::moves::MoveJob;
 use crate::types::codes::{Codes, Scale};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
@@ -115,7 +114,7 @@ pub(crate) enum ZeroPoints<'a> {
 }
 
 /// What converts the rows of codes, by level.
-pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<MoveFn> {
+pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<ConvertFns> {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
         Codes::Bits4 | Codes::U4 => fns::<T, 2, Unsigned>(),
@@ -179,8 +178,12 @@ floats! {
     E2m1, 2, e2m1_to_f32;
 }
 
-fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<MoveFn> {
-    by_level!(quantized_scalar::<T, PER, D>, quantized_avx2::<T, PER, D>, quantized_avx512::<T, PER, D>)
+fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<ConvertFns> {
+    by_level!(
+        ConvertFns { rows: quantized_scalar::<T, PER, D>, row: row_scalar::<T, PER, D> },
+        ConvertFns { rows: quantized_avx2::<T, PER, D>, row: row_avx2::<T, PER, D> },
+        ConvertFns { rows: quantized_avx512::<T, PER, D>, row: row_avx512::<T, PER, D> }
+    )
 }
 
 /// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
@@ -188,7 +191,7 @@ fn fns<T: Scale, const PER: usize, D: Decode<PER>>() -> ByLevel<MoveFn> {
 macro_rules! levels {
     ($($(#[$feature:meta])* $rows:ident, $pieces:ident, $row:ident, $typed:ident;)*) => {$(
         /// # Safety
-        /// As for [`MoveFn`], with K8 for block-quantised data.
+        /// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data.
         $(#[$feature])*
         unsafe fn $rows<T: Scale, const PER: usize, D: Decode<PER>>(args: &IndexArgs<'_>, job: &MoveJob) {
             // SAFETY: the caller's promise; the function is that of the level.
@@ -240,7 +243,7 @@ levels! {
 /// Converts resolved rows.
 ///
 /// # Safety
-/// As for [`MoveFn`], with K8 for block-quantised data, of which `row_fn` converts rows. Both functions are those of the
+/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data, of which `row_fn` converts rows. Both functions are those of the
 /// level.
 unsafe fn convert_rows<T: Scale, const PER: usize>(
     args: &IndexArgs<'_>,

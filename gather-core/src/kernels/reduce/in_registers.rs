@@ -133,8 +133,8 @@ const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<I
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
 unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step<Item = T, Sum = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
-        // SAFETY: the caller's promise.
-        return unsafe { in_memory::avx2::<M>(bag) };
+        // SAFETY: the caller's promise. Such columns are taken one by one, which AVX2 does no better.
+        return unsafe { in_memory::scalar::<M>(bag) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.
     unsafe { columns_avx2::<T, S>(bag) }
@@ -198,10 +198,8 @@ unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &B
         match end - first {
             1 => panel!(1, 1),
             2 => panel!(2, 1),
-            3 => panel!(3, 1),
-            4 => panel!(4, 1),
-            5..=6 => panel!(6, 2),
-            7..=8 => panel!(8, 2),
+            3..=4 => panel!(4, 2),
+            5..=8 => panel!(8, 4),
             9..=12 => panel!(12, 4),
             13..=16 if const { MOST > 12 } => panel!(16, 4),
             _ => unreachable!("more vectors than a panel has"),

@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::{Conversion, ConvertFn};
+use crate::kernels::convert::{ConvertFns, RowFn};
 use crate::kernels::reduce::{BagFn, BagFns, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
@@ -47,7 +47,7 @@ pub(crate) struct BagRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct BagConverting {
     /// The map's functions, by level.
-    pub(crate) convert_fns: ByLevel<ConvertFn>,
+    pub(crate) convert_fns: ByLevel<ConvertFns>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// How many values the map makes of an element: those of an array.
@@ -57,8 +57,10 @@ pub(crate) struct BagConverting {
 /// How rows are converted: some rows at a time, and of these some columns.
 #[derive(Clone, Copy)]
 pub(crate) struct BagConversion {
-    /// With the columns for its elements.
-    pub(crate) columns: Conversion,
+    /// The map at the plan's level.
+    pub(crate) row_fn: RowFn,
+    /// The most elements of a row that are converted at a time.
+    pub(crate) columns: usize,
     /// The most rows that are converted at a time.
     pub(crate) rows: usize,
     /// Bytes from a converted row to the next: whole lines.
@@ -68,13 +70,14 @@ pub(crate) struct BagConversion {
 impl BagConversion {
     /// For so many rows of so many elements, of which each takes `size` bytes when it is converted.
     fn new(map: &BagConverting, level: Level, rows: usize, elements: usize, size: usize) -> Self {
-        let (convert_fn, size_in) = (map.convert_fns.at(level), map.size_in);
+        let size_in = map.size_in;
         // A map may make small elements of large ones: the greater size decides.
         let columns = (COLUMNS / size.max(size_in)).clamp(1, elements.max(1));
         let stride = columns.saturating_mul(size).div_ceil(LINE).saturating_mul(LINE);
         let taken = stride.max(columns.saturating_mul(size_in));
         BagConversion {
-            columns: Conversion { convert_fn, elements: columns, size_in },
+            row_fn: map.convert_fns.at(level).row,
+            columns,
             rows: (CONVERTED / taken).min(rows).clamp(1, MOST_CONVERTED),
             stride,
         }

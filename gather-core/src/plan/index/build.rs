@@ -70,7 +70,7 @@ impl IndexPlan {
         plan.spec.row = elements.saturating_mul(request.dtype.size());
         plan.work.rows = count(&plan.loops);
         if let Some(map) = request.converting {
-            plan.spec.conversion = Some(Conversion { convert_fn: map.convert_fns.at(level), elements, size_in });
+            plan.spec.conversion = Some(Conversion { fns: map.convert_fns.at(level), elements, size_in });
         }
         if request.policy.out_of_bounds == OutOfBounds::Zero && plan.action == Action::Run {
             plan.spec.fill = request.dtype.zero()?;

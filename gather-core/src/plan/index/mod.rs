@@ -11,7 +11,7 @@ pub(crate) use few_rows::FewRows;
 use smallvec::SmallVec;
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ConvertFn;
+use crate::kernels::convert::ConvertFns;
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, Loop};
 use crate::plan::fold::Loops;
@@ -55,7 +55,7 @@ pub(crate) struct IndexRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
     /// The map's functions, by level.
-    pub(crate) convert_fns: ByLevel<ConvertFn>,
+    pub(crate) convert_fns: ByLevel<ConvertFns>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.
