@@ -47,6 +47,9 @@ const STREAMED_FAR_ROW: usize = 2 * LINE;
 /// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
 const FAR_AWAY: usize = 12 << 20;
+/// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
+/// `gather_nd/k3_elems_128x128x128_1M`).
+const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
 
 /// A folded loop nest for which a method is to be chosen; it has rows to move.
 pub(crate) struct Nest<'a> {
@@ -99,7 +102,8 @@ impl Nest<'_> {
         if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
             return Method::Panels;
         }
-        let prefetches = self.reach > FAR_AWAY && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
+        let far_away = if self.components.len() > 1 { FAR_AWAY_OF_TUPLES } else { FAR_AWAY };
+        let prefetches = self.reach > far_away && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
         let is_stream = self.inner().out == self.row as isize && !self.reused;
         let far_rows = prefetches && is_stream && self.row >= STREAMED_FAR_ROW;
         let streams =
