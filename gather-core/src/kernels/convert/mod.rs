@@ -4,15 +4,17 @@
 //! for each plane:                            loop nest of any rank (an odometer)
 //!     for each block of the inner loop:
 //!         resolve its indices                as every index operator does
-//!         for each row:                      convert_fn (map x level), called through a pointer once a block
-//!             look its parameters up         by the resolved position along the axis, or for each of its elements
-//!             convert it                     a loop over two slices, which the compiler vectorises
+//!         for each row, or piece of one:     (`pieces.rs`)
+//!             call the map's row function    (map x level), through a pointer:
+//!                 look parameters up         by the resolved position along the axis, or for each of the elements
+//!                 convert the elements       a loop over two slices, which the compiler vectorises
 //!         fill rows out of range             (`OutOfBounds::Zero` only) with zeros of the output's type
 //! ```
 //!
-//! The bytes of the input are read once, and those of the output are written once. What depends on
-//! the index type (the loop nests, here) and what depends on the map (a function for each level, where the map is made)
-//! meet at a pointer, so that a map costs a function a level to compile and not one for each index type.
+//! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the
+//! loop nests, here) and what depends on the map (two functions for each level, where the map is made) meet at a
+//! pointer, so that a map costs no function for each index type. Rows of one element of a few bytes are converted by
+//! the second function, in a loop of its own: a call for each would take longer than the conversion.
 //!
 //! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
 //! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
