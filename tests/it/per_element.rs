@@ -60,7 +60,7 @@ fn a_parameter_with_a_value_for_each_element() {
     by_element(&GatherElements::new(1).out_of_bounds(OutOfBounds::Zero), &[3, 70], &square, &scales(210));
 
     // Rows that are prefetched piece by piece, on several threads.
-    let (rows, len) = (5000, 300);
+    let (rows, len) = (5000, 900);
     let many: Vec<i32> = (0..700).map(|at| at * 7919 % 5001).collect();
     let many = View::new(&many, &[700]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {

@@ -33,9 +33,10 @@ fn streamed_rows_share_lines() {
 }
 
 /// Room for `len` values whose first one lies `before` bytes before the end of a cache line, and the value to begin at.
-fn room_from<T: Copy>(len: usize, before: usize, value: T) -> (Vec<T>, usize) {
-    let room = vec![value; len + 2 * 64 / size_of::<T>() + 2];
-    let first = (0..64).find(|&at| (room[at..].as_ptr().addr() + before).is_multiple_of(64)).expect("values of 1 or 4");
+fn room_from(len: usize, before: usize, value: f32) -> (Vec<f32>, usize) {
+    let room = vec![value; len + 18];
+    let starts = |at: &usize| (room[*at..].as_ptr().addr() + before).is_multiple_of(64);
+    let first = (0..16).find(starts).expect("a multiple of 4 bytes before a line's end");
     (room, first)
 }
 
@@ -164,8 +165,14 @@ fn block_quantized_rows_of_large_outputs() {
     let scales = View::new(&scales, &[rows, row / 32]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {
         let op = Gather::block_quantized(0, Codes::Bits4, 32).par(par);
-        let run = |ids: &[i32]| op.run(&data, &View::new(ids, &[ids.len()]).unwrap(), &scales, None).unwrap();
-        let (whole, parts) = (run(&picks), picks.chunks(1000).map(run));
+        let run = |ids: &[i32], method| {
+            let ids = View::new(ids, &[ids.len()]).unwrap();
+            let plan = op.plan::<f32, i32>(data.layout(), ids.layout()).unwrap();
+            assert_eq!(plan.explain().method(), method);
+            plan.run(&data, &ids, &scales, None).unwrap()
+        };
+        let streamed = if cfg!(target_arch = "x86_64") { Method::Streamed } else { Method::Blocks };
+        let (whole, parts) = (run(&picks, streamed), picks.chunks(1000).map(|part| run(part, Method::Blocks)));
         let parts: Vec<u32> =
             parts.flat_map(|part| part.as_slice().iter().map(|v| v.to_bits()).collect::<Vec<_>>()).collect();
         assert!(whole.as_slice().iter().map(|v| v.to_bits()).eq(parts), "{par:?}");

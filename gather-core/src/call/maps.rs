@@ -40,8 +40,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed),
-    /// [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first
-    /// such index in row-major order.
+    /// [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`] for the first such index in row-major order.
     ///
     /// # Panics
     /// When the map does.

@@ -167,8 +167,8 @@ mod tests {
     fn overlapping_dimensions_give_what_a_walk_gives() {
         let strides = [-3isize, -2, -1, 0, 1, 2, 3, 5];
         for (a, b, c) in (0..512).map(|k| (strides[k % 8], strides[k / 8 % 8], strides[k / 64])) {
-            let dims = [(4, a), (3, b), (5, c), (6, 1), (7, -1)].map(|(n, stride)| Dim { n, stride });
-            for bad in (-40..=46).step_by(3) {
+            let dims = [(4, a), (3, b), (5, c), (16, 1), (17, -1)].map(|(n, stride)| Dim { n, stride });
+            for bad in (-60..=66).step_by(7) {
                 for also in [bad, bad + 4] {
                     let holds = |place: isize| place == bad || place == also;
                     assert_eq!(
@@ -183,12 +183,18 @@ mod tests {
 
     #[test]
     fn only_places_that_coordinates_reach_are_asked() {
-        let dims = [Dim { n: 9, stride: 4 }, Dim { n: 9, stride: 4 }, Dim { n: 3, stride: -4 }];
-        let holds = |place: isize| {
-            assert!(place % 4 == 0 && (-8..=64).contains(&place), "{place}");
-            false
-        };
-        assert_eq!(first_coordinate(&dims, holds), None);
+        // Few coordinates, which are walked; and far more than places, each of which is looked at once.
+        for (n, reach) in [(3, -8..=16), (64, -252..=504)] {
+            let dims = [4, 4, -4].map(|stride| Dim { n, stride });
+            let asked = core::cell::Cell::new(0);
+            let holds = |place: isize| {
+                assert!(place % 4 == 0 && reach.contains(&place), "{place}");
+                asked.set(asked.get() + 1);
+                false
+            };
+            assert_eq!(first_coordinate(&dims, holds), None);
+            assert_eq!(asked.get(), if n == 3 { 27 } else { 190 });
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Sharing work between the calling thread and threads of a rayon pool.
 //!
-//! `rayon_core::join` and `rayon_core::scope` hand the work of a thread that is not in the pool to the pool as a whole. The
-//! caller sleeps, a thread of the pool wakes up for it, other threads wake up for the parts, and in the end the caller
-//! wakes up again. Here the caller starts at once. Threads of the pool help when they have woken up. When all the work
-//! is done, the caller does not wait for those that have not come: they find that the work is over, and leave.
+//! `rayon_core::join` and `rayon_core::scope` hand the work of a thread that is not in the pool to the pool as a
+//! whole. The caller sleeps, a thread of the pool wakes up for it, other threads wake up for the parts, and in the end
+//! the caller wakes up again. Here the caller starts at once. Threads of the pool help when they have woken up. When
+//! all the work is done, the caller does not wait for those that have not come: they find that the work is over, and
+//! leave.
 //!
 //! - **X4** A helper takes the work and counts itself as busy in one step, under the lock, and only while there is
 //!   work to take. It counts itself as free when its call of the work has ended. Before [`run`] ends, by a panic too,

@@ -81,8 +81,8 @@
 //!   outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
 //!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
 //!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major order;
-//!   `params` points to its `Quantized`, of the type of the output, instead. Rows of bags are converted one by one,
-//!   without loops, components, `row` and fill: the functions of maps read none of them.
+//!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
+//!   elements the same holds.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
@@ -97,7 +97,8 @@
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
-//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output.
+//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output, and
+//!     are of elements that `convert::streams` takes.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
 //!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
 //!

@@ -105,7 +105,7 @@ impl Nest<'_> {
         let far_away = if self.components.len() > 1 { FAR_AWAY_OF_TUPLES } else { FAR_AWAY };
         let prefetches = self.reach > far_away && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
         let is_stream = self.inner().out == self.row as isize && !self.reused;
-        let far_rows = prefetches && is_stream && self.row >= STREAMED_FAR_ROW;
+        let far_rows = prefetches && self.reach > FAR_AWAY && is_stream && self.row >= STREAMED_FAR_ROW;
         let streams =
             self.bytes >= STREAMED_FROM && (self.row >= STREAMED_ROW || far_rows) && self.takes(Method::Streamed);
         let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);

@@ -203,7 +203,7 @@ pub(crate) struct GivenParams<'a, P: Params> {
     /// The address of the first element of data.
     pub(crate) data: usize,
     /// Whether elements of a row have values of their own.
-    pub(crate) per_element: bool,
+    pub(crate) by_element: bool,
     /// Where values of rows and of elements lie.
     pub(crate) ahead: [Ahead; MAX_PARAMS],
 }
@@ -211,10 +211,10 @@ pub(crate) struct GivenParams<'a, P: Params> {
 impl<'a, P: Params> GivenParams<'a, P> {
     /// For a call on data that begins at an address.
     pub(crate) fn new(given: &'a P::Given<'_>, data: usize) -> Self {
-        let per_element = P::counts(given).iter().any(|count| matches!(count, Count::Elements(_)));
+        let by_element = P::counts(given).iter().any(|count| matches!(count, Count::Elements(_)));
         let lookups = P::lookups(given);
         let ahead = P::ahead(&lookups);
-        GivenParams { lookups, data, per_element, ahead }
+        GivenParams { lookups, data, by_element, ahead }
     }
 
     /// Asks for the values that elements have of their own.

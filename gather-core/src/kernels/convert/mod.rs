@@ -13,8 +13,8 @@
 //!
 //! The bytes of the input are read once, and those of the output are written once. What depends on the index type (the
 //! loop nests, here) and what depends on the map (two functions for each level, where the map is made) meet at a
-//! pointer, so that a map costs no function for each index type. Rows of one element of a few bytes are converted by
-//! the second function, in a loop of its own: a call for each would take longer than the conversion.
+//! pointer, so that a map costs no function for each index type. Rows of one element of a few bytes have a loop of their
+//! own where the map is made: a call for each would take longer than the conversion.
 //!
 //! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
 //! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
@@ -143,7 +143,13 @@ macro_rules! levels {
         /// # Safety
         /// As for [`RowFn`], for the types of the map. K7: the machine has the level.
         $(#[$level])*
-        pub(crate) unsafe fn $row<C: Convert>(from: *const u8, to: *mut u8, elements: usize, given: *const (), place: Place) {
+        pub(crate) unsafe fn $row<C: Convert>(
+            from: *const u8,
+            to: *mut u8,
+            elements: usize,
+            given: *const (),
+            place: Place,
+        ) {
             // SAFETY: K8: what is given for this map's parameters.
             let given = unsafe { &*given.cast::<GivenParams<'_, C::Params>>() };
             // SAFETY: K8: as many values of the input, aligned for it.
@@ -185,17 +191,17 @@ levels! {
 unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, pieces_fn: PiecesFn, row_fn: RowFn) {
     // SAFETY: K8: what is given for this map's parameters.
     let given = unsafe { &*args.params.cast::<GivenParams<'_, C::Params>>() };
-    if const { size_of::<C::Out>() > VECTOR } || conversion(args).elements > 1 {
+    if const { size_of::<C::Out>() > WIDE_ELEMENT } || conversion(args).elements > 1 {
         let fetch = |element, elements| given.prefetch_elements(element, elements);
         let pieces = Pieces {
             row_fn,
             given: args.params,
             data: given.data,
             size_out: size_of::<C::Out>(),
-            by_element: given.per_element,
+            by_element: given.by_element,
             fetch: &fetch,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; all of it is of this map.
         return unsafe { pieces_fn(&pieces, args, job) };
     }
     for i in 0..job.n {
@@ -243,7 +249,7 @@ unsafe fn convert_row<C: Convert>(
     place: Place,
 ) {
     debug_assert_eq!(from.len(), to.len());
-    if const { C::Params::COUNT > 0 } && given.per_element {
+    if const { C::Params::COUNT > 0 } && given.by_element {
         for (i, (to, &value)) in to.iter_mut().zip(from).enumerate() {
             // SAFETY: K8 for this element of the row.
             let params = unsafe { C::Params::at(&given.lookups, Place { element: place.element + i, ..place }) };
@@ -261,7 +267,7 @@ unsafe fn convert_row<C: Convert>(
 /// Converts an element.
 #[inline(always)]
 fn convert_one<C: Convert>(to: &mut MaybeUninit<C::Out>, value: C::In, params: C::Params) {
-    if size_of::<C::Out>() > VECTOR {
+    if size_of::<C::Out>() > WIDE_ELEMENT {
         // The compiler shall vectorise inside an element. Left alone it unrolls the element, and then puts the same
         // parts of several elements together byte by byte (bench `tables`).
         core::hint::black_box(());
@@ -270,4 +276,4 @@ fn convert_one<C: Convert>(to: &mut MaybeUninit<C::Out>, value: C::In, params: C
 }
 
 /// Bytes of results above which an element fills vectors of its own.
-const VECTOR: usize = 32;
+const WIDE_ELEMENT: usize = 32;

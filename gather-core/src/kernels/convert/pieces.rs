@@ -45,7 +45,8 @@ pub(super) struct Pieces<'a> {
 /// [`Pieces::convert`] at a level.
 ///
 /// # Safety
-/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), for the types of the function.
+/// As for [`MoveFn`](crate::kernels::bodies::MoveFn). All that `pieces` has is of the one map of K8; `row_fn` is of a level
+/// that the machine has.
 pub(super) type PiecesFn = unsafe fn(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob);
 
 macro_rules! levels {
@@ -93,7 +94,7 @@ impl Pieces<'_> {
             let row = unsafe { self.row(job, i, size) };
             let to = job.target(i);
             let Some(later) = row.later else {
-                // SAFETY: K1, K2, K4 and K8 for the row.
+                // SAFETY: K1, K2, K4 and K8 for the row; the function and what is given are of one map.
                 unsafe { (self.row_fn)(row.from, to, elements, self.given, row.place) };
                 continue;
             };
@@ -115,7 +116,7 @@ impl Pieces<'_> {
     #[inline(always)]
     unsafe fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
         let (elements, size) = self.sizes(args);
-        debug_assert!(super::streams(self.size_out, 1), "K9: elements of {} bytes", self.size_out);
+        debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
         debug_assert_eq!(job.out_step, (elements * self.size_out) as isize, "K9: rows that do not lie side by side");
         let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
         let mut pending = Pending::<VECTOR>::new(job.out);
@@ -130,7 +131,7 @@ impl Pieces<'_> {
                     prefetch(later.wrapping_add(piece.at * size), piece.len * size);
                 }
                 // SAFETY: K2 and K8 for a piece of the row; there is room for so many bytes, which are aligned as they
-                // are in the output.
+                // are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
                 // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the room.
                 unsafe { pending.take(piece.len * self.size_out) };
@@ -191,9 +192,11 @@ struct Piece {
     len: usize,
 }
 
-/// Elements of a piece, of up to so many, where all pieces of a row have about as many.
+/// Elements of a piece, of up to so many, where all pieces of a row have about as many: many small ones are a multiple of
+/// 32, which neither vectors nor blocks of codes are cut by.
 fn evened(elements: usize, most: usize) -> usize {
-    elements.div_ceil(elements.div_ceil(most).max(1)).max(1)
+    let evened = elements.div_ceil(elements.div_ceil(most).max(1)).max(1);
+    if most < 64 { evened } else { evened.next_multiple_of(32).min(most) }
 }
 
 /// A row in pieces of up to so many elements.

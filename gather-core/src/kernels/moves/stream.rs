@@ -39,9 +39,8 @@ pub(crate) unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
     }
 }
 
-/// Bytes of the vectors by which rows that are moved as they are go past the caches. With longer ones they took up to 1.3
-/// times as long (workload `gather/embedding_50257x768_8k`, level AVX-512, Zen 5), while lines that have just been put
-/// together take less.
+/// Bytes of the vectors by which rows that are moved as they are go past the caches. Longer ones take more time
+/// (workload `gather/embedding_50257x768_8k`), while they take less for lines of [`Pending`].
 const ROW_VECTOR: usize = 16;
 
 /// Rows of an output.
@@ -98,8 +97,8 @@ impl Rows {
     }
 }
 
-/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches. When it
-/// is dropped, it writes what is left, and a [`fence`] follows: so it is when a map panics, and no element is torn.
+/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches. To drop
+/// it writes what is left, and fences, also when a map panics: so no element is left half written.
 #[repr(C, align(64))]
 pub(crate) struct Pending<const VECTOR: usize> {
     room: [MaybeUninit<u8>; ROOM],
@@ -122,8 +121,8 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         Pending { room, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// Room for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their place in the
-    /// output.
+    /// Room for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their place in
+    /// the output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
         debug_assert!(self.end < LINE);
@@ -139,7 +138,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     pub(crate) unsafe fn take(&mut self, bytes: usize) {
         debug_assert!(bytes <= STREAMED_AT_ONCE);
         self.end += bytes;
-        // In registers: the stores might else write to them.
+        // Copies of them: after each store, which is inline assembly, fields would be loaded again.
         let (from, to, end) = (self.room.as_ptr().cast::<u8>(), self.to, self.end);
         let mut at = 0;
         if self.begin > 0 && end >= LINE {

@@ -194,7 +194,7 @@ unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &B
                 unsafe { Panel::<S, V, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
             }};
         }
-        // Where there are several panels, each has whole vectors.
+        // Where there are several panels, each has a vector or more, and only the last may end inside one.
         match end - first {
             1 => panel!(1, 1),
             2 => panel!(2, 1),
