@@ -45,8 +45,8 @@ pub(super) struct Pieces<'a> {
 /// [`Pieces::convert`] at a level.
 ///
 /// # Safety
-/// As for [`MoveFn`](crate::kernels::bodies::MoveFn). All that `pieces` has is of the one map of K8; `row_fn` is of a level
-/// that the machine has.
+/// As for [`MoveFn`](crate::kernels::bodies::MoveFn). All that `pieces` has is of the one map of K8; `row_fn` is of a
+/// level that the machine has.
 pub(super) type PiecesFn = unsafe fn(pieces: &Pieces<'_>, args: &IndexArgs<'_>, job: &MoveJob);
 
 macro_rules! levels {
