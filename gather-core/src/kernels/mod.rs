@@ -97,8 +97,8 @@
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
 //!   - `StridedCopy` takes inner loops that do not move the index.
-//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output, and
-//!     are of elements that `convert::streams` takes.
+//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output,
+//!     and are of elements that `convert::streams` takes.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
 //!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
 //!

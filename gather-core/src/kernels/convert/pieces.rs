@@ -192,8 +192,8 @@ struct Piece {
     len: usize,
 }
 
-/// Elements of a piece, of up to so many, where all pieces of a row have about as many: many small ones are a multiple of
-/// 32, which neither vectors nor blocks of codes are cut by.
+/// Elements of a piece, of up to so many, where all pieces of a row have about as many. Many small ones are a multiple
+/// of 32, so that no vector and no block of codes is cut.
 fn evened(elements: usize, most: usize) -> usize {
     let evened = elements.div_ceil(elements.div_ceil(most).max(1)).max(1);
     if most < 64 { evened } else { evened.next_multiple_of(32).min(most) }

@@ -243,8 +243,8 @@ levels! {
 /// Converts resolved rows.
 ///
 /// # Safety
-/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data, of which `row_fn` converts rows.
-/// Both functions are those of the level.
+/// As for [`MoveFn`](crate::kernels::bodies::MoveFn), with K8 for block-quantised data, of which `row_fn` converts
+/// rows. Both functions are those of the level.
 unsafe fn convert_rows<T: Scale, const PER: usize>(
     args: &IndexArgs<'_>,
     job: &MoveJob,
