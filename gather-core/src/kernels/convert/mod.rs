@@ -152,10 +152,12 @@ macro_rules! levels {
         ) {
             // SAFETY: K8: what is given for this map's parameters.
             let given = unsafe { &*given.cast::<GivenParams<'_, C::Params>>() };
+            let (from, to) = (from.cast::<C::In>(), to.cast::<MaybeUninit<C::Out>>());
+            debug_assert!(from.is_aligned() && to.is_aligned(), "K8: alignment");
             // SAFETY: K8: as many values of the input, aligned for it.
-            let from = unsafe { core::slice::from_raw_parts(from.cast::<C::In>(), elements) };
+            let from = unsafe { core::slice::from_raw_parts(from, elements) };
             // SAFETY: K8: room for as many values of the output, aligned for it, that nothing else uses.
-            let to = unsafe { core::slice::from_raw_parts_mut(to.cast::<MaybeUninit<C::Out>>(), elements) };
+            let to = unsafe { core::slice::from_raw_parts_mut(to, elements) };
             // SAFETY: the caller's promise.
             unsafe { $typed::<C>(from, to, given, place) }
         }
