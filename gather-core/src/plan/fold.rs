@@ -3,8 +3,9 @@
 //! 1. Dimensions of size 1 go.
 //! 2. Neighbours that are contiguous together in output, data and indices become one.
 //! 3. The innermost loop becomes a row where output and data are contiguous and the index does not move.
-//! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest. The
-//!    loops that no index stride moves come next to it, so that they reuse the indices resolved for them.
+//! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest, unless
+//!    a method does better along a short one. The loops that no index stride moves come next to it, so that they reuse
+//!    the indices resolved for them.
 //! 5. Inner loops that take long steps through data with one index are cut, where other indices reach the same lines.
 //!
 //! Contiguous Gather of any rank ends as at most batch x outer x indices with rows; GatherElements of equal shapes as
@@ -47,12 +48,12 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     (loops, row)
 }
 
-/// Orders loops (step 4), of which there is at least one afterwards. Returns whether an outer loop comes back to the
-/// inner loop's indices.
+/// Orders loops (step 4), of which there is at least one afterwards: the last one stays inside if every loop moves the
+/// index and `stays` says so. Returns whether an outer loop comes back to the inner loop's indices.
 #[inline]
-pub(crate) fn arrange(loops: &mut Loops) -> bool {
+pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop) -> bool) -> bool {
     const LONG: usize = 64;
-    if loops.len() == 1 {
+    if loops.len() == 1 || (loops.iter().all(|l| l.index != 0) && loops.last().is_some_and(stays)) {
         return false;
     }
     let inner = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d));
@@ -157,7 +158,7 @@ mod tests {
             [l(2, 2520, 600, 0), l(3, 840, 200, 0), l(6, 140, 0, 7), l(7, 20, 0, 1), l(5, 4, 4, 0), l(4, 1, 1, 0)];
         let (mut loops, row) = fold(dims.into_iter());
         assert_eq!(row, 20);
-        assert!(arrange(&mut loops));
+        assert!(arrange(&mut loops, |_| false));
         assert_eq!(loops.as_slice(), [l(6, 840, 200, 0), l(42, 20, 0, 1)]);
     }
 
@@ -193,21 +194,33 @@ mod tests {
     #[test]
     fn loops_that_move_the_index_go_outside_those_that_do_not() {
         let mut loops = Loops::from_slice(&[l(3, 4000, 900, 0), l(5, 800, 0, 999), l(100, 8, 0, 8)]);
-        assert!(arrange(&mut loops));
+        assert!(arrange(&mut loops, |_| false));
         assert_eq!(loops.as_slice(), [l(5, 800, 0, 999), l(3, 4000, 900, 0), l(100, 8, 0, 8)]);
     }
 
     #[test]
     fn a_short_innermost_loop_gives_way_to_a_long_one() {
         let mut loops = Loops::from_slice(&[l(8192, 8, 0, 16), l(2, 4, 4, 8)]);
-        assert!(!arrange(&mut loops));
+        assert!(!arrange(&mut loops, |_| false));
         assert_eq!(loops.as_slice(), [l(2, 4, 4, 8), l(8192, 8, 0, 16)]);
+    }
+
+    #[test]
+    fn a_short_innermost_loop_that_is_worth_it_stays() {
+        let whole = [l(8192, 2, 100, 2), l(2, 1, 0, 1)];
+        let mut loops = Loops::from_slice(&whole);
+        assert!(!arrange(&mut loops, |inner| inner.n == 2));
+        assert_eq!(loops.as_slice(), whole);
+        // Not where a loop comes back to the indices.
+        let mut loops = Loops::from_slice(&[l(8192, 2, 100, 0), l(2, 1, 0, 1)]);
+        assert!(!arrange(&mut loops, |_| true));
+        assert_eq!(loops.as_slice(), [l(2, 1, 0, 1), l(8192, 2, 100, 0)]);
     }
 
     #[test]
     fn nothing_left_is_one_row() {
         let (mut loops, row) = fold([l(1, 4, 4, 8)].into_iter());
-        assert!(!arrange(&mut loops));
+        assert!(!arrange(&mut loops, |_| false));
         assert_eq!((loops.as_slice(), row), ([l(1, 0, 0, 0)].as_slice(), 1));
     }
 }

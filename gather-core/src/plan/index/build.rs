@@ -12,7 +12,7 @@ use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, MOST_PREFETCHED, R
 use crate::plan::fold::{Loops, arrange, count, cut_walk, fold, gcd};
 use crate::plan::index::{Action, IndexPlan, IndexRequest};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
-use crate::plan::method::{Nest, arrange_panels};
+use crate::plan::method::{Nest, arrange_panels, stays_inside};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
@@ -58,7 +58,7 @@ impl IndexPlan {
         let mut plan = Self::empty(lowered, request, level, bytes);
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        let (elements, reused) = plan.fold(lowered, out);
+        let (elements, reused) = plan.fold(lowered, request, out);
         for l in &mut plan.loops {
             // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
             l.out = l.out.wrapping_mul(request.dtype.size() as isize);
@@ -118,13 +118,19 @@ impl IndexPlan {
     /// Folds the loops, in elements; returns the elements of a row, and whether an outer loop comes back to the inner
     /// loop's indices.
     #[inline(never)]
-    fn fold(&mut self, lowered: &IndexLowered, out: &Layout) -> (usize, bool) {
+    fn fold(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) -> (usize, bool) {
         let mut room = SmallVec::new();
         let outs = out_strides(out, &lowered.dims, lowered.merged, &mut room);
         let dims = lowered.dims.iter().zip(outs);
         let elements;
         (self.loops, elements) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-        (elements, arrange(&mut self.loops))
+        let plain = lowered.axes.len() == 1 && request.converting.is_none();
+        let (spec, loops, row) = (&self.spec, self.loops.len(), elements.saturating_mul(request.dtype.size()));
+        let stays = |inner: &Loop| {
+            let follow = inner.index == 1 && inner.out == elements as isize;
+            plain && follow && stays_inside(inner, loops, row, spec.level, spec.policy.out_of_bounds)
+        };
+        (elements, arrange(&mut self.loops, stays))
     }
 
     /// Chooses the method, and with it the kernel, for a plan that has rows to move.
@@ -144,6 +150,7 @@ impl IndexPlan {
             stride: self.stride,
             row,
             index_size,
+            out_of_bounds: request.policy.out_of_bounds,
             reused,
             converts: request.converting.map(|_| request.dtype),
             is_far,
@@ -157,7 +164,7 @@ impl IndexPlan {
         };
         self.spec.packed = nest.is_packed();
         self.spec.adjacent_tuples = nest.has_adjacent_tuples();
-        let is_dense = nest.is_dense();
+        let one_pass = nest.has_one_pass();
         let mut rank = self.loops.len();
         match method {
             Method::Table | Method::ByteTable => self.spec.table_entries = nest.table_entries().unwrap_or(0),
@@ -179,11 +186,8 @@ impl IndexPlan {
             self.spec.next_slice_bytes = self.next_slice_bytes();
             self.spec.prefetch_distance = self.prefetch_distance(is_far, reach);
         }
-        let one_pass = method == Method::Direct
-            && is_dense
-            && rank <= 2
-            && matches!(request.policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero)
-            && (self.spec.prefetch_distance == 0 || row <= ONE_PASS_ROW);
+        let one_pass =
+            method == Method::Direct && one_pass && (self.spec.prefetch_distance == 0 || row <= ONE_PASS_ROW);
         (self.kernel_name, self.kernel) = match request.converting {
             Some(map) => ("map", (map.kernel)(level, method)),
             None => {
