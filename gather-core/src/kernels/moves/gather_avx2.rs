@@ -39,9 +39,9 @@ use crate::types::policy::OutOfBounds;
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
     let (inner, outer, mut at) = (Inner::<BYTES>::new(args), *args.outer(), *at);
     for _ in 0..outer.n {
-        inner.fetch_later::<I>(args, at, &outer);
+        fetch_later::<BYTES, I>(args, at, &outer);
         // SAFETY: the caller's promise.
-        if unsafe { inner.run::<I>(args, at, 0) } {
+        if unsafe { inner.run::<I>(args, at) } {
             return true;
         }
         at = at.step(&outer);
@@ -49,10 +49,22 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     false
 }
 
+/// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+#[inline(always)]
+pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
+    if args.spec.outer_prefetch_distance != 0 {
+        let later = at.skip(outer, args.spec.outer_prefetch_distance);
+        prefetch(later.index.wrapping_offset(args.spec.components[0].index), args.inner().n * size_of::<I>());
+        for line in (0..args.inner().n * BYTES).step_by(LINE) {
+            prefetch_to_write(later.out.wrapping_add(line));
+        }
+    }
+}
+
 /// What the inner loops of a plane have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Inner<'a, const BYTES: usize> {
-    pub(super) component: &'a Component,
+struct Inner<'a, const BYTES: usize> {
+    component: &'a Component,
     bounds: Bounds,
     /// Negative in lanes that must be in range: in none where the fill takes their place.
     required: __m256i,
@@ -67,7 +79,7 @@ pub(super) struct Inner<'a, const BYTES: usize> {
 impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn new(args: &IndexArgs<'a>) -> Self {
+    fn new(args: &IndexArgs<'a>) -> Self {
         let zero = args.spec.policy.out_of_bounds == OutOfBounds::Zero;
         let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
         let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
@@ -87,28 +99,16 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
-    #[inline(always)]
-    pub(super) fn fetch_later<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
-        if args.spec.outer_prefetch_distance != 0 {
-            let later = at.skip(outer, args.spec.outer_prefetch_distance);
-            prefetch(later.index.wrapping_offset(self.component.index), args.inner().n * size_of::<I>());
-            for line in (0..args.inner().n * BYTES).step_by(LINE) {
-                prefetch_to_write(later.out.wrapping_add(line));
-            }
-        }
-    }
-
-    /// Runs the inner loop at a cursor, from step `step` on; returns whether an index was out of range, if that is an
+    /// Runs the inner loop at a cursor; returns whether an index was out of range, if that is an
     /// error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`].
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, mut step: usize) -> bool {
+    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
         let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
-        let steps = n / EIGHT;
+        let (steps, mut step) = (n / EIGHT, 0);
         while step < steps {
             step = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.

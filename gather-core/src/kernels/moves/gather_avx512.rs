@@ -10,20 +10,22 @@
 //! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache
 //! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
 //!
-//! What is left of a loop, and all that follows an index out of range, is moved by `gather_avx2.rs`.
+//! The last ones, fewer than sixteen, are loaded and stored by a mask. What follows an index out of range is moved by
+//! `gather_avx2.rs`.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
     _mm_insert_epi64, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
-    _mm512_inserti32x4, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
+    _mm512_inserti32x4, _mm512_mask_storeu_epi32, _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32,
+    _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
-use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
-use crate::kernels::moves::gather_avx2::Inner;
+use crate::kernels::isa::{Avx2, Isa};
+use crate::kernels::moves::gather_avx2::fetch_later;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
-use crate::kernels::resolve::avx2::EIGHT;
-use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, vector};
+use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
 use crate::types::index::Index;
 
 /// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX-512, of rows of 4 and 8 bytes.
@@ -33,11 +35,10 @@ use crate::types::index::Index;
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (outer, mut at) = (*args.outer(), *at);
-    let (sixteen, rest) = (Sixteen::<BYTES>::new(args), Inner::<BYTES>::new(args));
+    let (outer, mut at, sixteen) = (*args.outer(), *at, Sixteen::<BYTES>::new(args));
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     for _ in 0..outer.n {
-        rest.fetch_later::<I>(args, at, &outer);
+        fetch_later::<BYTES, I>(args, at, &outer);
         let done = match (args.spec.packed, prefetches) {
             // SAFETY: the caller's promise; the plan found the rows packed.
             (true, false) => unsafe { sixteen.steps::<I, true, false>(args, at) },
@@ -49,12 +50,25 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
             (false, true) => unsafe { sixteen.steps::<I, false, true>(args, at) },
         };
         // SAFETY: the caller's promise, for the rows from `done` on.
-        if done < args.inner().n && unsafe { rest.run::<I>(args, at, done / EIGHT) } {
+        if done < args.inner().n && unsafe { go_on::<BYTES, I>(args, at, done) } {
             return true;
         }
         at = at.step(&outer);
     }
     false
+}
+
+/// Runs the inner loop at a cursor from row `done` on, as at the level AVX2; returns what [`gather`] does.
+///
+/// # Safety
+/// As for [`gather`].
+#[cold]
+#[inline(never)]
+unsafe fn go_on<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, done: usize) -> bool {
+    let (inner, at) = (args.inner(), at.skip(args.inner(), done));
+    let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
+    // SAFETY: the caller's promise, for what is left of the loop; K7: the machine has AVX2 too.
+    unsafe { Avx2::gather::<BYTES, I>(&rest, &at) }
 }
 
 /// What the inner loops of a plane have in common.
@@ -83,8 +97,8 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         }
     }
 
-    /// Moves rows of the inner loop at a cursor, sixteen a step, up to the first step with an index that is out of
-    /// range; returns how many.
+    /// Moves the rows of the inner loop at a cursor, sixteen a step and then the last ones, up to the first step with
+    /// an index that is out of range; returns how many.
     ///
     /// # Safety
     /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
@@ -115,24 +129,57 @@ impl<const BYTES: usize> Sixteen<BYTES> {
             }
             let offsets =
                 if PACKED { positions } else { _mm512_add_epi32(_mm512_mullo_epi32(positions, self.stride), offset) };
-            let to = at.out.wrapping_add(done * BYTES);
             // SAFETY: K1, K2 and K4 for sixteen rows, whose positions are in range: none is negative. `PACKED` is the
             // caller's promise, and K9 that other offsets fit in 32 bits.
-            unsafe { move_sixteen::<BYTES, PACKED>(at.data, offsets, to) };
+            let elements = unsafe { sixteen::<BYTES, PACKED>(at.data, offsets) };
+            let to = at.out.wrapping_add(done * BYTES).cast();
+            // SAFETY: K1: sixteen rows of 4 bytes, or the first eight of 8.
+            unsafe { _mm512_storeu_si512(to, elements[0]) };
+            if BYTES == 8 {
+                // SAFETY: K1: the other eight.
+                unsafe { _mm512_storeu_si512(to.wrapping_add(1), elements[1]) };
+            }
             offset = _mm512_add_epi32(offset, self.step);
             done += SIXTEEN;
         }
-        done
+        if done == n {
+            return n;
+        }
+        let rows = lanes(n - done);
+        // SAFETY: K3: the other indices.
+        let positions = unsafe { self.bounds.resolve(index.wrapping_add(done), rows) };
+        if _mm512_movepi32_mask(positions) != 0 {
+            return done;
+        }
+        let offsets = match PACKED {
+            true => positions,
+            false => _mm512_maskz_add_epi32(rows, _mm512_mullo_epi32(positions, self.stride), offset),
+        };
+        // SAFETY: as above. Lanes without a row have position 0, and offset 0: the first element of the axis, which has
+        // one.
+        let elements = unsafe { sixteen::<BYTES, PACKED>(at.data, offsets) };
+        let to = at.out.wrapping_add(done * BYTES);
+        if BYTES == 4 {
+            // SAFETY: K1: these rows.
+            unsafe { _mm512_mask_storeu_epi32(to.cast(), rows, elements[0]) };
+        } else {
+            // SAFETY: K1: those of these rows that are among the first eight.
+            unsafe { _mm512_mask_storeu_epi64(to.cast(), rows as u8, elements[0]) };
+            // SAFETY: K1: the others.
+            unsafe { _mm512_mask_storeu_epi64(to.wrapping_add(LINE).cast(), (rows >> 8) as u8, elements[1]) };
+        }
+        n
     }
 }
 
-/// Moves sixteen elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes.
+/// Sixteen elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the
+/// vectors, or in both where elements have 8 bytes.
 ///
 /// # Safety
-/// The elements may be read, and sixteen may be written at `to`.
+/// The elements may be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn move_sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m512i, to: *mut u8) {
+unsafe fn sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m512i) -> [__m512i; 2] {
     let quarters = [
         _mm512_extracti32x4_epi32::<0>(offsets),
         _mm512_extracti32x4_epi32::<1>(offsets),
@@ -146,16 +193,10 @@ unsafe fn move_sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, 
     }
     let [[a, b], [c, d], [e, f], [g, h]] = parts;
     if BYTES == 4 {
-        let elements = joined([a, c, e, g]);
-        // SAFETY: the caller's promise: sixteen elements of 4 bytes.
-        unsafe { _mm512_storeu_si512(to.cast(), elements) };
-        return;
+        [joined([a, c, e, g]), _mm512_setzero_si512()]
+    } else {
+        [joined([a, b, c, d]), joined([e, f, g, h])]
     }
-    let (low, high) = (joined([a, b, c, d]), joined([e, f, g, h]));
-    // SAFETY: the caller's promise: eight elements of 8 bytes.
-    unsafe { _mm512_storeu_si512(to.cast(), low) };
-    // SAFETY: as above, the other eight.
-    unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), high) };
 }
 
 /// One vector of four.
@@ -166,7 +207,7 @@ fn joined([a, b, c, d]: [__m128i; 4]) -> __m512i {
     _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
 }
 
-/// Four elements of `BYTES` bytes at offsets, as for [`move_sixteen`]: in the first of the vectors, or in both where
+/// Four elements of `BYTES` bytes at offsets, as for [`sixteen`]: in the first of the vectors, or in both where
 /// elements have 8 bytes.
 ///
 /// # Safety

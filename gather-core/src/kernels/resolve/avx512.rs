@@ -38,7 +38,7 @@ pub(crate) type Lanes = [i32; SIXTEEN];
 
 /// The first `n` of sixteen lanes.
 #[inline(always)]
-const fn lanes(n: usize) -> u16 {
+pub(crate) const fn lanes(n: usize) -> u16 {
     first_lanes(n) as u16
 }
 
