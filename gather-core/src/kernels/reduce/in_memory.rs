@@ -72,7 +72,7 @@ pub(super) const fn fns<S: Step>() -> ByLevel<BagFn> {
 /// As for [`BagFn`], for the type of the reduction.
 pub(super) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { in_room::<S>(bag, batch_scalar::<S>) }
+    unsafe { in_room::<S>(bag, batch_scalar::<S>, const { vector_of::<S>(SCALAR_VECTOR) }) }
 }
 
 /// The AVX2 level of a reduction.
@@ -82,7 +82,7 @@ pub(super) unsafe fn scalar<S: Step>(bag: &BagRows<'_>) {
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn avx2<S: Step>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { in_room::<S>(bag, batch_avx2::<S>) }
+    unsafe { in_room::<S>(bag, batch_avx2::<S>, const { vector_of::<S>(VECTOR) }) }
 }
 
 /// Reduces rows by the function of a reduction at a level, with room for some sums, or one.
@@ -90,9 +90,9 @@ pub(super) unsafe fn avx2<S: Step>(bag: &BagRows<'_>) {
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction.
 #[inline(always)]
-unsafe fn in_room<S: Step>(bag: &BagRows<'_>, reduce: BatchFn) {
+unsafe fn in_room<S: Step>(bag: &BagRows<'_>, reduce: BatchFn, vector: usize) {
     bag.debug_check(S::WEIGHTED);
-    let by = By { reduce, item: size_of::<S::Item>(), sum: size_of::<S::Sum>(), vector: vector_of::<S>() };
+    let by = By { reduce, item: size_of::<S::Item>(), sum: size_of::<S::Sum>(), vector };
     if size_of::<S::Sum>() <= ROOM {
         let mut room = [const { MaybeUninit::<u8>::uninit() }; ROOM];
         // SAFETY: the caller's promise, and room for as many sums.
@@ -178,56 +178,63 @@ impl By {
     }
 }
 
-/// Columns of a vector, of 32 bytes of elements or of sums, or one.
-const fn vector_of<S: Step>() -> usize {
+/// Bytes of a vector of AVX2.
+#[cfg(target_arch = "x86_64")]
+const VECTOR: usize = 32;
+/// The same of the scalar level: half of it where there is another level.
+const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
+
+/// Columns of a vector of so many bytes of elements, or of sums where these are longer; or one.
+const fn vector_of<S: Step>(bytes: usize) -> usize {
     let (item, sum) = (size_of::<S::Item>(), size_of::<S::Sum>());
-    match if item > sum { item } else { sum } {
-        1 => 32,
-        2 => 16,
-        3..=4 => 8,
-        5..=8 => 4,
-        9..=16 => 2,
-        _ => 1,
-    }
+    let longer = if item > sum { item } else { sum };
+    if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
 }
 
-/// [`reduce_batch`] of the scalar level.
+/// The scalar level of a batch, which columns that are fewer than a vector have at every level.
 ///
 /// # Safety
 /// As for [`BatchFn`], for the type of the reduction.
 unsafe fn batch_scalar<S: Step>(batch: &Batch<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce_batch::<S>(batch) }
+    if batch.columns < const { vector_of::<S>(SCALAR_VECTOR) } {
+        // SAFETY: the caller's promise.
+        return unsafe { Columns::<S, 1>::of(batch).reduce(batch) };
+    }
+    // SAFETY: the caller's promise, for a vector of columns or more.
+    unsafe { reduce_vectors::<S, SCALAR_VECTOR>(batch) }
 }
 
-/// [`reduce_batch`] of the AVX2 level.
+/// The AVX2 level of a batch.
 ///
 /// # Safety
 /// As for [`BatchFn`], for the type of the reduction; K7: the machine has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn batch_avx2<S: Step>(batch: &Batch<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce_batch::<S>(batch) }
+    if batch.columns < const { vector_of::<S>(VECTOR) } {
+        // SAFETY: the caller's promise. Such columns are taken one by one, which AVX2 does no better.
+        return unsafe { batch_scalar::<S>(batch) };
+    }
+    // SAFETY: the caller's promise, for a vector of columns or more.
+    unsafe { reduce_vectors::<S, VECTOR>(batch) }
 }
 
-/// Reduces a batch by vectors, or column by column.
+/// Reduces a batch by vectors of `BYTES` bytes.
 ///
 /// # Safety
-/// As for [`BatchFn`], for the type of the reduction.
+/// As for [`BatchFn`], for the type of the reduction; there are as many columns as a vector has, or more.
 #[inline(always)]
-unsafe fn reduce_batch<S: Step>(batch: &Batch<'_>) {
+unsafe fn reduce_vectors<S: Step, const BYTES: usize>(batch: &Batch<'_>) {
     macro_rules! by_vectors {
         ($($vector:literal)*) => {
-            match const { vector_of::<S>() } {
-                // SAFETY: the caller's promise, for a vector of columns or more.
-                $($vector if batch.columns >= $vector => unsafe { Columns::<S, $vector>::of(batch).reduce(batch) },)*
+            match const { vector_of::<S>(BYTES) } {
                 // SAFETY: the caller's promise.
-                _ => unsafe { Columns::<S, 1>::of(batch).reduce(batch) },
+                $($vector => unsafe { Columns::<S, $vector>::of(batch).reduce(batch) },)*
+                _ => unreachable!("no such vector"),
             }
         };
     }
-    by_vectors!(32 16 8 4 2)
+    by_vectors!(32 16 8 4 2 1)
 }
 
 /// Columns of a batch, `N` or more, in as many vectors of `N` as they need.

@@ -89,13 +89,22 @@ pub(crate) const fn reduce<C: Combine>() -> ByLevel<ReduceFn> {
     by_level!(reduce_scalar::<C>, reduce_avx2::<C>)
 }
 
-/// The scalar level of a reduction.
+/// Bytes of elements that the scalar level combines at a time: a vector where there is another level, which has a line.
+const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
+
+/// The scalar level of a reduction, which rows of one element have at every level.
 ///
 /// # Safety
 /// As for [`ReduceFn`], for the type of the reduction.
 unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
+    let (elements, row) = (job.elements, job.these.rows.row);
+    debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
-    unsafe { reduce_rows::<C>(job) }
+    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) } {
+        return;
+    }
+    // SAFETY: as above.
+    unsafe { each(job, row, &Several::<C, SCALAR_CHUNK>(elements, PhantomData)) }
 }
 
 /// The AVX2 level of a reduction.
@@ -105,24 +114,14 @@ unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { reduce_rows::<C>(job) }
-}
-
-/// Reduces rows.
-///
-/// # Safety
-/// As for [`ReduceFn`], for the type of the reduction.
-#[inline(always)]
-unsafe fn reduce_rows<C: Combine>(job: &ReduceJob<'_>) {
     let (elements, row) = (job.elements, job.these.rows.row);
+    if elements == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { reduce_scalar::<C>(job) };
+    }
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
-    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) } {
-        return;
-    }
-    // SAFETY: as above.
-    unsafe { each(job, row, &Several::<C>(elements, PhantomData)) }
+    unsafe { each(job, row, &Several::<C, LINE>(elements, PhantomData)) }
 }
 
 /// What becomes of a row: a trait, since a closure that is called in several places might become a function of its own,
@@ -136,8 +135,8 @@ pub(super) trait TakeRow {
 /// Reduces a row of one element.
 struct One<C>(PhantomData<C>);
 
-/// Reduces a row of so many elements.
-struct Several<C>(usize, PhantomData<C>);
+/// Reduces a row of so many elements, `BYTES` bytes of them at a time.
+struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
 
 impl<C: Combine> TakeRow for One<C> {
     #[inline(always)]
@@ -147,11 +146,11 @@ impl<C: Combine> TakeRow for One<C> {
     }
 }
 
-impl<C: Combine> TakeRow for Several<C> {
+impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
     #[inline(always)]
     unsafe fn take(&self, from: *const u8, to: *mut u8) {
         // SAFETY: the caller's promise.
-        unsafe { reduce_row::<C>(from, to, self.0) }
+        unsafe { reduce_row::<C, BYTES>(from, to, self.0) }
     }
 }
 
@@ -319,23 +318,25 @@ fn ask_for_lines(row: *const u8, bytes: usize) {
     prefetch(row.wrapping_add(first - 1), 1);
 }
 
-/// Reduces a row of `elements` elements: 64 bytes of them at a time, then half as many, and so on.
+/// Reduces a row of `elements` elements: `BYTES` bytes of them at a time, then half as many, and so on.
 ///
 /// # Safety
 /// The contract of a scatter for the row.
 #[inline(always)]
-unsafe fn reduce_row<C: Combine>(from: *const u8, to: *mut u8, elements: usize) {
-    match const { size_of::<C::Item>() } {
+unsafe fn reduce_row<C: Combine, const BYTES: usize>(from: *const u8, to: *mut u8, elements: usize) {
+    match const { BYTES / size_of::<C::Item>() } {
         // SAFETY: the caller's promise.
-        1 => unsafe { reduce_chunks::<C, 64>(from, to, elements) },
+        64 => unsafe { reduce_chunks::<C, 64>(from, to, elements) },
         // SAFETY: as above.
-        2 => unsafe { reduce_chunks::<C, 32>(from, to, elements) },
+        32 => unsafe { reduce_chunks::<C, 32>(from, to, elements) },
         // SAFETY: as above.
-        4 => unsafe { reduce_chunks::<C, 16>(from, to, elements) },
+        16 => unsafe { reduce_chunks::<C, 16>(from, to, elements) },
         // SAFETY: as above.
         8 => unsafe { reduce_chunks::<C, 8>(from, to, elements) },
         // SAFETY: as above.
-        16 => unsafe { reduce_chunks::<C, 4>(from, to, elements) },
+        4 => unsafe { reduce_chunks::<C, 4>(from, to, elements) },
+        // SAFETY: as above.
+        2 => unsafe { reduce_chunks::<C, 2>(from, to, elements) },
         // SAFETY: as above.
         _ => unsafe { reduce_chunks::<C, 1>(from, to, elements) },
     }
