@@ -134,6 +134,7 @@ pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub use args::{IndexArgs, Outcome};
 pub(crate) use bodies::MOST_PREFETCHED;
+pub(crate) use bodies::elements::MOST_ELEMENT;
 pub use bodies::{Body, State, body, scatter_body};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]

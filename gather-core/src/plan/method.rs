@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::{Component, FEW, LINE, Loop, MOST_PREFETCHED, convert, fits_i32, table_entries};
+use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, convert, fits_i32, table_entries};
 use crate::plan::fold::Loops;
 use crate::types::element::DType;
 use crate::types::level::Level;
@@ -117,6 +117,7 @@ impl Nest<'_> {
             () if prefetches => Method::Prefetched,
             () if n <= FEW && (self.has_one_pass() || !gathers || n < GATHER_FROM) => Method::Direct,
             () if gathers => Method::Gathered,
+            () if self.are_elements_apart() => Method::Direct,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
         }
@@ -180,6 +181,13 @@ impl Nest<'_> {
     /// Whether [`Method::Direct`] resolves and moves the rows in one pass.
     pub(crate) fn has_one_pass(&self) -> bool {
         self.is_dense() && has_one_pass(self.loops.len(), self.out_of_bounds)
+    }
+
+    /// Whether rows are elements whose indices do not lie side by side: [`Method::Direct`] runs them one by one, where
+    /// others would resolve them one by one, and then move them.
+    fn are_elements_apart(&self) -> bool {
+        let is_element = self.row.is_power_of_two() && self.row <= MOST_ELEMENT;
+        is_element && self.components.len() == 1 && !self.has_adjacent_indices() && ends(self.out_of_bounds)
     }
 
     /// Whether the inner loop steps from one index to the next, if there are any.
@@ -258,7 +266,12 @@ impl Nest<'_> {
 
 /// Whether dense rows under so many loops are resolved and moved in one pass.
 fn has_one_pass(loops: usize, out_of_bounds: OutOfBounds) -> bool {
-    loops <= 2 && matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero)
+    loops <= 2 && ends(out_of_bounds)
+}
+
+/// Whether an index out of range is an error, or a row of zeros.
+fn ends(out_of_bounds: OutOfBounds) -> bool {
+    matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero)
 }
 
 /// Whether the innermost loop, along which rows follow one another and their indices too, stays inside though another

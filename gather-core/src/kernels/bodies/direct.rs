@@ -9,13 +9,13 @@
 //!     move it
 //! ```
 //!
-//! Tuples, what does not lie side by side, indices that are clamped or wrapped, and long rows that are fetched ahead
-//! are resolved 64 at a time, and then moved.
+//! Tuples, rows that do not lie side by side, indices that are clamped or wrapped, and long rows that are fetched ahead
+//! are resolved 64 at a time, and then moved; but for elements (`elements.rs`).
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
-use crate::kernels::bodies::{MoveFn, State};
+use crate::kernels::bodies::{MoveFn, State, elements};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{CopyRow, FEW, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
@@ -159,6 +159,13 @@ const GROUP: usize = 4;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    if let Some(one_by_one) = W::one_by_one::<I>()
+        && elements::takes(args)
+    {
+        // SAFETY: the caller's promise.
+        state.out_of_range |= unsafe { one_by_one(args, at) };
+        return;
+    }
     // SAFETY: the caller's promise.
     unsafe { planes::<I>(state, args, at, move_placed::<W, L>) }
 }
@@ -280,16 +287,41 @@ unsafe fn resolve_tuples<I: Index>(
     n: usize,
     sources: &mut Sources,
 ) -> u64 {
-    let (inner, mut at, mut bad) = (args.inner(), at, 0);
+    let (inner, policy, mut at, mut bad) = (args.inner(), args.spec.policy, at, 0);
+    let from_end = policy.negative == NegativeIndex::FromEnd;
+    let ends = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
     for (i, source) in sources[..n].iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        let position = unsafe { resolve_tuple::<I>(args, components, at.index) };
+        let position = if ends {
+            // SAFETY: the caller's promise.
+            unsafe { tuple_inside::<I>(components, at.index, from_end) }
+        } else {
+            // SAFETY: as above.
+            unsafe { resolve_tuple::<I>(args, components, at.index) }
+        };
         bad |= u64::from(position.is_none()) << i;
         let position = position.unwrap_or(0);
         source.write(at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)));
         at = at.step(inner);
     }
     bad
+}
+
+/// As [`resolve_tuple`], under the policies `Error` and `Zero`: without a branch for each component.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn tuple_inside<I: Index>(components: &[Component], index: *const u8, from_end: bool) -> Option<i64> {
+    let (mut sum, mut inside) = (0i64, true);
+    for component in components {
+        // SAFETY: K3 for this component.
+        let x = unsafe { index.wrapping_offset(component.index).cast::<I>().read_unaligned() }.widen();
+        // Negative values: `x + dim` cannot overflow. Others: plus 0.
+        let x = if from_end { x + (component.dim & (x >> 63)) } else { x };
+        inside &= (x as u64) < component.dim as u64;
+        sum = sum.wrapping_add(x.wrapping_mul(component.scale));
+    }
+    inside.then_some(sum)
 }
 
 /// The sum of the positions of a tuple, each times its scale; `None` where a component is out of range.

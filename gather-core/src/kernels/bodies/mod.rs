@@ -11,6 +11,7 @@
 mod blocks;
 mod chunks;
 mod direct;
+pub(crate) mod elements;
 mod gathered;
 mod prefetched;
 mod scattered;

@@ -23,6 +23,7 @@ pub(crate) mod table_avx2;
 pub(crate) mod table_avx512;
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{Exactly, Halves, Long, PlacedRows, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
@@ -66,6 +67,11 @@ pub trait Width: 'static {
     /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
     /// [`Method::Direct`](crate::Method::Direct) does.
     fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
+
+    /// What runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
+    fn one_by_one<I: Index>() -> Option<PlaneFn> {
+        None
+    }
 
     /// Looks elements up in a table; returns how many. The others are left.
     ///
@@ -130,9 +136,15 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
     fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
         if packed {
             L::one_pass::<Exactly<BYTES>, Self, I, true>()
+        } else if const { BYTES <= MOST_ELEMENT } {
+            elements::kernel::<BYTES, I>
         } else {
             L::one_pass::<Exactly<BYTES>, Self, I, false>()
         }
+    }
+
+    fn one_by_one<I: Index>() -> Option<PlaneFn> {
+        if const { BYTES <= MOST_ELEMENT } { Some(elements::one_by_one::<BYTES, I>) } else { None }
     }
 
     #[inline(always)]

@@ -1,0 +1,80 @@
+//! Elements one by one, wherever each lies: rows of up to 16 bytes under [`Method::Direct`](crate::Method::Direct).
+//!
+//! ```text
+//! for each element:
+//!     resolve its index     (out of range: stop, or write the fill)
+//!     move it
+//!     step along indices, data and output
+//! ```
+//!
+//! Indices that do not lie side by side are not resolved by vectors. What is left of a row is then a load and a store,
+//! and to hand it from one loop to another would take as long again.
+
+use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
+use crate::kernels::moves::copy_fixed;
+use crate::kernels::resolve::block::fill_row;
+use crate::types::index::Index;
+use crate::types::policy::{NegativeIndex, OutOfBounds};
+
+/// The most bytes of an element.
+pub(crate) const MOST_ELEMENT: usize = 16;
+
+/// Runs the plane at a cursor; returns whether an index was out of range.
+///
+/// # Safety
+/// As for [`Body`](super::Body).
+pub(crate) type PlaneFn = unsafe fn(&IndexArgs<'_>, &Cursor) -> bool;
+
+/// Whether [`one_by_one`] takes the rows of a nest, where they have a width that it takes.
+#[inline(always)]
+pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
+    let spec = args.spec;
+    let ends = matches!(spec.policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
+    ends && spec.components.len() == 1 && spec.prefetch_distance == 0
+}
+
+/// Runs a plane of elements of `BYTES` bytes.
+///
+/// # Safety
+/// As for [`Body`](super::Body); there is one component, and the policy is `Error` or `Zero`.
+#[inline(never)]
+pub(crate) unsafe fn one_by_one<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
+    debug_assert_eq!((args.spec.row, args.spec.components.len()), (BYTES, 1), "K6, K9");
+    let Component { dim, index: component, .. } = args.spec.components[0];
+    let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let (outer, inner, stride, mut plane, mut missed) = (*args.outer(), *args.inner(), args.stride, *at, false);
+    for _ in 0..outer.n {
+        let mut at = plane;
+        for _ in 0..inner.n {
+            // SAFETY: K3 for this index.
+            let x = unsafe { at.index.wrapping_offset(component).cast::<I>().read_unaligned() }.widen();
+            // Negative values: `x + dim` cannot overflow. Others: plus 0.
+            let x = if I::TYPE.is_signed() { x + (from_end & (x >> 63)) } else { x };
+            if (x as u64) < dim as u64 {
+                let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
+                // SAFETY: K1, K2 and K4 for this row, whose index is in range.
+                unsafe { copy_fixed::<BYTES>(from, at.out) };
+            } else if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+                // SAFETY: K1 and K6 for this row.
+                unsafe { fill_row(args, at.out) };
+                missed = true;
+            } else {
+                return true;
+            }
+            at = at.step(&inner);
+        }
+        plane = plane.step(&outer);
+    }
+    missed
+}
+
+/// [`one_by_one`] as the kernel of a plane.
+///
+/// # Safety
+/// The kernel contract for the arguments; K9: there are one or two loops and one component, and the policy is `Error` or
+/// `Zero`.
+pub(crate) unsafe fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
+    args.debug_check();
+    // SAFETY: the caller's promise.
+    Outcome { out_of_range: unsafe { one_by_one::<BYTES, I>(args, &args.origin) } }
+}
