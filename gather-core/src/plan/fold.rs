@@ -48,19 +48,22 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     (loops, row)
 }
 
-/// Orders loops (step 4), of which there is at least one afterwards: the last one stays inside if every loop moves the
-/// index and `stays` says so. Returns whether an outer loop comes back to the inner loop's indices.
+/// Orders loops (step 4), of which there is at least one afterwards. The last one stays inside if `stays` says so, given
+/// whether another loop comes back to its indices. Returns whether an outer loop comes back to the inner loop's indices.
 #[inline]
-pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop) -> bool) -> bool {
+pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
     const LONG: usize = 64;
-    if loops.len() == 1 || (loops.iter().all(|l| l.index != 0) && loops.last().is_some_and(stays)) {
+    if loops.len() == 1 {
         return false;
     }
-    let inner = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d));
-    let Some(inner) = inner else {
+    let Some((last, others)) = loops.split_last() else {
         loops.push(Loop { n: 1, out: 0, data: 0, index: 0 });
         return false;
     };
+    let mut inner = others.len();
+    if !stays(last, others.iter().any(|l| l.index == 0)) {
+        inner = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d)).unwrap_or(inner);
+    }
     let inner = loops.remove(inner);
     let reuse = inner.index != 0 && loops.iter().any(|l| l.index == 0);
     if reuse {
@@ -158,7 +161,7 @@ mod tests {
             [l(2, 2520, 600, 0), l(3, 840, 200, 0), l(6, 140, 0, 7), l(7, 20, 0, 1), l(5, 4, 4, 0), l(4, 1, 1, 0)];
         let (mut loops, row) = fold(dims.into_iter());
         assert_eq!(row, 20);
-        assert!(arrange(&mut loops, |_| false));
+        assert!(arrange(&mut loops, |_, _| false));
         assert_eq!(loops.as_slice(), [l(6, 840, 200, 0), l(42, 20, 0, 1)]);
     }
 
@@ -194,33 +197,32 @@ mod tests {
     #[test]
     fn loops_that_move_the_index_go_outside_those_that_do_not() {
         let mut loops = Loops::from_slice(&[l(3, 4000, 900, 0), l(5, 800, 0, 999), l(100, 8, 0, 8)]);
-        assert!(arrange(&mut loops, |_| false));
+        assert!(arrange(&mut loops, |_, _| false));
         assert_eq!(loops.as_slice(), [l(5, 800, 0, 999), l(3, 4000, 900, 0), l(100, 8, 0, 8)]);
     }
 
     #[test]
     fn a_short_innermost_loop_gives_way_to_a_long_one() {
         let mut loops = Loops::from_slice(&[l(8192, 8, 0, 16), l(2, 4, 4, 8)]);
-        assert!(!arrange(&mut loops, |_| false));
+        assert!(!arrange(&mut loops, |_, _| false));
         assert_eq!(loops.as_slice(), [l(2, 4, 4, 8), l(8192, 8, 0, 16)]);
     }
 
     #[test]
     fn a_short_innermost_loop_that_is_worth_it_stays() {
-        let whole = [l(8192, 2, 100, 2), l(2, 1, 0, 1)];
-        let mut loops = Loops::from_slice(&whole);
-        assert!(!arrange(&mut loops, |inner| inner.n == 2));
-        assert_eq!(loops.as_slice(), whole);
-        // Not where a loop comes back to the indices.
-        let mut loops = Loops::from_slice(&[l(8192, 2, 100, 0), l(2, 1, 0, 1)]);
-        assert!(!arrange(&mut loops, |_| true));
-        assert_eq!(loops.as_slice(), [l(2, 1, 0, 1), l(8192, 2, 100, 0)]);
+        for outer_index in [2, 0] {
+            let whole = [l(8192, 2, 100, outer_index), l(2, 1, 0, 1)];
+            let mut loops = Loops::from_slice(&whole);
+            let comes_back = outer_index == 0;
+            assert_eq!(arrange(&mut loops, |inner, reuse| inner.n == 2 && reuse == comes_back), comes_back);
+            assert_eq!(loops.as_slice(), whole);
+        }
     }
 
     #[test]
     fn nothing_left_is_one_row() {
         let (mut loops, row) = fold([l(1, 4, 4, 8)].into_iter());
-        assert!(!arrange(&mut loops, |_| false));
+        assert!(!arrange(&mut loops, |_, _| false));
         assert_eq!((loops.as_slice(), row), ([l(1, 0, 0, 0)].as_slice(), 1));
     }
 }

@@ -36,6 +36,10 @@ pub(super) const PREFETCHED_FROM: usize = 256;
 const TABLE_FROM: usize = 64;
 /// Rows of a plane from which on vectors are worth setting up.
 const GATHER_FROM: usize = 8;
+/// The same for rows that would else be moved one by one, in one loop.
+const GATHER_ELEMENTS_FROM: usize = 32;
+/// The most bytes of a row for which indices are resolved again rather than walked along one by one.
+const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
 /// The least bytes of an output that is written past the caches (workload `gather/embedding_50257x768_8k`).
@@ -51,6 +55,33 @@ const FAR_AWAY: usize = 12 << 20;
 /// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
+
+/// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
+pub(crate) struct Short<'a> {
+    pub(crate) inner: &'a Loop,
+    pub(crate) loops: usize,
+    /// Whether another loop comes back to the same indices.
+    pub(crate) reuse: bool,
+    pub(crate) row: usize,
+    pub(crate) level: Level,
+    pub(crate) out_of_bounds: OutOfBounds,
+}
+
+impl Short<'_> {
+    /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
+    /// half to a tenth of the time that a loop with long steps takes. Where indices are used again, such a loop resolves
+    /// each but once, and copies: no worse for two indices, or for long rows.
+    pub(crate) fn stays(&self) -> bool {
+        let n = self.inner.n;
+        let one_pass = self.inner.data == 0 && has_one_pass(self.loops, self.out_of_bounds);
+        if self.reuse {
+            return one_pass && n > 2 && self.row <= SHORT_ROW;
+        }
+        let gathers = self.level.gathers() && matches!(self.row, 4 | 8) && n >= GATHER_FROM;
+        let elements = is_element(self.row) && ends(self.out_of_bounds) && n > 2;
+        one_pass || gathers || elements
+    }
+}
 
 /// A folded loop nest for which a method is to be chosen; it has rows to move.
 pub(crate) struct Nest<'a> {
@@ -111,13 +142,15 @@ impl Nest<'_> {
         let streams =
             self.bytes >= STREAMED_FROM && (self.row >= STREAMED_ROW || far_rows) && self.takes(Method::Streamed);
         let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);
+        let elements = self.are_elements();
+        let vectors = gathers && n >= if elements { GATHER_ELEMENTS_FROM } else { GATHER_FROM };
         match () {
             () if streams => Method::Streamed,
-            () if self.reused => Method::Blocks,
+            () if self.reused && (n >= FEW || !(self.has_one_pass() || vectors)) => Method::Blocks,
             () if prefetches => Method::Prefetched,
-            () if n <= FEW && (self.has_one_pass() || !gathers || n < GATHER_FROM) => Method::Direct,
+            () if n <= FEW && (self.has_one_pass() || !vectors) => Method::Direct,
             () if gathers => Method::Gathered,
-            () if self.are_elements_apart() => Method::Direct,
+            () if elements && !self.has_adjacent_indices() => Method::Direct,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
         }
@@ -183,11 +216,10 @@ impl Nest<'_> {
         self.is_dense() && has_one_pass(self.loops.len(), self.out_of_bounds)
     }
 
-    /// Whether rows are elements whose indices do not lie side by side: [`Method::Direct`] runs them one by one, where
-    /// others would resolve them one by one, and then move them.
-    fn are_elements_apart(&self) -> bool {
-        let is_element = self.row.is_power_of_two() && self.row <= MOST_ELEMENT;
-        is_element && self.components.len() == 1 && !self.has_adjacent_indices() && ends(self.out_of_bounds)
+    /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices do not lie side by
+    /// side, others would resolve them one by one, too, and then move the rows.
+    fn are_elements(&self) -> bool {
+        is_element(self.row) && self.components.len() == 1 && ends(self.out_of_bounds)
     }
 
     /// Whether the inner loop steps from one index to the next, if there are any.
@@ -269,16 +301,14 @@ fn has_one_pass(loops: usize, out_of_bounds: OutOfBounds) -> bool {
     loops <= 2 && ends(out_of_bounds)
 }
 
+/// Whether rows of so many bytes are moved as elements.
+fn is_element(row: usize) -> bool {
+    row.is_power_of_two() && row <= MOST_ELEMENT
+}
+
 /// Whether an index out of range is an error, or a row of zeros.
 fn ends(out_of_bounds: OutOfBounds) -> bool {
     matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero)
-}
-
-/// Whether the innermost loop, along which rows follow one another and their indices too, stays inside though another
-/// one is longer: where one pass runs along it, or vectors do, rows take half to a tenth of the time.
-pub(crate) fn stays_inside(inner: &Loop, loops: usize, row: usize, level: Level, out_of_bounds: OutOfBounds) -> bool {
-    let gathers = level.gathers() && matches!(row, 4 | 8) && inner.n >= GATHER_FROM;
-    gathers || (inner.data == 0 && has_one_pass(loops, out_of_bounds))
 }
 
 /// Bytes within which offsets of gathered rows lie: two of them add up in 32 bits.

@@ -12,7 +12,7 @@ use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, MOST_PREFETCHED, R
 use crate::plan::fold::{Loops, arrange, count, cut_walk, fold, gcd};
 use crate::plan::index::{Action, IndexPlan, IndexRequest};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
-use crate::plan::method::{Nest, arrange_panels, stays_inside};
+use crate::plan::method::{Nest, Short, arrange_panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
@@ -126,9 +126,10 @@ impl IndexPlan {
         (self.loops, elements) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
         let plain = lowered.axes.len() == 1 && request.converting.is_none();
         let (spec, loops, row) = (&self.spec, self.loops.len(), elements.saturating_mul(request.dtype.size()));
-        let stays = |inner: &Loop| {
+        let stays = |inner: &Loop, reuse| {
             let follow = inner.index == 1 && inner.out == elements as isize;
-            plain && follow && stays_inside(inner, loops, row, spec.level, spec.policy.out_of_bounds)
+            let nest = Short { inner, loops, reuse, row, level: spec.level, out_of_bounds: spec.policy.out_of_bounds };
+            plain && follow && nest.stays()
         };
         (elements, arrange(&mut self.loops, stays))
     }
