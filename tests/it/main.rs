@@ -28,6 +28,7 @@ mod regressions;
 mod resources;
 mod rows;
 mod scatter;
+mod short_loops;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
 mod tables;
