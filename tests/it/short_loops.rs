@@ -1,7 +1,7 @@
 //! Innermost loops of few rows: selections of a few elements of each row, gathers with batches, a few columns. The plan
 //! keeps them inside, where one pass, a loop over elements or a gather by vectors runs along them.
 
-use gather_core::{Element, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Par};
+use gather_core::{Element, Gather, GatherElements, GatherNd, Index, Layout, Level, OutOfBounds, Par, View};
 use gather_tests::oracle::{self, Dense};
 
 use crate::support::{RULES, available_levels, gathers, narrow, same, view};
@@ -26,6 +26,10 @@ fn check<T: Element + PartialEq + std::fmt::Debug, I: Index + TryFrom<i128>>(mak
         let matrix = Dense::from_fn(&[rows, dim], make);
         let trimmed = Dense::from_fn(&[9, dim, n + 1], make);
         let wide = Dense::from_fn(&[rows, dim, 3], make);
+        // Elements of several values, and data with gaps.
+        let pairs = Dense::from_fn(&[rows, dim, 2], make);
+        let gaps: Vec<T> = (0..2 * rows * dim).map(|at| make(at / 2)).collect();
+        let gaps = View::strided(&gaps, &[rows, dim], &[2 * dim as isize, 2], 0).unwrap();
         for bad in [0, 2] {
             let each = indices::<I>(&[rows, n], dim, bad);
             let middle = indices::<I>(&[8, 11, n], dim, bad);
@@ -37,15 +41,18 @@ fn check<T: Element + PartialEq + std::fmt::Debug, I: Index + TryFrom<i128>>(mak
                     oracle::gather_elements(&trimmed, &middle, 1, rules, &fill),
                     oracle::gather(&matrix, &each, 1, 1, rules, &fill),
                     oracle::gather(&wide, &each, 1, 1, rules, &fill),
+                    oracle::gather_elements(&matrix, &each, 1, rules, &fill),
+                    oracle::gather(&pairs, &each, 1, 1, rules, &fill),
                     oracle::gather(&matrix, &columns, 1, 0, rules, &fill),
                     oracle::gather(&wide, &columns, 1, 0, rules, &fill),
                 ];
-                for level in available_levels() {
+                let levels = available_levels().into_iter();
+                for (level, par) in levels.flat_map(|level| [Par::Seq, Par::Threads(3)].map(|par| (level, par))) {
                     let elements = GatherElements::torch(1).negative_index(negative).out_of_bounds(out_of_bounds);
-                    let elements = elements.level(level).par(Par::Seq);
+                    let elements = elements.level(level).par(par);
                     let gather = |batch| {
                         let op = Gather::openvino8(1, batch).negative_index(negative);
-                        op.out_of_bounds(out_of_bounds).level(level).par(Par::Seq)
+                        op.out_of_bounds(out_of_bounds).level(level).par(par)
                     };
                     let (each, middle, columns) = (narrow::<I>(&each), narrow::<I>(&middle), narrow::<I>(&columns));
                     let got = [
@@ -53,6 +60,8 @@ fn check<T: Element + PartialEq + std::fmt::Debug, I: Index + TryFrom<i128>>(mak
                         elements.run(&view(&trimmed), &view(&middle)),
                         gather(1).run(&view(&matrix), &view(&each)),
                         gather(1).run(&view(&wide), &view(&each)),
+                        elements.run(&gaps, &view(&each)),
+                        gather(1).run(&view(&pairs), &view(&each)),
                         gather(0).run(&view(&matrix), &view(&columns)),
                         gather(0).run(&view(&wide), &view(&columns)),
                     ];
@@ -127,6 +136,22 @@ fn the_greatest_indices_are_out_of_range() {
         }
     }
 }
+
+/// Elements of an axis beyond 32 bits, which lie on one another.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn elements_beyond_32_bits() {
+    let dim = 1i64 << 33;
+    let data = View::strided(&[7u32], &[dim as usize], &[0], 0).unwrap();
+    for level in available_levels() {
+        let op = Gather::new(0).level(level).out_of_bounds(OutOfBounds::Zero);
+        let picks = [0, -1, dim - 1, 1 << 32, dim, -dim - 1];
+        let got = op.run(&data, &View::new(&picks, &[6]).unwrap()).unwrap();
+        assert_eq!(got.as_slice(), [7, 7, 7, 7, 0, 0], "{level}");
+    }
+}
+
+gather_tests::needs_64_bits!(elements_beyond_32_bits);
 
 /// Which loop is the inner one, and what runs along it.
 #[test]

@@ -1,8 +1,9 @@
 //! The table of kernels: what the macro emits and plans look up.
 //!
 //! A row is a data type x index type x rank x operator x level. Rows are not stored one by one. Data types map to
-//! widths and index types to representations, and the gathers share their kernels, as the scatters do. The kernels stand
-//! in arrays ordered by width (not those of scatters), representation and rank, so that a row is found by arithmetic.
+//! widths and index types to representations, and the gathers share their kernels, as the scatters do. The kernels
+//! stand in arrays ordered by width (not those of scatters), representation and rank, so that a row is found by
+//! arithmetic.
 
 use gather_macros::limit;
 
@@ -90,7 +91,7 @@ pub struct IndexEntry {
     pub name: &'static str,
     /// The function.
     pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
-    /// What runs a few rows of a size in its place, in one pass; packed or not.
+    /// What runs rows of a size in its place, in one pass; packed or not.
     pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
 }
 

@@ -3,9 +3,9 @@
 //! 1. Dimensions of size 1 go.
 //! 2. Neighbours that are contiguous together in output, data and indices become one.
 //! 3. The innermost loop becomes a row where output and data are contiguous and the index does not move.
-//! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest, unless
-//!    a method does better along a short one. The loops that no index stride moves come next to it, so that they reuse
-//!    the indices resolved for them.
+//! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest,
+//!    unless a method does better along a short one. The loops that no index stride moves come next to it, so that
+//!    they reuse the indices resolved for them.
 //! 5. Inner loops that take long steps through data with one index are cut, where other indices reach the same lines.
 //!
 //! Contiguous Gather of any rank ends as at most batch x outer x indices with rows; GatherElements of equal shapes as
@@ -48,8 +48,9 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     (loops, row)
 }
 
-/// Orders loops (step 4), of which there is at least one afterwards. The last one stays inside if `stays` says so, given
-/// whether another loop comes back to its indices. Returns whether an outer loop comes back to the inner loop's indices.
+/// Orders loops (step 4), of which there is at least one afterwards. The last one stays inside if `stays` says so,
+/// given whether another loop comes back to its indices. Returns whether an outer loop comes back to the inner loop's
+/// indices.
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
     const LONG: usize = 64;

@@ -42,6 +42,9 @@ const GATHER_ELEMENTS_FROM: usize = 32;
 const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
+/// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
+/// (bench `short`).
+pub(super) const ONE_PASS_ROW: usize = 256;
 /// The least bytes of an output that is written past the caches (workload `gather/embedding_50257x768_8k`).
 const STREAMED_FROM: usize = 24 << 20;
 /// The least bytes of a row that is written past the caches.
@@ -69,8 +72,8 @@ pub(crate) struct Short<'a> {
 
 impl Short<'_> {
     /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
-    /// half to a tenth of the time that a loop with long steps takes. Where indices are used again, such a loop resolves
-    /// each but once, and copies: no worse for two indices, or for long rows.
+    /// half to a tenth of the time that a loop with long steps takes. But a loop that comes back to the same indices,
+    /// if it is the inner one, resolves each once, and copies: that is no worse for two indices, or for long rows.
     pub(crate) fn stays(&self) -> bool {
         let n = self.inner.n;
         let one_pass = self.inner.data == 0 && has_one_pass(self.loops, self.out_of_bounds);
@@ -205,7 +208,7 @@ impl Nest<'_> {
 
     /// Whether rows lie side by side in the output, and indices of one component too, and the inner loop does not
     /// move data; as a single row does.
-    pub(crate) fn is_dense(&self) -> bool {
+    fn is_dense(&self) -> bool {
         let inner = self.inner();
         let side_by_side = self.has_adjacent_indices() && inner.out == self.row as isize && inner.data == 0;
         self.components.len() == 1 && (side_by_side || inner.n == 1)
@@ -213,7 +216,8 @@ impl Nest<'_> {
 
     /// Whether [`Method::Direct`] resolves and moves the rows in one pass.
     pub(crate) fn has_one_pass(&self) -> bool {
-        self.is_dense() && has_one_pass(self.loops.len(), self.out_of_bounds)
+        let sees_loads = !self.is_far || self.row <= ONE_PASS_ROW;
+        self.is_dense() && sees_loads && has_one_pass(self.loops.len(), self.out_of_bounds)
     }
 
     /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices do not lie side by

@@ -9,8 +9,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// A few rows at a time are resolved in 64 bits and moved from where they lie. Takes any shape. Chosen for few
-    /// rows, and for axes beyond 32 bits.
+    /// Rows are resolved in 64 bits and moved from where they lie, one by one or a few at a time. Takes any shape.
+    /// Chosen for few rows or short inner loops, for elements whose indices lie apart, and for axes beyond 32 bits.
     Direct,
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
     /// them resolved. Takes axes within 32 bits.

@@ -50,8 +50,8 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
             return false;
         }
         moves.n = n;
-        // SAFETY: K1, K2, K4, K6 and K7 for these rows: every position is in range, or turned to 0. K8 asks for nothing:
-        // this is no map.
+        // SAFETY: K1, K2, K4, K6 and K7 for these rows: every position is in range, or turned to 0. K8 asks for
+        // nothing: this is no map.
         unsafe { move_fn(args, &moves) };
         // SAFETY: K1 and K6 for these rows.
         unsafe { block.fill(args, moves.out) };

@@ -9,13 +9,15 @@
 //!     move it
 //! ```
 //!
-//! Tuples, rows that do not lie side by side, indices that are clamped or wrapped, and long rows that are fetched ahead
-//! are resolved 64 at a time, and then moved; but for elements (`elements.rs`).
+//! Elements that do not lie side by side are resolved and moved one by one (`elements.rs`). Longer rows that do not,
+//! tuples, indices that are clamped or wrapped, and long rows that are fetched ahead are resolved 64 at a time, and
+//! then moved.
 
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
-use crate::kernels::bodies::{MoveFn, State, elements};
+use crate::kernels::bodies::elements::{self, PlaneFn};
+use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{CopyRow, FEW, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
@@ -40,7 +42,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         // SAFETY: the caller's promise.
         let done = unsafe { pass.run::<C, I>(&args.origin) };
         // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on::<I>(args, &args.origin, done, move_placed::<W, L>) } };
+        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
     }
     let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
     for _ in 0..outer.n {
@@ -48,7 +50,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         let done = unsafe { pass.run::<C, I>(&at) };
         if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on::<I>(args, &at, done, move_placed::<W, L>) };
+            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Error {
                 break;
             }
@@ -64,17 +66,37 @@ const OK: Outcome = Outcome { out_of_range: false };
 /// Runs the inner loop at a cursor from row `done` on, whose index is out of range.
 ///
 /// # Safety
-/// The kernel contract for the inner loop, and that of [`MovePlaced`].
-#[cold]
-#[inline(never)]
-unsafe fn go_on<I: Index>(args: &IndexArgs<'_>, at: &Cursor, done: usize, move_placed: MovePlaced) -> Outcome {
+/// The kernel contract for the inner loop.
+#[inline(always)]
+unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-        let (inner, at) = (args.inner(), at.skip(args.inner(), done));
-        let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
-        // SAFETY: the caller's promise, for what is left of the loop.
-        unsafe { planes::<I>(&mut State::new(&rest), &rest, &at, move_placed) };
+        // SAFETY: the caller's promise.
+        unsafe { fill_on::<I>(args, at, done, W::one_by_one::<I>(), move_placed::<W, L>) };
     }
     Outcome { out_of_range: true }
+}
+
+/// As [`go_on`], where rows out of range get the fill: by a loop over elements, or by what moves rows.
+///
+/// # Safety
+/// The kernel contract for the inner loop, that of [`PlaneFn`] and that of [`MovePlaced`].
+#[cold]
+#[inline(never)]
+unsafe fn fill_on<I: Index>(
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    done: usize,
+    elements: Option<PlaneFn>,
+    move_placed: MovePlaced,
+) {
+    let (inner, at) = (args.inner(), at.skip(args.inner(), done));
+    let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
+    match elements {
+        // SAFETY: the caller's promise, for what is left of the loop.
+        Some(one_by_one) => drop(unsafe { one_by_one(&rest, &at) }),
+        // SAFETY: as above.
+        None => unsafe { planes::<I>(&mut State::new(&rest), &rest, &at, move_placed) },
+    }
 }
 
 /// What one pass along the inner loop needs, read up front: otherwise the compiler reads it again after every store.
@@ -154,7 +176,7 @@ impl Pass {
 /// Rows of a constant size that are resolved before the first of them is moved.
 const GROUP: usize = 4;
 
-/// The body of [`Method::Direct`](crate::Method::Direct) where rows are resolved before they are moved.
+/// The body of [`Method::Direct`](crate::Method::Direct) where one pass does not do.
 ///
 /// # Safety
 /// As for [`Body`](super::Body).

@@ -1,4 +1,4 @@
-//! Elements one by one, wherever each lies: rows of up to 16 bytes under [`Method::Direct`](crate::Method::Direct).
+//! Elements one by one, wherever each lies: widths of up to 16 bytes under [`Method::Direct`](crate::Method::Direct).
 //!
 //! ```text
 //! for each element:
@@ -39,7 +39,7 @@ pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
 /// As for [`Body`](super::Body); there is one component, and the policy is `Error` or `Zero`.
 #[inline(never)]
 pub(crate) unsafe fn one_by_one<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    debug_assert_eq!((args.spec.row, args.spec.components.len()), (BYTES, 1), "K6, K9");
+    debug_assert!(args.spec.row == BYTES && takes(args), "K6, K9");
     let Component { dim, index: component, .. } = args.spec.components[0];
     let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
     let (outer, inner, stride, mut plane, mut missed) = (*args.outer(), *args.inner(), args.stride, *at, false);
@@ -71,8 +71,8 @@ pub(crate) unsafe fn one_by_one<const BYTES: usize, I: Index>(args: &IndexArgs<'
 /// [`one_by_one`] as the kernel of a plane.
 ///
 /// # Safety
-/// The kernel contract for the arguments; K9: there are one or two loops and one component, and the policy is `Error` or
-/// `Zero`.
+/// The kernel contract for the arguments; K9: there are one or two loops and one component, and the policy is `Error`
+/// or `Zero`.
 pub(crate) unsafe fn kernel<const BYTES: usize, I: Index>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     // SAFETY: the caller's promise.

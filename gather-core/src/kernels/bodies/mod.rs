@@ -2,11 +2,11 @@
 //! chosen.
 //!
 //! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
-//! choose another way.
+//! choose another way; but that `Direct` asks whether a loop over elements does.
 //!
 //! What depends on the index type and what depends on the width meet at a pointer, which is called once for many rows.
-//! So most methods cost a loop for each index type and level, and not for each width as well. `Gathered` and the kernels
-//! of one pass resolve and move in one loop, and have one for each.
+//! So most methods cost a loop for each index type and level, and not for each width as well. `Gathered` and the
+//! kernels of one pass resolve and move in one loop, and have one for each.
 
 mod blocks;
 mod chunks;
@@ -67,8 +67,8 @@ pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     }
 }
 
-/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for calls
-/// of few rows, which set up no state.
+/// The kernel that resolves rows of a size and moves them in one pass, for [`Method::Direct`] on one plane: for few
+/// rows, or few at a time, which set up no state.
 #[must_use]
 pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel {
     W::one_pass::<I, L::Plain>(size, packed)

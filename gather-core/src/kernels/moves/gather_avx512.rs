@@ -10,14 +10,15 @@
 //! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache
 //! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
 //!
-//! The last ones, fewer than sixteen, are loaded and stored by a mask. What follows an index out of range is moved by
-//! `gather_avx2.rs`.
+//! The last ones, fewer than sixteen, are loaded and stored by a mask. Rows out of range get the fill, where there is
+//! one; else what follows the first of them is moved by `gather_avx2.rs`.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
     _mm_insert_epi64, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
     _mm512_inserti32x4, _mm512_mask_storeu_epi32, _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32,
-    _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_maskz_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_setzero_si512,
+    _mm512_storeu_si512,
 };
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
@@ -26,7 +27,9 @@ use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::gather_avx2::fetch_later;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
+use crate::kernels::resolve::block::fill_row;
 use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
 
 /// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX-512, of rows of 4 and 8 bytes.
 ///
@@ -39,19 +42,31 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     for _ in 0..outer.n {
         fetch_later::<BYTES, I>(args, at, &outer);
-        let done = match (args.spec.packed, prefetches) {
-            // SAFETY: the caller's promise; the plan found the rows packed.
-            (true, false) => unsafe { sixteen.steps::<I, true, false>(args, at) },
-            // SAFETY: as above.
-            (true, true) => unsafe { sixteen.steps::<I, true, true>(args, at) },
-            // SAFETY: the caller's promise; K9: offsets in bytes fit in 32 bits.
-            (false, false) => unsafe { sixteen.steps::<I, false, false>(args, at) },
-            // SAFETY: as above.
-            (false, true) => unsafe { sixteen.steps::<I, false, true>(args, at) },
-        };
-        // SAFETY: the caller's promise, for the rows from `done` on.
-        if done < args.inner().n && unsafe { go_on::<BYTES, I>(args, at, done) } {
-            return true;
+        let mut done = 0;
+        while done < args.inner().n {
+            done = match (args.spec.packed, prefetches) {
+                // SAFETY: the caller's promise; the plan found the rows packed.
+                (true, false) => unsafe { sixteen.steps::<I, true, false>(args, at, done) },
+                // SAFETY: as above.
+                (true, true) => unsafe { sixteen.steps::<I, true, true>(args, at, done) },
+                // SAFETY: the caller's promise; K9: offsets in bytes fit in 32 bits.
+                (false, false) => unsafe { sixteen.steps::<I, false, false>(args, at, done) },
+                // SAFETY: as above.
+                (false, true) => unsafe { sixteen.steps::<I, false, true>(args, at, done) },
+            };
+            if done == args.inner().n {
+                break;
+            }
+            if args.spec.policy.out_of_bounds != OutOfBounds::Zero {
+                // SAFETY: the caller's promise, for the rows from `done` on.
+                if unsafe { go_on::<BYTES, I>(args, at, done) } {
+                    return true;
+                }
+                break;
+            }
+            // SAFETY: the caller's promise, for up to sixteen rows from `done` on.
+            unsafe { sixteen.step_with_fill::<I>(args, at, done) };
+            done += SIXTEEN;
         }
         at = at.step(&outer);
     }
@@ -97,8 +112,8 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         }
     }
 
-    /// Moves the rows of the inner loop at a cursor, sixteen a step and then the last ones, up to the first step with
-    /// an index that is out of range; returns how many.
+    /// Moves the rows of the inner loop at a cursor from row `first` on, a multiple of sixteen: sixteen a step and then
+    /// the last ones, up to the first step with an index that is out of range. Returns the first row that is left.
     ///
     /// # Safety
     /// As for [`gather`]; `PACKED` says whether the plan found the rows packed.
@@ -108,11 +123,12 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         &self,
         args: &IndexArgs<'_>,
         at: Cursor,
+        first: usize,
     ) -> usize {
         let index = at.index.wrapping_offset(self.component).cast::<I>();
         let next = if PREFETCH { next_slice(args, at, 0) } else { NextSlice::NONE };
         let (distance, n) = (args.spec.prefetch_distance, args.inner().n);
-        let (mut offset, mut done) = (self.offset, 0);
+        let (mut offset, mut done) = (self.offset_at(first), first);
         while n - done >= SIXTEEN {
             if PREFETCH {
                 next.fetch(done / STEP);
@@ -148,6 +164,7 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         let rows = lanes(n - done);
         // SAFETY: K3: the other indices.
         let positions = unsafe { self.bounds.resolve(index.wrapping_add(done), rows) };
+        // Lanes without a row have position 0.
         if _mm512_movepi32_mask(positions) != 0 {
             return done;
         }
@@ -158,18 +175,71 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         // SAFETY: as above. Lanes without a row have position 0, and offset 0: the first element of the axis, which has
         // one.
         let elements = unsafe { sixteen::<BYTES, PACKED>(at.data, offsets) };
-        let to = at.out.wrapping_add(done * BYTES);
-        if BYTES == 4 {
-            // SAFETY: K1: these rows.
-            unsafe { _mm512_mask_storeu_epi32(to.cast(), rows, elements[0]) };
-        } else {
-            // SAFETY: K1: those of these rows that are among the first eight.
-            unsafe { _mm512_mask_storeu_epi64(to.cast(), rows as u8, elements[0]) };
-            // SAFETY: K1: the others.
-            unsafe { _mm512_mask_storeu_epi64(to.wrapping_add(LINE).cast(), (rows >> 8) as u8, elements[1]) };
-        }
+        // SAFETY: K1: these rows.
+        unsafe { store_some::<BYTES>(at.out.wrapping_add(done * BYTES), rows, elements) };
         n
     }
+
+    /// Bytes of data from the first row to each of the sixteen from row `first` on, a multiple of sixteen.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    fn offset_at(&self, first: usize) -> __m512i {
+        _mm512_add_epi32(self.offset, _mm512_mullo_epi32(_mm512_set1_epi32((first / SIXTEEN) as i32), self.step))
+    }
+
+    /// Moves up to sixteen rows of the inner loop at a cursor from row `first` on, a multiple of sixteen. Those out of
+    /// range get the fill.
+    ///
+    /// # Safety
+    /// As for [`gather`] under `OutOfBounds::Zero`.
+    #[cold]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn step_with_fill<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) {
+        let rows = lanes((args.inner().n - first).min(SIXTEEN));
+        let index = at.index.wrapping_offset(self.component).cast::<I>().wrapping_add(first);
+        // SAFETY: K3: indices of the inner loop, which lie side by side.
+        let positions = unsafe { self.bounds.resolve(index, rows) };
+        let missed = _mm512_movepi32_mask(positions);
+        let inside = rows & !missed;
+        let elements = if args.spec.packed {
+            let offsets = _mm512_maskz_mov_epi32(inside, positions);
+            // SAFETY: K2 for rows inside, whose positions are in range. Other lanes have offset 0: the first element of
+            // the axis, which has one.
+            unsafe { sixteen::<BYTES, true>(at.data, offsets) }
+        } else {
+            let from_first = _mm512_mullo_epi32(positions, self.stride);
+            let offsets = _mm512_maskz_add_epi32(inside, from_first, self.offset_at(first));
+            // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
+            unsafe { sixteen::<BYTES, false>(at.data, offsets) }
+        };
+        let to = at.out.wrapping_add(first * BYTES);
+        // SAFETY: K1 and K4: some of the rows.
+        unsafe { store_some::<BYTES>(to, inside, elements) };
+        let mut left = missed;
+        while left != 0 {
+            // SAFETY: K1 and K6: a row. Lanes without one are not missed.
+            unsafe { fill_row(args, to.wrapping_add(left.trailing_zeros() as usize * BYTES)) };
+            left &= left - 1;
+        }
+    }
+}
+
+/// Stores those of sixteen elements of `BYTES` bytes that a mask names.
+///
+/// # Safety
+/// As many may be written at their places from `to` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn store_some<const BYTES: usize>(to: *mut u8, rows: u16, elements: [__m512i; 2]) {
+    if BYTES == 4 {
+        // SAFETY: the caller's promise.
+        return unsafe { _mm512_mask_storeu_epi32(to.cast(), rows, elements[0]) };
+    }
+    // SAFETY: the caller's promise, for the first eight.
+    unsafe { _mm512_mask_storeu_epi64(to.cast(), rows as u8, elements[0]) };
+    // SAFETY: as above, the other eight.
+    unsafe { _mm512_mask_storeu_epi64(to.wrapping_add(LINE).cast(), (rows >> 8) as u8, elements[1]) };
 }
 
 /// Sixteen elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the

@@ -10,7 +10,7 @@
 //!
 //! A row is taken vector by vector. The last one ends with the last column. So it may share columns with the one before
 //! it, which then are summed up twice, each in a place of its own, and no columns are left for shorter vectors. Columns
-//! that are fewer than a vector has are taken one by one.
+//! that are fewer than a vector has are left to the scalar level, and there taken one by one.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -191,7 +191,7 @@ const fn vector_of<S: Step>(bytes: usize) -> usize {
     if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
 }
 
-/// The scalar level of a batch, which columns that are fewer than a vector have at every level.
+/// The scalar level of a batch. It reduces columns that are fewer than a vector of AVX2 at that level, too.
 ///
 /// # Safety
 /// As for [`BatchFn`], for the type of the reduction.
@@ -212,7 +212,7 @@ unsafe fn batch_scalar<S: Step>(batch: &Batch<'_>) {
 #[target_feature(enable = "avx2")]
 unsafe fn batch_avx2<S: Step>(batch: &Batch<'_>) {
     if batch.columns < const { vector_of::<S>(VECTOR) } {
-        // SAFETY: the caller's promise. Such columns are taken one by one, which AVX2 does no better.
+        // SAFETY: the caller's promise. The scalar level has shorter vectors.
         return unsafe { batch_scalar::<S>(batch) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.

@@ -133,7 +133,7 @@ const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<I
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
 unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step<Item = T, Sum = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
-        // SAFETY: the caller's promise. Such columns are taken one by one, which AVX2 does no better.
+        // SAFETY: the caller's promise. The scalar level has shorter vectors.
         return unsafe { in_memory::scalar::<M>(bag) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.

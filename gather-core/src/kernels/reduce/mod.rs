@@ -6,8 +6,8 @@
 //!
 //! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
 //! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
-//! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index type,
-//! rank and level; it does not depend on the width of rows. The body hands resolved rows to a [`Sink`], which
+//! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index
+//! type, rank and level; it does not depend on the width of rows. The body hands resolved rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise;

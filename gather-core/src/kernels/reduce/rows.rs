@@ -6,9 +6,9 @@
 //!     for each line's worth of its elements:    load both ends, combine, store
 //! ```
 //!
-//! A line's worth of elements is combined by value, in a form that compilers vectorise for each level: no store stands
-//! between its loads, so that nothing has to be known about where the other end lies. Rows that go to the same place
-//! follow one another, so that each sees what the one before has left.
+//! A line's worth of elements (a vector's at the scalar level of x86-64) is combined by value, in a form that compilers
+//! vectorise for each level: no store stands between its loads, so that nothing has to be known about where the other
+//! end lies. Rows that go to the same place follow one another, so that each sees what the one before has left.
 
 use core::marker::PhantomData;
 
@@ -89,10 +89,10 @@ pub(crate) const fn reduce<C: Combine>() -> ByLevel<ReduceFn> {
     by_level!(reduce_scalar::<C>, reduce_avx2::<C>)
 }
 
-/// Bytes of elements that the scalar level combines at a time: a vector where there is another level, which has a line.
+/// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
 const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
-/// The scalar level of a reduction, which rows of one element have at every level.
+/// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
 ///
 /// # Safety
 /// As for [`ReduceFn`], for the type of the reduction.
@@ -115,8 +115,8 @@ unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
 #[target_feature(enable = "avx2")]
 unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
     let (elements, row) = (job.elements, job.these.rows.row);
-    if elements == 1 {
-        // SAFETY: the caller's promise.
+    if elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
+        // SAFETY: the caller's promise. AVX2 does no better by single elements.
         return unsafe { reduce_scalar::<C>(job) };
     }
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");

@@ -98,7 +98,8 @@ impl Bounds {
         }
     }
 
-    /// The positions of the indices of a mask at `index`, in order; those of the other lanes are anything.
+    /// The positions of the indices of a mask at `index`, in order; those of the other lanes are 0, which every axis
+    /// has.
     ///
     /// # Safety
     /// `index` reaches the indices of the mask, at any alignment.

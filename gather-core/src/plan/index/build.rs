@@ -40,9 +40,6 @@ const PREFETCH_FROM: usize = 1 << 20;
 /// Bytes of data from which on rows are fetched ahead: the processor hides the latency of nearer ones by
 /// itself (bench `short`).
 const FAR: usize = 4 << 20;
-/// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
-/// (bench `short`).
-pub(super) const ONE_PASS_ROW: usize = 256;
 /// Bytes of a row from which on it is fetched ahead.
 const PREFETCHED_ROW: usize = 32;
 
@@ -187,8 +184,7 @@ impl IndexPlan {
             self.spec.next_slice_bytes = self.next_slice_bytes();
             self.spec.prefetch_distance = self.prefetch_distance(is_far, reach);
         }
-        let one_pass =
-            method == Method::Direct && one_pass && (self.spec.prefetch_distance == 0 || row <= ONE_PASS_ROW);
+        let one_pass = method == Method::Direct && one_pass;
         (self.kernel_name, self.kernel) = match request.converting {
             Some(map) => ("map", (map.kernel)(level, method)),
             None => {

@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 
 use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, Loop, RowSize};
 use crate::plan::index::IndexRequest;
-use crate::plan::index::build::{ONE_PASS_ROW, far_rows_ahead};
+use crate::plan::index::build::far_rows_ahead;
 use crate::plan::lowered::Axis;
+use crate::plan::method::ONE_PASS_ROW;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::ElementBytes;
