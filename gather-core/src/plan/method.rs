@@ -38,7 +38,7 @@ const TABLE_FROM: usize = 64;
 const GATHER_FROM: usize = 8;
 /// The same for rows that would else be moved one by one, in one loop.
 const GATHER_ELEMENTS_FROM: usize = 32;
-/// The most bytes of a row for which indices are resolved again rather than walked along one by one.
+/// The most bytes of a row for which a short loop in one pass is better than a long one in blocks.
 const SHORT_ROW: usize = 256;
 /// Bytes of data from which on rows of 12 bytes are resolved and moved in one loop (bench `matrix`).
 const GATHER_12_FROM: usize = 6 << 20;
@@ -73,12 +73,14 @@ pub(crate) struct Short<'a> {
 impl Short<'_> {
     /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
     /// half to a tenth of the time that a loop with long steps takes. But a loop that comes back to the same indices,
-    /// if it is the inner one, resolves each once, and copies: that is no worse for two indices, or for long rows.
+    /// if it is the inner one, resolves each once, and copies: that is no worse for two indices. Long rows are fetched
+    /// ahead, or written past the caches, along a long loop.
     pub(crate) fn stays(&self) -> bool {
         let n = self.inner.n;
-        let one_pass = self.inner.data == 0 && has_one_pass(self.loops, self.out_of_bounds);
+        let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
+        let one_pass = is_plain && has_one_pass(self.loops, self.out_of_bounds);
         if self.reuse {
-            return one_pass && n > 2 && self.row <= SHORT_ROW;
+            return one_pass && n > 2;
         }
         let gathers = self.level.gathers() && matches!(self.row, 4 | 8) && n >= GATHER_FROM;
         let elements = is_element(self.row) && ends(self.out_of_bounds) && n > 2;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each sixteen indices:
-//!     resolve them in a register                          (one out of range: go on as at the level AVX2)
+//!     resolve them in a register                          (one out of range: blend the fill in, or go on with AVX2)
 //!     take their offsets out of it, load each element     (no gather instruction)
 //!     put the elements together in registers, store them
 //! ```
@@ -16,9 +16,9 @@
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
     _mm_insert_epi64, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
-    _mm512_inserti32x4, _mm512_mask_storeu_epi32, _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32,
-    _mm512_maskz_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_setzero_si512,
-    _mm512_storeu_si512,
+    _mm512_inserti32x4, _mm512_mask_mov_epi32, _mm512_mask_mov_epi64, _mm512_mask_storeu_epi32,
+    _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32, _mm512_maskz_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
@@ -27,7 +27,6 @@ use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::gather_avx2::fetch_later;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
-use crate::kernels::resolve::block::fill_row;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -200,8 +199,7 @@ impl<const BYTES: usize> Sixteen<BYTES> {
         let index = at.index.wrapping_offset(self.component).cast::<I>().wrapping_add(first);
         // SAFETY: K3: indices of the inner loop, which lie side by side.
         let positions = unsafe { self.bounds.resolve(index, rows) };
-        let missed = _mm512_movepi32_mask(positions);
-        let inside = rows & !missed;
+        let inside = rows & !_mm512_movepi32_mask(positions);
         let elements = if args.spec.packed {
             let offsets = _mm512_maskz_mov_epi32(inside, positions);
             // SAFETY: K2 for rows inside, whose positions are in range. Other lanes have offset 0: the first element of
@@ -213,15 +211,17 @@ impl<const BYTES: usize> Sixteen<BYTES> {
             // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
             unsafe { sixteen::<BYTES, false>(at.data, offsets) }
         };
-        let to = at.out.wrapping_add(first * BYTES);
-        // SAFETY: K1 and K4: some of the rows.
-        unsafe { store_some::<BYTES>(to, inside, elements) };
-        let mut left = missed;
-        while left != 0 {
-            // SAFETY: K1 and K6: a row. Lanes without one are not missed.
-            unsafe { fill_row(args, to.wrapping_add(left.trailing_zeros() as usize * BYTES)) };
-            left &= left - 1;
-        }
+        let mut fill = [0u8; 8];
+        fill.chunks_exact_mut(args.spec.fill.len()).for_each(|part| part.copy_from_slice(&args.spec.fill));
+        let fill = _mm512_set1_epi64(i64::from_ne_bytes(fill));
+        let filled = if BYTES == 4 {
+            [_mm512_mask_mov_epi32(fill, inside, elements[0]), fill]
+        } else {
+            let halves = [inside as u8, (inside >> 8) as u8];
+            [_mm512_mask_mov_epi64(fill, halves[0], elements[0]), _mm512_mask_mov_epi64(fill, halves[1], elements[1])]
+        };
+        // SAFETY: K1 and K4: these rows.
+        unsafe { store_some::<BYTES>(at.out.wrapping_add(first * BYTES), rows, filled) };
     }
 }
 
