@@ -16,7 +16,7 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
-use crate::kernels::bodies::elements::{self, PlaneFn};
+use crate::kernels::bodies::elements;
 use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{CopyRow, FEW, PlacedRows, Sources};
@@ -42,7 +42,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         // SAFETY: the caller's promise.
         let done = unsafe { pass.run::<C, I>(&args.origin) };
         // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on::<W, I, L>(args, &args.origin, done) } };
+        return if done == pass.n { OK } else { unsafe { go_on(args, &args.origin, done, rest::<W, I, L>) } };
     }
     let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
     for _ in 0..outer.n {
@@ -50,7 +50,7 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
         let done = unsafe { pass.run::<C, I>(&at) };
         if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on::<W, I, L>(args, &at, done) };
+            outcome = unsafe { go_on(args, &at, done, rest::<W, I, L>) };
             if args.spec.policy.out_of_bounds == OutOfBounds::Error {
                 break;
             }
@@ -63,39 +63,38 @@ pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACK
 /// Every index was in range.
 const OK: Outcome = Outcome { out_of_range: false };
 
+/// Runs what is left of a loop.
+///
+/// # Safety
+/// The kernel contract for the loop.
+type RestFn = unsafe fn(&IndexArgs<'_>, &Cursor);
+
 /// Runs the inner loop at a cursor from row `done` on, whose index is out of range.
 ///
 /// # Safety
-/// The kernel contract for the inner loop.
-#[inline(always)]
-unsafe fn go_on<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize) -> Outcome {
+/// The kernel contract for the inner loop, and that of [`RestFn`].
+#[cold]
+#[inline(never)]
+unsafe fn go_on(args: &IndexArgs<'_>, at: &Cursor, done: usize, rest: RestFn) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-        // SAFETY: the caller's promise.
-        unsafe { fill_on::<I>(args, at, done, W::one_by_one::<I>(), move_placed::<W, L>) };
+        let (inner, at) = (args.inner(), at.skip(args.inner(), done));
+        let args = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
+        // SAFETY: the caller's promise, for what is left of the loop.
+        unsafe { rest(&args, &at) };
     }
     Outcome { out_of_range: true }
 }
 
-/// As [`go_on`], where rows out of range get the fill: by a loop over elements, or by what moves rows.
+/// As [`RestFn`]: by a loop over elements, or by what moves rows.
 ///
 /// # Safety
-/// The kernel contract for the inner loop, that of [`PlaneFn`] and that of [`MovePlaced`].
-#[cold]
-#[inline(never)]
-unsafe fn fill_on<I: Index>(
-    args: &IndexArgs<'_>,
-    at: &Cursor,
-    done: usize,
-    elements: Option<PlaneFn>,
-    move_placed: MovePlaced,
-) {
-    let (inner, at) = (args.inner(), at.skip(args.inner(), done));
-    let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
-    match elements {
-        // SAFETY: the caller's promise, for what is left of the loop.
-        Some(one_by_one) => drop(unsafe { one_by_one(&rest, &at) }),
-        // SAFETY: as above.
-        None => unsafe { planes::<I>(&mut State::new(&rest), &rest, &at, move_placed) },
+/// As there.
+unsafe fn rest<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) {
+    match W::one_by_one::<I>() {
+        // SAFETY: the caller's promise.
+        Some(one_by_one) => drop(unsafe { one_by_one(args, at) }),
+        // SAFETY: the caller's promise.
+        None => unsafe { planes::<I>(&mut State::new(args), args, at, move_placed::<W, L>) },
     }
 }
 
