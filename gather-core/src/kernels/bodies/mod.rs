@@ -13,6 +13,7 @@ mod chunks;
 mod direct;
 pub(crate) mod elements;
 mod gathered;
+mod one_pass;
 mod prefetched;
 mod scattered;
 mod strided;
@@ -20,7 +21,8 @@ mod strided;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
-pub(crate) use direct::{direct_converted, fill_plane, one_pass};
+pub(crate) use direct::{direct_converted, fill_plane};
+pub(crate) use one_pass::one_pass;
 pub use scattered::scatter_body;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
