@@ -33,7 +33,7 @@ stop_where_something_is_missing() {
 }
 
 # What reads sources or runs cargo, here and there alike.
-skip=(--skip ui:: --skip audit:: --skip layers:: --skip packages::)
+skip=(--skip audit:: --skip layers:: --skip packages::)
 # What takes long under an emulator.
 slow=(--skip exhaustive:: --skip big_calls --skip h18_)
 

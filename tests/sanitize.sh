@@ -25,7 +25,7 @@ chosen=("${@:2}")
 sanitized() {
     local sanitizer="$1" flags=("${@:2}")
     RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked \
-        -p gather-core -p gather-tests --lib --test it --target "$target" --target-dir "$folder/$sanitizer" -- --skip ui:: "${chosen[@]}"
+        -p gather-core -p gather-tests --lib --test it --target "$target" --target-dir "$folder/$sanitizer" -- "${chosen[@]}"
 }
 
 address() {
@@ -61,7 +61,7 @@ miri() {
 i686() {
     local target="i686-unknown-linux-musl"
     CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld cargo test --locked -p gather-core -p gather-tests --lib --tests \
-        --target "$target" --target-dir "$folder/i686" -- --skip ui:: "${chosen[@]}"
+        --target "$target" --target-dir "$folder/i686" -- "${chosen[@]}"
 }
 
 case "$what" in

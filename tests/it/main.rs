@@ -32,7 +32,6 @@ mod short_loops;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
 mod tables;
-mod ui;
 mod views;
 mod will_need;
 
