@@ -22,6 +22,7 @@ mod reduce;
 #[cfg(test)]
 mod snapshots;
 mod specialize;
+mod value;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 

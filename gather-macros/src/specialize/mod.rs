@@ -7,6 +7,7 @@
 mod check;
 mod emit;
 mod known;
+mod number;
 mod parse;
 mod set;
 mod shapes;

@@ -8,7 +8,8 @@ use crate::ctxt::Ctxt;
 use crate::name::readable;
 use crate::specialize::check::{Attributes, Checked, Given};
 use crate::specialize::known::{self, Op, OutOfBounds, Preset};
-use crate::specialize::parse::{Number, Tensor};
+use crate::specialize::number::Number;
+use crate::specialize::parse::Tensor;
 
 /// The attributes of an operator; `None` after reporting those that do not fit.
 pub(crate) fn attributes(
