@@ -1,32 +1,31 @@
-//! Resolving and moving rows of 4, 8 and 12 bytes in one loop with AVX2, the first two by `vpgatherdd` and
-//! `vpgatherdq`.
+//! Resolving and moving rows of 4, 8 and 12 bytes in one loop with AVX2, eight at a time.
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
-//! eight indices are resolved in a register, and data is gathered by that register: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero`
-//! the gather instruction masks it off and keeps the fill (rows of 12 bytes are then moved one by one), and under
-//! `OutOfBounds::Wrap` it is taken modulo the size of the axis.
+//! eight indices are resolved in a register, and their offsets are taken out of it: the processor overlaps the next
+//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` its row becomes the
+//! fill (rows of 12 bytes are then moved one by one), and under `OutOfBounds::Wrap` it is taken modulo the size of the
+//! axis.
 //!
 //! One call runs a whole plane, so that loads do not run out at the end of each inner loop.
 //!
-//! Rows of 12 bytes (three `f32`) are moved one by one, their positions taken out of the vector by shuffles. The loop
-//! must not write to the stack, which would slow it down.
+//! Elements of 4 and 8 bytes are loaded one by one, put together in registers (`loads.rs`) and stored at once. Rows of
+//! 12 bytes (three `f32`) are moved one by one. The loop must not write to the stack, which would slow it down.
 //!
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128,
-    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_mask_i32gather_epi32,
-    _mm256_mask_i32gather_epi64, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256,
-    _mm256_storeu_si256, _mm256_xor_si256,
+    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_castsi256_si128, _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_mullo_epi32,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_srai_epi32, _mm256_storeu_si256,
 };
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
+use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::avx2::{Bounds, EIGHT, both_negative, in_order, is_split, load, negative_lanes};
+use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, negative_lanes};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -66,8 +65,8 @@ pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: Bounds,
-    /// Negative in lanes that must be in range: in none where the fill takes their place.
-    required: __m256i,
+    /// Whether the fill takes the place of rows out of range.
+    fills: bool,
     fill: [u8; BYTES],
     filled: __m256i,
     stride: __m256i,
@@ -90,7 +89,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         Inner {
             component,
             bounds: Bounds::of(&job),
-            required: _mm256_set1_epi32(if matches!(BYTES, 4 | 8) && zero { 0 } else { -1 }),
+            fills: matches!(BYTES, 4 | 8) && zero,
             filled: spread(fill),
             fill,
             stride: _mm256_set1_epi32(args.stride as i32),
@@ -167,13 +166,16 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             }
             // SAFETY: K3: eight of the `n` indices, which lie side by side.
             let resolved = unsafe { self.resolve(index.wrapping_add(step * EIGHT)) };
-            if both_negative(resolved, self.required) {
+            if negative_lanes(resolved) == 0 {
+                // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
+                // and K9 that other offsets fit in 32 bits.
+                unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
+            } else if self.fills {
+                // SAFETY: as above, for rows whose positions are not negative.
+                unsafe { self.fill_eight::<PACKED>(at, step, resolved, offset) };
+            } else {
                 return step;
             }
-            // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range where they are not negative. None is
-            // negative where `required` covers every lane, as it does for rows that are not filled here. `PACKED` is
-            // the caller's promise, and K9 that other offsets fit in 32 bits.
-            unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
             offset = _mm256_add_epi32(offset, self.step);
         }
         steps
@@ -198,12 +200,18 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         if is_split::<I>() { in_order(resolved) } else { resolved }
     }
 
-    /// Moves the eight rows of a step to their positions; those that are negative become the fill if rows are of 4 or
-    /// 8 bytes.
+    /// Where the eight rows of a step lie, in elements where `PACKED` and else in bytes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn offsets<const PACKED: bool>(&self, positions: __m256i, offset: __m256i) -> __m256i {
+        if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) }
+    }
+
+    /// Moves the eight rows of a step.
     ///
     /// # Safety
-    /// K1, K2 and K4 for the rows, whose positions are in range, or negative if rows are of 4 or 8 bytes; `PACKED` says
-    /// whether the plan found the rows packed, and else offsets of data fit in 32 bits.
+    /// K1, K2 and K4 for the rows, whose positions are in range; `PACKED` says whether the plan found the rows packed,
+    /// and else offsets of data fit in 32 bits.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn move_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
@@ -212,11 +220,37 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             // SAFETY: the caller's promise: rows of other sizes are packed.
             return unsafe { move_one_by_one::<BYTES>(at.data, positions, to) };
         }
-        let offsets =
-            if PACKED { positions } else { _mm256_add_epi32(_mm256_mullo_epi32(positions, self.stride), offset) };
-        let inside = _mm256_xor_si256(positions, _mm256_set1_epi32(-1));
+        let offsets = self.offsets::<PACKED>(positions, offset);
         // SAFETY: the caller's promise.
-        unsafe { gather_eight::<BYTES, PACKED>(at.data, offsets, inside, self.filled, to) };
+        let elements = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
+        // SAFETY: the caller's promise.
+        unsafe { store_eight::<BYTES>(to, elements) };
+    }
+
+    /// As [`move_eight`](Self::move_eight), for elements of 4 and 8 bytes. Rows whose positions are negative become the
+    /// fill.
+    ///
+    /// # Safety
+    /// As for [`move_eight`](Self::move_eight), for positions that are in range or negative.
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    unsafe fn fill_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
+        let outside = _mm256_srai_epi32::<31>(positions);
+        let offsets = _mm256_andnot_si256(outside, self.offsets::<PACKED>(positions, offset));
+        // SAFETY: the caller's promise. Lanes outside have offset 0: the first element of the axis, which has one.
+        let elements = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
+        let lanes = if BYTES == 4 {
+            [outside; 2]
+        } else {
+            let halves = [_mm256_castsi256_si128(outside), _mm256_extracti128_si256::<1>(outside)];
+            [_mm256_cvtepi32_epi64(halves[0]), _mm256_cvtepi32_epi64(halves[1])]
+        };
+        let filled = [
+            _mm256_blendv_epi8(elements[0], self.filled, lanes[0]),
+            _mm256_blendv_epi8(elements[1], self.filled, lanes[1]),
+        ];
+        // SAFETY: the caller's promise.
+        unsafe { store_eight::<BYTES>(at.out.wrapping_add(step * EIGHT * BYTES), filled) };
     }
 
     /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
@@ -338,62 +372,16 @@ pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
         return unsafe { moves::move_fixed::<BYTES>(job) };
     }
     let steps = job.n / EIGHT;
-    let (all, none) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
     for step in 0..steps {
         job.next.fetch(step);
         // SAFETY: eight of the `n` positions.
         let positions = unsafe { _mm256_loadu_si256(job.positions.wrapping_add(step * EIGHT).cast()) };
         let to = job.out.wrapping_add(step * EIGHT * BYTES);
         // SAFETY: K1 and K2: eight rows, whose positions are in range.
-        unsafe { gather_eight::<BYTES, true>(job.data, positions, all, none, to) };
+        let elements = unsafe { eight::<BYTES, true>(job.data, positions) };
+        // SAFETY: as above.
+        unsafe { store_eight::<BYTES>(to, elements) };
     }
     // SAFETY: the caller's promise, for what is left.
     unsafe { moves::move_fixed::<BYTES>(&MoveJob { next: NextSlice::NONE, ..job.from(steps * EIGHT) }) }
-}
-
-/// Gathers eight elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: those whose lanes
-/// are negative in `inside`. The others get what `instead` holds.
-///
-/// # Safety
-/// The elements inside may be read, and eight may be written at `to`.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn gather_eight<const BYTES: usize, const PACKED: bool>(
-    data: *const u8,
-    offsets: __m256i,
-    inside: __m256i,
-    instead: __m256i,
-    to: *mut u8,
-) {
-    if BYTES == 4 {
-        let elements = if PACKED {
-            // SAFETY: the caller's promise.
-            unsafe { _mm256_mask_i32gather_epi32::<4>(instead, data.cast(), offsets, inside) }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { _mm256_mask_i32gather_epi32::<1>(instead, data.cast(), offsets, inside) }
-        };
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_storeu_si256(to.cast(), elements) };
-        return;
-    }
-    for half in 0..2 {
-        let (offsets, inside) = (half_of(offsets, half), _mm256_cvtepi32_epi64(half_of(inside, half)));
-        let elements = if PACKED {
-            // SAFETY: the caller's promise, for four of the elements.
-            unsafe { _mm256_mask_i32gather_epi64::<8>(instead, data.cast(), offsets, inside) }
-        } else {
-            // SAFETY: as above.
-            unsafe { _mm256_mask_i32gather_epi64::<1>(instead, data.cast(), offsets, inside) }
-        };
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(to.wrapping_add(half * 32).cast(), elements) };
-    }
-}
-
-/// The lower or the upper four of eight lanes.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn half_of(lanes: __m256i, half: usize) -> __m128i {
-    if half == 0 { _mm256_castsi256_si128(lanes) } else { _mm256_extracti128_si256::<1>(lanes) }
 }

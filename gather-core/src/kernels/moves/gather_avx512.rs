@@ -7,15 +7,11 @@
 //!     put the elements together in registers, store them
 //! ```
 //!
-//! On the machines that were measured, sixteen loads take less time than a gather instruction, in the first-level cache
-//! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
-//!
 //! The last ones, fewer than sixteen, are loaded and stored by a mask. Rows out of range get the fill, where there is
 //! one; else what follows the first of them is moved by `gather_avx2.rs`.
 
 use core::arch::x86_64::{
-    __m128i, __m512i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
-    _mm_insert_epi64, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
+    __m128i, __m512i, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
     _mm512_inserti32x4, _mm512_mask_mov_epi32, _mm512_mask_mov_epi64, _mm512_mask_storeu_epi32,
     _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32, _mm512_maskz_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32,
     _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
@@ -25,6 +21,7 @@ use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::gather_avx2::fetch_later;
+use crate::kernels::moves::loads::four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
 use crate::types::index::Index;
@@ -259,7 +256,7 @@ unsafe fn sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, offse
     let mut parts = [[_mm_setzero_si128(); 2]; 4];
     for (part, quarter) in parts.iter_mut().zip(quarters) {
         // SAFETY: the caller's promise, for four of the elements.
-        *part = unsafe { load_four::<BYTES, PACKED>(data, quarter) };
+        *part = unsafe { four::<BYTES, PACKED>(data, quarter) };
     }
     let [[a, b], [c, d], [e, f], [g, h]] = parts;
     if BYTES == 4 {
@@ -275,41 +272,4 @@ unsafe fn sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, offse
 fn joined([a, b, c, d]: [__m128i; 4]) -> __m512i {
     let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(a), b);
     _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(low, c), d)
-}
-
-/// Four elements of `BYTES` bytes at offsets, as for [`sixteen`]: in the first of the vectors, or in both where
-/// elements have 8 bytes.
-///
-/// # Safety
-/// The elements may be read.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn load_four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
-    let pairs = [_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets)];
-    let element = |i: usize| {
-        let offset = if i.is_multiple_of(2) { pairs[i / 2] as i32 as isize } else { (pairs[i / 2] >> 32) as isize };
-        data.wrapping_offset(if PACKED { offset * BYTES as isize } else { offset })
-    };
-    if BYTES == 4 {
-        // SAFETY: the caller's promise, for the first element, at any alignment.
-        let first = unsafe { element(0).cast::<i32>().read_unaligned() };
-        // SAFETY: as above, for the second.
-        let second = unsafe { element(1).cast::<i32>().read_unaligned() };
-        // SAFETY: as above, for the third.
-        let third = unsafe { element(2).cast::<i32>().read_unaligned() };
-        // SAFETY: as above, for the fourth.
-        let fourth = unsafe { element(3).cast::<i32>().read_unaligned() };
-        let low = _mm_insert_epi32::<1>(_mm_cvtsi32_si128(first), second);
-        return [_mm_insert_epi32::<3>(_mm_insert_epi32::<2>(low, third), fourth), _mm_setzero_si128()];
-    }
-    // SAFETY: the caller's promise, for the first element, at any alignment.
-    let first = unsafe { element(0).cast::<i64>().read_unaligned() };
-    // SAFETY: as above, for the second.
-    let second = unsafe { element(1).cast::<i64>().read_unaligned() };
-    // SAFETY: as above, for the third.
-    let third = unsafe { element(2).cast::<i64>().read_unaligned() };
-    // SAFETY: as above, for the fourth.
-    let fourth = unsafe { element(3).cast::<i64>().read_unaligned() };
-    let low = _mm_insert_epi64::<1>(_mm_cvtsi64_si128(first), second);
-    [low, _mm_insert_epi64::<1>(_mm_cvtsi64_si128(third), fourth)]
 }

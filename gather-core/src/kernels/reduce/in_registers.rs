@@ -1,8 +1,10 @@
-//! Sums in registers: for reductions of floats by vectors.
+//! Sums in registers: for the sums, means and greatest values of floats, by vectors.
 //!
 //! A panel is a number of vectors of sums that the compiler knows, so that all loops but that over rows are unrolled.
 //! There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel end with
 //! the last column, and share columns with those before them.
+//!
+//! These are the reductions of embedding bags. Others, which are rare, are left to `in_memory`.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -12,7 +14,7 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::in_memory;
-use crate::kernels::reduce::number::{Add, Average, Max, Mean, Min, Number, Ordered};
+use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::kernels::reduce::step::{Plain, Step, Weighted};
 use crate::kernels::reduce::vectors::Vector;
 use crate::types::element::Element;
@@ -67,25 +69,17 @@ impl<V: Vector<Item: Number>> VectorStep<V> for Weighted<Add<V::Item>> {
     }
 }
 
-macro_rules! selections {
-    ($($name:ident: $how:ident;)*) => {$(
-        impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<$name<V::Item>> {
-            #[inline(always)]
-            unsafe fn first_of(row: V, _: V) -> V {
-                row
-            }
+impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
+    #[inline(always)]
+    unsafe fn first_of(row: V, _: V) -> V {
+        row
+    }
 
-            #[inline(always)]
-            unsafe fn add_to(sum: V, row: V, _: V) -> V {
-                // SAFETY: K7.
-                unsafe { sum.$how(row) }
-            }
-        }
-    )*};
-}
-selections! {
-    Min: least;
-    Max: greatest;
+    #[inline(always)]
+    unsafe fn add_to(sum: V, row: V, _: V) -> V {
+        // SAFETY: K7.
+        unsafe { sum.greatest(row) }
+    }
 }
 
 /// Floats that have vectors.
@@ -115,9 +109,8 @@ pub(super) fn bag_fns<T: Float>(reduction: Reduction) -> Option<BagFns> {
             ..plain(fns::<T, Plain<Add<T>>, Plain<Add<T>>>())
         },
         Reduction::Mean => BagFns { divides: true, ..plain(fns::<T, Plain<Add<T>>, Plain<Mean<T>>>()) },
-        Reduction::Min => plain(fns::<T, Plain<Min<T>>, Plain<Min<T>>>()),
         Reduction::Max => plain(fns::<T, Plain<Max<T>>, Plain<Max<T>>>()),
-        Reduction::None | Reduction::Sub | Reduction::Mul => return None,
+        Reduction::None | Reduction::Sub | Reduction::Mul | Reduction::Min => return None,
     })
 }
 

@@ -53,13 +53,7 @@ pub(super) trait Vector: Copy {
     /// K7.
     unsafe fn divided(self, count: usize) -> Self;
 
-    /// The least. Of equal values the first is taken, and NaN before any other.
-    ///
-    /// # Safety
-    /// K7.
-    unsafe fn least(self, other: Self) -> Self;
-
-    /// The greatest, likewise.
+    /// The greatest. Of equal values the first is taken, and NaN before any other.
     ///
     /// # Safety
     /// K7.
@@ -68,7 +62,7 @@ pub(super) trait Vector: Copy {
 
 macro_rules! vectors {
     ($($vector:ident: $n:literal of $item:ident, $zero:ident, $splat:ident, $read:ident, $write:ident, $plus:ident,
-        $times:ident, $over:ident, $min:ident, $max:ident, |$best:ident, $other:ident| $or_nan:expr;)*) => {$(
+        $times:ident, $over:ident, $max:ident, |$best:ident, $other:ident| $or_nan:expr;)*) => {$(
         impl Vector for $vector {
             type Item = $item;
             const N: usize = $n;
@@ -118,17 +112,8 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
-            unsafe fn least(self, $other: Self) -> Self {
-                // The second one, unless the first is less: so of equal values, and beside NaN.
-                // SAFETY: K7.
-                let $best = unsafe { $min($other, self) };
-                // SAFETY: K7.
-                unsafe { $or_nan }
-            }
-
-            #[inline(always)]
             unsafe fn greatest(self, $other: Self) -> Self {
-                // The second one, unless the first is greater.
+                // The second one, unless the first is greater: so of equal values, and beside NaN.
                 // SAFETY: K7.
                 let $best = unsafe { $max($other, self) };
                 // SAFETY: K7.
@@ -140,15 +125,15 @@ macro_rules! vectors {
 
 vectors! {
     __m256: 8 of f32, _mm256_setzero_ps, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps,
-        _mm256_mul_ps, _mm256_div_ps, _mm256_min_ps, _mm256_max_ps,
+        _mm256_mul_ps, _mm256_div_ps, _mm256_max_ps,
         |best, other| _mm256_blendv_ps(best, other, _mm256_cmp_ps::<_CMP_UNORD_Q>(other, other));
     __m256d: 4 of f64, _mm256_setzero_pd, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd,
-        _mm256_mul_pd, _mm256_div_pd, _mm256_min_pd, _mm256_max_pd,
+        _mm256_mul_pd, _mm256_div_pd, _mm256_max_pd,
         |best, other| _mm256_blendv_pd(best, other, _mm256_cmp_pd::<_CMP_UNORD_Q>(other, other));
     __m512: 16 of f32, _mm512_setzero_ps, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps,
-        _mm512_mul_ps, _mm512_div_ps, _mm512_min_ps, _mm512_max_ps,
+        _mm512_mul_ps, _mm512_div_ps, _mm512_max_ps,
         |best, other| _mm512_mask_mov_ps(best, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(other, other), other);
     __m512d: 8 of f64, _mm512_setzero_pd, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd,
-        _mm512_mul_pd, _mm512_div_pd, _mm512_min_pd, _mm512_max_pd,
+        _mm512_mul_pd, _mm512_div_pd, _mm512_max_pd,
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
 }

@@ -23,7 +23,7 @@ use core::arch::x86_64::{
     _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cvtepi8_epi32, _mm256_cvtepi16_epi32,
     _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_min_epu32, _mm256_movemask_ps,
     _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_setzero_si256,
-    _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_testz_ps,
+    _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256,
 };
 
 use crate::kernels::isa::Avx2;
@@ -176,13 +176,6 @@ pub(crate) fn in_order(split: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(crate) fn negative_lanes(lanes: __m256i) -> i32 {
     _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
-}
-
-/// Whether a lane is negative in both.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn both_negative(a: __m256i, b: __m256i) -> bool {
-    _mm256_testz_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)) == 0
 }
 
 /// Whether a lane is negative.
