@@ -25,7 +25,6 @@ use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path,
 use crate::check::is_empty_array;
 use crate::ctxt::Ctxt;
 use crate::name::{self, readable};
-use crate::value::Value;
 
 /// Implements `Element`, or says what stands against it.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -55,7 +54,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// `#[element(zero = EXPR, crate = PATH)]`
 struct Options {
     krate: TokenStream,
-    zero: Option<Value>,
+    zero: Option<Expr>,
     /// Whether `zero` is there, be it right, wrong or misspelt.
     has_zero: bool,
 }
@@ -84,7 +83,7 @@ impl Options {
                             cx.error_on(&meta.path, "`zero` is given twice");
                         }
                         options.has_zero = true;
-                        options.zero = option::<Value>(cx, &meta, "a value, such as `zero = VARIANT`");
+                        options.zero = option::<Expr>(cx, &meta, "a value, such as `zero = VARIANT`");
                     }
                     "crate" => {
                         if has_crate {
@@ -287,7 +286,7 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
         );
     }
     let variant = match &options.zero {
-        Some(Value::Expr(Expr::Path(path))) => {
+        Some(Expr::Path(path)) => {
             path.path.get_ident().filter(|ident| data.variants.iter().any(|v| v.ident == **ident))
         }
         _ => None,

@@ -22,7 +22,6 @@ mod reduce;
 #[cfg(test)]
 mod snapshots;
 mod specialize;
-mod value;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
 

@@ -2,15 +2,13 @@
 //! gather-core checks when they are evaluated.
 
 use proc_macro2::Span;
-use syn::{Error, Expr, GenericParam, Generics, Ident, Path, Type};
+use syn::{Error, Expr, ExprArray, GenericParam, Generics, Ident, Path, Type};
 
 use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, MAX_RANK, nearest, readable, suggestion};
 use crate::specialize::known::{self, NEGATIVE_INDEX, Op, OutOfBounds, Preset};
-use crate::specialize::number::Number;
-use crate::specialize::parse::{Function, Param, Tensor};
+use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes;
-use crate::value::Value;
 
 /// A declaration that has been checked.
 pub(crate) struct Checked {
@@ -236,8 +234,8 @@ fn keys(cx: &mut Ctxt, op: Op, function: &Function) -> Given {
     given
 }
 
-fn whole(cx: &mut Ctxt, key: &str, value: &Value) -> Option<(i128, Span)> {
-    match Number::of(value, &format!("a number, such as `{key} = 0`")) {
+fn whole(cx: &mut Ctxt, key: &str, value: &Expr) -> Option<(i128, Span)> {
+    match Number::of(value.clone(), &format!("a number, such as `{key} = 0`")) {
         Ok(Number::Literal(value, span)) => return Some((value, span)),
         Ok(Number::Any(_)) => cx.error_on(value, format!("`{key}` cannot be inferred; write a number")),
         Ok(Number::Constant(_)) => {
@@ -248,9 +246,9 @@ fn whole(cx: &mut Ctxt, key: &str, value: &Value) -> Option<(i128, Span)> {
     None
 }
 
-fn word<T: Copy>(cx: &mut Ctxt, key: &str, value: &Value, known: &[(&str, T)]) -> Option<T> {
+fn word<T: Copy>(cx: &mut Ctxt, key: &str, value: &Expr, known: &[(&str, T)]) -> Option<T> {
     let text = match value {
-        Value::Expr(Expr::Path(path)) => path.path.get_ident().map(Ident::to_string),
+        Expr::Path(path) => path.path.get_ident().map(Ident::to_string),
         _ => None,
     };
     let text = text.unwrap_or_else(|| readable(value));
@@ -263,8 +261,8 @@ fn word<T: Copy>(cx: &mut Ctxt, key: &str, value: &Value, known: &[(&str, T)]) -
     found
 }
 
-fn path(cx: &mut Ctxt, value: &Value) -> Option<Path> {
-    if let Value::Expr(Expr::Path(path)) = value {
+fn path(cx: &mut Ctxt, value: &Expr) -> Option<Path> {
+    if let Expr::Path(path) = value {
         return Some(path.path.clone());
     }
     cx.error_on(value, "`map` takes the name of a map, such as `map = F16_TO_F32`");
@@ -285,15 +283,15 @@ fn params(cx: &mut Ctxt, params: &[Param]) {
     }
 }
 
-fn list(cx: &mut Ctxt, op: Op, key: &str, value: &Value) -> Option<Vec<Number>> {
-    let Value::List(elems, _) = value else {
+fn list(cx: &mut Ctxt, op: Op, key: &str, value: &Expr) -> Option<Vec<Number>> {
+    let Expr::Array(ExprArray { elems, .. }) = value else {
         let example = op.keys().iter().find(|(name, _)| *name == key).map_or("[1]", |(_, example)| example);
         cx.error_on(value, format!("`{key}` takes a number for each dimension, such as `{example}`"));
         return None;
     };
     let mut numbers = Vec::new();
     for elem in elems {
-        match Number::of(elem, "a number or a constant") {
+        match Number::of(elem.clone(), "a number or a constant") {
             Ok(Number::Any(span)) => cx.push(Error::new(span, format!("`{key}` cannot be inferred; write a number"))),
             Ok(number) => numbers.push(number),
             Err(error) => cx.push(error),

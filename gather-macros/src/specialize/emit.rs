@@ -12,8 +12,7 @@ use crate::emit::at;
 use crate::name::{self, readable};
 use crate::specialize::check::Checked;
 use crate::specialize::known::{Op, OutOfBounds};
-use crate::specialize::number::Number;
-use crate::specialize::parse::{Function, Param, Tensor};
+use crate::specialize::parse::{Function, Number, Param, Tensor};
 use crate::specialize::shapes::{self, OutputSize};
 
 /// A declaration with everything that its functions are made of.

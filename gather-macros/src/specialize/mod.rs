@@ -7,7 +7,6 @@
 mod check;
 mod emit;
 mod known;
-mod number;
 mod parse;
 mod set;
 mod shapes;

@@ -2,20 +2,19 @@
 //!
 //! A mistake does not hide the next: the parser reports it and goes on behind it, at the next function.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{
-    AngleBracketedGenericArguments, Attribute, Error, GenericArgument, Generics, Ident, Path, Result, Token, Type,
-    Visibility, parse_quote, token,
+    AngleBracketedGenericArguments, Attribute, Error, Expr, GenericArgument, Generics, Ident, Lit, Path, Result, Token,
+    Type, UnOp, Visibility, parse_quote, token,
 };
 
 use crate::ctxt::Ctxt;
 use crate::parse::skip_until;
-use crate::specialize::number::Number;
-use crate::value::Value;
 
 /// A declaration as it should stand.
 pub(crate) const EXAMPLE: &str = "pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);";
@@ -58,7 +57,7 @@ pub(crate) struct Function {
 /// `key = value`, or `map = PATH(parameter, ..)`
 pub(crate) struct Key {
     pub(crate) name: Ident,
-    pub(crate) value: Value,
+    pub(crate) value: Expr,
     pub(crate) params: Vec<Param>,
 }
 
@@ -75,6 +74,82 @@ pub(crate) struct Tensor {
     pub(crate) ty: Type,
     pub(crate) sizes: Vec<Number>,
     pub(crate) bracket: Span,
+}
+
+/// A number, a constant, or `_`.
+#[derive(Clone)]
+pub(crate) enum Number {
+    Any(Span),
+    Literal(i128, Span),
+    Constant(Box<Expr>),
+}
+
+impl Number {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Number::Any(span) | Number::Literal(_, span) => *span,
+            Number::Constant(expr) => expr.span(),
+        }
+    }
+
+    /// The value, where the macro knows it.
+    pub(crate) fn value(&self) -> Option<i128> {
+        if let Number::Literal(value, _) = self { Some(*value) } else { None }
+    }
+
+    /// What stands for a number in an expression.
+    ///
+    /// # Errors
+    /// On the expression, when it is neither a number nor a constant nor `_`.
+    pub(crate) fn of(expr: Expr, what: &str) -> Result<Self> {
+        let span = expr.span();
+        let literal = |expr: &Expr| match expr {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Int(int) => Some(int.base10_parse::<i128>()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let constant = match &expr {
+            Expr::Infer(_) => return Ok(Number::Any(span)),
+            Expr::Group(group) => return Number::of((*group.expr).clone(), what),
+            Expr::Lit(_) => match literal(&expr) {
+                Some(value) => return Ok(Number::Literal(value?, span)),
+                None => false,
+            },
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match literal(&unary.expr) {
+                Some(value) => return Ok(Number::Literal(-value?, span)),
+                None => false,
+            },
+            Expr::Path(_) | Expr::Block(_) | Expr::Paren(_) | Expr::Binary(_) | Expr::Call(_) => {
+                !has_lone_keyword(expr.to_token_stream())
+            }
+            _ => false,
+        };
+        if constant {
+            return Ok(Number::Constant(Box::new(expr)));
+        }
+        Err(Error::new_spanned(expr, format!("expected {what}")))
+    }
+}
+
+/// Whether `crate` or `super` stands alone somewhere. That names no constant, and the compiler would ask for a macro's
+/// `!` after it.
+fn has_lone_keyword(tokens: TokenStream) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let found = match token {
+            TokenTree::Group(group) => has_lone_keyword(group.stream()),
+            TokenTree::Ident(ident) if ident == "crate" || ident == "super" => {
+                !matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
 }
 
 /// Parses a call; `None` after reporting why there is none.
@@ -152,7 +227,7 @@ impl Parse for Instance {
             return Err(if input.is_empty() { Error::new_spanned(&name, what) } else { input.error(what) });
         }
         let mut types = Vec::new();
-        for arg in input.parse::<AngleBracketedGenericArguments>()?.args {
+        for arg in AngleBracketedGenericArguments::parse_turbofish(input)?.args {
             match arg {
                 GenericArgument::Type(ty) => types.push(ty),
                 other => return Err(Error::new_spanned(other, "expected a type, such as `f32`")),
@@ -216,7 +291,7 @@ impl Parse for Key {
             let content;
             syn::parenthesized!(content in input);
             let params = Punctuated::<Param, Token![,]>::parse_terminated(&content)?;
-            return Ok(Key { name, value: Value::Expr(parse_quote!(#path)), params: params.into_iter().collect() });
+            return Ok(Key { name, value: parse_quote!(#path), params: params.into_iter().collect() });
         }
         Ok(Key { name, value: input.parse()?, params: Vec::new() })
     }
@@ -275,8 +350,8 @@ fn tensor(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Tensor>> {
     let bracket = syn::bracketed!(content in input).span.join();
     let mut sizes = Vec::new();
     let mut all_good = true;
-    for size in Punctuated::<Value, Token![,]>::parse_terminated(&content)? {
-        match Number::of(&size, "a size: a number, a constant, or `_`") {
+    for size in Punctuated::<Expr, Token![,]>::parse_terminated(&content)? {
+        match Number::of(size, "a size: a number, a constant, or `_`") {
             Ok(size) => sizes.push(size),
             Err(error) => {
                 cx.push(error);
@@ -295,4 +370,20 @@ fn ty(input: ParseStream<'_>) -> Result<Type> {
         ty = *group.elem;
     }
     Ok(ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_alone_are_no_sizes() {
+        let size = |text: &str| Number::of(syn::parse_str(text).unwrap(), "a size");
+        for alone in ["crate", "super", "(crate)", "crate + 1", "{ super }"] {
+            assert_eq!(size(alone).err().map(|error| error.to_string()), Some("expected a size".into()), "{alone}");
+        }
+        for constant in ["crate::ROWS", "super::super::ROWS + 1", "{ crate::rows() }", "ROWS"] {
+            assert!(matches!(size(constant), Ok(Number::Constant(_))), "{constant}");
+        }
+    }
 }

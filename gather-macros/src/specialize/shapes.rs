@@ -8,8 +8,7 @@ use crate::ctxt::Ctxt;
 use crate::name::readable;
 use crate::specialize::check::{Attributes, Checked, Given};
 use crate::specialize::known::{self, Op, OutOfBounds, Preset};
-use crate::specialize::number::Number;
-use crate::specialize::parse::Tensor;
+use crate::specialize::parse::{Number, Tensor};
 
 /// The attributes of an operator; `None` after reporting those that do not fit.
 pub(crate) fn attributes(
