@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the tests under tools that find what assertions cannot:
 #
-#   tests/sanitize.sh address     all tests but `ui`, with AddressSanitizer
+#   tests/sanitize.sh address     all tests of the library, with AddressSanitizer
 #   tests/sanitize.sh thread      the tests that use several threads, with ThreadSanitizer
 #   tests/sanitize.sh memcheck    a subset under Valgrind
 #   tests/sanitize.sh miri        a subset at the scalar level under Miri, with strict provenance
-#   tests/sanitize.sh i686        all tests but `ui`, with pointers of 32 bits
+#   tests/sanitize.sh i686        all tests of the library, with pointers of 32 bits
 #
 # Further arguments choose other tests. `address`, `thread` and `miri` need a nightly toolchain, which GATHER_NIGHTLY can
 # name, with the components rust-src and miri. `i686` needs the target i686-unknown-linux-musl. GATHER_FUZZ_SECONDS sets the

@@ -65,7 +65,7 @@ pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: Bounds,
-    /// Whether the fill takes the place of rows out of range.
+    /// Whether the fill takes the place of rows of 4 and 8 bytes that are out of range, in their step.
     fills: bool,
     fill: [u8; BYTES],
     filled: __m256i,
@@ -89,7 +89,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         Inner {
             component,
             bounds: Bounds::of(&job),
-            fills: matches!(BYTES, 4 | 8) && zero,
+            fills: zero,
             filled: spread(fill),
             fill,
             stride: _mm256_set1_epi32(args.stride as i32),
@@ -170,7 +170,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
                 // and K9 that other offsets fit in 32 bits.
                 unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
-            } else if self.fills {
+            } else if matches!(BYTES, 4 | 8) && self.fills {
                 // SAFETY: as above, for rows whose positions are not negative.
                 unsafe { self.fill_eight::<PACKED>(at, step, resolved, offset) };
             } else {

@@ -1,4 +1,4 @@
-//! Loading elements from offsets in a register, one by one.
+//! Loading elements of 4 and 8 bytes from offsets in a register, one by one.
 //!
 //! On the machines that were measured, such loads take less time than a gather instruction, in the first-level cache
 //! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
@@ -36,6 +36,7 @@ pub(super) unsafe fn eight<const BYTES: usize, const PACKED: bool>(data: *const 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn store_eight<const BYTES: usize>(to: *mut u8, elements: [__m256i; 2]) {
+    debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
     // SAFETY: the caller's promise: eight of 4 bytes, or the first four of 8.
     unsafe { _mm256_storeu_si256(to.cast(), elements[0]) };
     if BYTES == 8 {
@@ -52,6 +53,7 @@ pub(super) unsafe fn store_eight<const BYTES: usize>(to: *mut u8, elements: [__m
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
+    debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
     let pairs = [_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets)];
     let element = |i: usize| {
         let offset = if i.is_multiple_of(2) { pairs[i / 2] as i32 as isize } else { (pairs[i / 2] >> 32) as isize };

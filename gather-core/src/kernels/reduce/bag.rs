@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Vectors run across columns, so that each sum is that of the plain loop, to the bit. Sums are in the first-level
-//! cache for any reduction (`in_memory`), and in registers for those of floats (`in_registers`).
+//! cache for any reduction (`in_memory`); for sums, means and greatest values of floats, in registers (`in_registers`).
 //!
 //! The rows of a scatter that go to one destination are a bag too, whose positions are bytes.
 //!
