@@ -171,7 +171,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 // and K9 that other offsets fit in 32 bits.
                 unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
             } else if matches!(BYTES, 4 | 8) && self.fills {
-                // SAFETY: as above, for rows whose positions are not negative.
+                // SAFETY: as above, for rows whose positions are not negative. `Zero` has a fill.
                 unsafe { self.fill_eight::<PACKED>(at, step, resolved, offset) };
             } else {
                 return step;

@@ -1,7 +1,8 @@
 //! Loading elements of 4 and 8 bytes from offsets in a register, one by one.
 //!
-//! On the machines that were measured, such loads take less time than a gather instruction, in the first-level cache
-//! and beyond. To hand the offsets over through memory would make every load wait for a store, and takes twice as long.
+//! On the AMD machines that were measured, such loads take less time than a gather instruction, in the first-level
+//! cache and beyond; on an Intel Xeon they take more out of the caches (`benches/record/intel.md`). To hand the offsets
+//! over through memory would make every load wait for a store, and takes twice as long.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_insert_epi32,
@@ -45,8 +46,8 @@ pub(super) unsafe fn store_eight<const BYTES: usize>(to: *mut u8, elements: [__m
     }
 }
 
-/// Four elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the vectors,
-/// or in both where elements have 8 bytes.
+/// Four elements of `BYTES` bytes at offsets, in elements where `PACKED` and else in bytes: in the first of the
+/// vectors, or in both where elements have 8 bytes.
 ///
 /// # Safety
 /// The elements may be read.
