@@ -89,7 +89,8 @@
 //!   elements lie side by side as well.
 //!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
-//!     and by `Direct`.
+//!     and by `Direct`. Where a plan says that indices may be taken `verbatim`, there is one component, indices have 4
+//!     or 8 bytes and lie side by side along the inner loop, and the machine is little-endian.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits.
@@ -145,6 +146,7 @@ pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;
+pub(crate) use resolve::verbatim::is_wide_enough;
 pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub use space::args::{SpaceArgs, SpaceCursor};

@@ -42,6 +42,16 @@ pub trait Isa: 'static {
         unsafe { Self::Plain::resolve::<I>(job) }
     }
 
+    /// Says whether all indices of a job, of `BYTES` bytes and side by side, are positions as they stand.
+    ///
+    /// # Safety
+    /// K3 and K7.
+    #[inline(always)]
+    unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::are_positions::<BYTES>(job) }
+    }
+
     /// Resolves indices, any number of them, chunk by chunk into the same room: calls `each` on the number of every
     /// chunk's indices and on whether one of them was out of range, for as long as `each` says.
     ///

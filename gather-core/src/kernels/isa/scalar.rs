@@ -26,6 +26,12 @@ impl Isa for Scalar {
     }
 
     #[inline(never)]
+    unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::verbatim::are_positions::<BYTES>(job) }
+    }
+
+    #[inline(never)]
     unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {
         // SAFETY: the caller's promise.
         unsafe { moves::move_fixed::<BYTES>(job) }
