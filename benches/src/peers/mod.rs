@@ -5,6 +5,8 @@
 //! feature is off, or whose library is missing, says what to set.
 
 #[cfg(not(all(
+    feature = "candle",
+    feature = "rten",
     feature = "burn",
     feature = "tract",
     feature = "vortex",
@@ -17,6 +19,7 @@ mod arrow;
 #[cfg(feature = "burn")]
 mod burn;
 mod call;
+#[cfg(feature = "candle")]
 mod candle;
 mod gather;
 #[cfg(any(feature = "onnxruntime", feature = "openvino", feature = "tensorflow"))]
@@ -29,6 +32,7 @@ mod onnxruntime;
 mod openvino;
 #[cfg(feature = "openvino")]
 mod openvino_ir;
+#[cfg(feature = "rten")]
 mod rten;
 #[cfg(feature = "tensorflow")]
 mod tensorflow;
@@ -45,7 +49,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use call::Call;
-use call::{into_fresh, into_warm, on_state};
+use call::{into_fresh, into_warm};
 
 use crate::case::Case;
 use crate::workloads::{Kind, Workload};
@@ -158,9 +162,9 @@ pub fn peers() -> Vec<Box<dyn Peer>> {
         Box::new(naive::Copy),
         Box::new(naive::Loop),
         Box::new(ndarray::NdArray),
-        Box::new(candle::CandleCore),
+        optional!("candle", candle::CandleCore),
         Box::new(arrow::Arrow),
-        Box::new(rten::Rten),
+        optional!("rten", rten::Rten),
         optional!("burn", burn::Burn),
         optional!("tract", tract::Tract),
         optional!("vortex", vortex::Vortex),

@@ -16,7 +16,8 @@ use ort::session::Session;
 use ort::session::builder::SessionBuilder;
 use ort::value::{Outlet, PrimitiveTensorElementType, Tensor};
 
-use super::{NotRun, Peer, Ready, lacks, library, on_state};
+use super::call::on_state;
+use super::{NotRun, Peer, Ready, lacks, library};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::workloads::{Indices, Kind};

@@ -5,8 +5,9 @@
 
 use openvino::{Core, DeviceType, ElementType, InferRequest, InferenceError, RwPropertyKey, Shape, Tensor};
 
+use super::call::on_state;
 use super::openvino_ir::{Ir, Port};
-use super::{NotRun, Peer, Ready, lacks, library, on_state};
+use super::{NotRun, Peer, Ready, lacks, library};
 use crate::case::{Case, Positions, Values};
 use crate::workloads::{Indices, Kind};
 

@@ -10,7 +10,8 @@ use rten::{BufferPool, ops};
 use rten_tensor::prelude::*;
 use rten_tensor::{SliceItem, SliceRange, Tensor, TensorView};
 
-use super::{NotRun, Peer, Ready, lacks, on_state};
+use super::call::on_state;
+use super::{NotRun, Peer, Ready, lacks};
 use crate::buffer::Buffer;
 use crate::case::Case;
 use crate::inputs::Value;

@@ -4,8 +4,9 @@
 //! indices pass through a Cast to `i32`, within the timing. It has no GatherElements, and GatherNd only without
 //! batch_dims. The number of threads is that within an operation.
 
+use super::call::on_state;
 use super::tensorflow_c::{Api, Attribute, Context, DataType, Handle};
-use super::{NotRun, Peer, Ready, lacks, library, on_state};
+use super::{NotRun, Peer, Ready, lacks, library};
 use crate::case::{Case, Positions, Values};
 use crate::workloads::{Indices, Kind};
 
