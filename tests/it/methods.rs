@@ -2,7 +2,7 @@
 
 use gather_core::{
     DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, Op, OutOfBounds, Par,
-    Registry, Tensor, View, ViewMut, maps,
+    Reduction, Registry, ScatterElements, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
 
@@ -297,6 +297,24 @@ fn plans_choose_and_name_methods() {
     ] {
         let far = op.plan::<f32, i64>(&layout(&[(16 << 20) / row, row]), &layout(&[ids])).unwrap();
         assert_eq!(far.explain().method(), method, "rows of {row}, {ids} of them");
+    }
+    // Panels of long rows, or of data beyond the caches; those of scatters are few lines of many rows.
+    for (rows, columns, gathered, scattered) in [
+        (512, 512, false, false),
+        (1024, 1024, true, true),
+        (4096, 512, true, true),
+        (4096, 256, false, false),
+        (16384, 64, false, false),
+        (32768, 64, false, false),
+        (32768, 128, true, false),
+        (8192, 1024, true, false),
+    ] {
+        let shape = [rows, columns];
+        let gather = GatherElements::new(0).plan::<f32, i64>(&layout(&shape), &layout(&shape)).unwrap();
+        assert_eq!(gather.explain().method() == Method::Panels, gathered, "{shape:?}");
+        let op = ScatterElements::new(0).reduction(Reduction::Add);
+        let scatter = op.plan::<f32, i64>(&shape, &layout(&shape), &layout(&shape)).unwrap();
+        assert_eq!(scatter.explain().method() == Method::Panels, scattered, "{shape:?}");
     }
     let names: Vec<String> = Method::ALL.iter().map(|method| method.to_string()).collect();
     let expected = [

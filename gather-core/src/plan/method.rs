@@ -30,6 +30,12 @@ const PANEL_ROW: usize = 4 * LINE;
 /// Bytes of a panel of data with more than a line a row, and of any.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
+/// Bytes of data, times the lines of a row, from which on panels are better than data where it lies: the less data is
+/// used again out of the caches, and the longer the rows that a panel is packed from, the sooner. They always are, if
+/// they are at all, for data beyond the caches (workloads `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`;
+/// [8192, 256], [4096, 256] and [32768, 64] along axis 0).
+pub(super) const PANELED_FROM: usize = 128 << 20;
+const ALWAYS_PANELED_FROM: usize = 8 << 20;
 /// Rows from which on a round pays.
 pub(super) const PREFETCHED_FROM: usize = 256;
 /// Rows from which on a table is worth loading.
@@ -295,7 +301,10 @@ impl Nest<'_> {
     fn panels_pay(&self, panels: Panels) -> bool {
         let row = panels.rows.saturating_mul(self.row);
         let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        row.saturating_mul(self.inner().n) > WIDE_PANEL
+        let bytes = row.saturating_mul(self.inner().n);
+        let lines = self.inner().n.saturating_mul(self.row) / LINE;
+        bytes > WIDE_PANEL
+            && (bytes > ALWAYS_PANELED_FROM || bytes.saturating_mul(lines) >= PANELED_FROM)
             && row.saturating_mul(panels.columns) <= MOST_PANEL
             && self.stride.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2

@@ -7,16 +7,19 @@
 
 #![forbid(unsafe_code)]
 
+mod method;
+
 use smallvec::SmallVec;
 
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::select::Kernels;
-use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, LINE, Loop, fits_i32, is_wide_enough};
+use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32, is_wide_enough};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
 use crate::plan::lowered::{Axis, IndexLowered};
-use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels};
+use crate::plan::method::Panels;
+use crate::plan::reduce::method::{Nest, panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
@@ -285,116 +288,5 @@ fn arrange(loops: &mut Loops) {
     }
 }
 
-/// The folded loop nest of a scatter, for which a method is to be chosen.
-struct Nest<'a> {
-    components: &'a [Component],
-    loops: &'a Loops,
-    /// Bytes of the destination from one position to the next.
-    stride: isize,
-    row: usize,
-    /// Bytes of the destination that indices reach.
-    reach: usize,
-}
-
-impl Nest<'_> {
-    /// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
-    fn choose(
-        &self,
-        request: &ReduceRequest,
-        fits: bool,
-        panels: Option<Panels>,
-    ) -> Result<(Method, bool, Option<Panels>), Error> {
-        let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
-        let one_by_one = request.reducer.rows.is_some() && request.include_self;
-        let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
-        match request.options.method {
-            None if !one_by_one => Ok((own, true, None)),
-            None if panels.as_ref().is_some_and(pays) => Ok((own, false, panels)),
-            None if fits => Ok((self.row_by_row(), false, None)),
-            None => Ok((own, false, None)),
-            Some(Method::Grouped) => Ok((own, true, None)),
-            Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
-            Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
-            Some(method) if one_by_one && fits && self.takes(method) => Ok((method, false, None)),
-            Some(method) => Err(Error::MethodUnavailable { op, method }),
-        }
-    }
-
-    /// The method for rows that are reduced one by one where they lie.
-    fn row_by_row(&self) -> Method {
-        let [outer @ .., inner] = self.loops.as_slice() else { return Method::Blocks };
-        let reused = outer.iter().any(|along| along.index == 0 && along.n > 1);
-        let (far, short) = (self.reach > FAR, self.row <= LINE);
-        match () {
-            () if reused => Method::Blocks,
-            () if far && short && inner.n >= PREFETCHED_FROM => Method::Prefetched,
-            () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
-            () => Method::Blocks,
-        }
-    }
-
-    /// Whether kernels of a scatter run the nest by a method, where positions fit in 32 bits (K9).
-    fn takes(&self, method: Method) -> bool {
-        match method {
-            Method::Blocks | Method::Prefetched => true,
-            Method::Chunks => self.components.len() == 1 && self.loops.last().is_some_and(|inner| inner.index != 0),
-            _ => false,
-        }
-    }
-
-    /// How many rows are asked for ahead; 0 for none.
-    fn prefetch_distance(&self, method: Method) -> usize {
-        match method {
-            Method::Prefetched => (ROUND / self.row.max(LINE)).clamp(4, 128),
-            Method::Chunks => 0,
-            _ if self.reach <= FAR || self.row == 0 => 0,
-            _ => (BYTES_AHEAD / self.row.max(LINE)).clamp(4, 32),
-        }
-    }
-
-    /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
-    /// fetched meanwhile; else 0.
-    fn next_slice_bytes(&self, method: Method) -> usize {
-        let ([.., outer, inner], [component]) = (self.loops.as_slice(), self.components) else { return 0 };
-        let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
-        let slice = (self.stride.unsigned_abs()).saturating_mul(usize::try_from(component.dim).unwrap_or(usize::MAX));
-        let pays = slice <= NEXT_SLICE && slice / LINE <= inner.n && outer.n.saturating_mul(slice) > FAR;
-        if method == Method::Chunks && near && pays { slice } else { 0 }
-    }
-}
-
-/// Panels of a destination: one component, and an inner loop over contiguous columns that moves the index too.
-fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usize) -> Option<Panels> {
-    let ([component], Some(inner)) = (parts, loops.last()) else { return None };
-    if !is_free(inner) || inner.index == 0 || inner.data != row as isize || stride == 0 {
-        return None;
-    }
-    let rows = usize::try_from(component.dim).ok()?;
-    let columns = (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row).clamp(1, inner.n);
-    let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
-    let moving = loops.iter().filter(|along| is_free(along)).count() - 1;
-    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
-}
-
-/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
-/// not, by far, and where every packed element is changed about once or more.
-fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
-    let bytes = panels.rows.saturating_mul(row);
-    let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
-    let columns = loops.last().map_or(1, |inner| inner.n);
-    bytes.saturating_mul(columns) > 4 * PANEL
-        && bytes.saturating_mul(panels.columns) <= 8 * PANEL
-        && stride.unsigned_abs() > 2 * LINE
-        && updates >= panels.rows / 2
-}
-
 /// Rows of a panel's indices and updates that are asked for ahead.
 const PANEL_ROWS_AHEAD: usize = 16;
-/// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
-const FAR: usize = 1 << 20;
-/// Bytes of rows that are asked for ahead within a block.
-const BYTES_AHEAD: usize = 2 << 10;
-/// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
-const ROUND: usize = 8 << 10;
-/// The most bytes of a coordinate's slice that are fetched while the one before it is changed.
-const NEXT_SLICE: usize = 16 << 10;

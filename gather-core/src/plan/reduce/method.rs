@@ -1,0 +1,126 @@
+//! The method of a scatter: which rows are reduced where they lie, which in panels, and what is asked for ahead.
+
+#![forbid(unsafe_code)]
+
+use crate::kernels::{Component, FEW, LINE};
+use crate::plan::fold::Loops;
+use crate::plan::method::{PANEL, PANELED_FROM, PREFETCHED_FROM, Panels};
+use crate::plan::reduce::{ReduceRequest, is_free};
+use crate::types::error::Error;
+use crate::types::method::Method;
+
+/// The folded loop nest of a scatter, for which a method is to be chosen.
+pub(super) struct Nest<'a> {
+    pub(super) components: &'a [Component],
+    pub(super) loops: &'a Loops,
+    /// Bytes of the destination from one position to the next.
+    pub(super) stride: isize,
+    pub(super) row: usize,
+    /// Bytes of the destination that indices reach.
+    pub(super) reach: usize,
+}
+
+impl Nest<'_> {
+    /// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
+    pub(super) fn choose(
+        &self,
+        request: &ReduceRequest,
+        fits: bool,
+        panels: Option<Panels>,
+    ) -> Result<(Method, bool, Option<Panels>), Error> {
+        let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
+        let one_by_one = request.reducer.rows.is_some() && request.include_self;
+        let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
+        match request.options.method {
+            None if !one_by_one => Ok((own, true, None)),
+            None if panels.as_ref().is_some_and(pays) => Ok((own, false, panels)),
+            None if fits => Ok((self.row_by_row(), false, None)),
+            None => Ok((own, false, None)),
+            Some(Method::Grouped) => Ok((own, true, None)),
+            Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
+            Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
+            Some(method) if one_by_one && fits && self.takes(method) => Ok((method, false, None)),
+            Some(method) => Err(Error::MethodUnavailable { op, method }),
+        }
+    }
+
+    /// The method for rows that are reduced one by one where they lie.
+    fn row_by_row(&self) -> Method {
+        let [outer @ .., inner] = self.loops.as_slice() else { return Method::Blocks };
+        let reused = outer.iter().any(|along| along.index == 0 && along.n > 1);
+        let (far, short) = (self.reach > FAR, self.row <= LINE);
+        match () {
+            () if reused => Method::Blocks,
+            () if far && short && inner.n >= PREFETCHED_FROM => Method::Prefetched,
+            () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
+            () => Method::Blocks,
+        }
+    }
+
+    /// Whether kernels of a scatter run the nest by a method, where positions fit in 32 bits (K9).
+    fn takes(&self, method: Method) -> bool {
+        match method {
+            Method::Blocks | Method::Prefetched => true,
+            Method::Chunks => self.components.len() == 1 && self.loops.last().is_some_and(|inner| inner.index != 0),
+            _ => false,
+        }
+    }
+
+    /// How many rows are asked for ahead; 0 for none.
+    pub(super) fn prefetch_distance(&self, method: Method) -> usize {
+        match method {
+            Method::Prefetched => (ROUND / self.row.max(LINE)).clamp(4, 128),
+            Method::Chunks => 0,
+            _ if self.reach <= FAR || self.row == 0 => 0,
+            _ => (BYTES_AHEAD / self.row.max(LINE)).clamp(4, 32),
+        }
+    }
+
+    /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
+    /// fetched meanwhile; else 0.
+    pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
+        let ([.., outer, inner], [component]) = (self.loops.as_slice(), self.components) else { return 0 };
+        let near = inner.data == 0 && outer.data != 0 && self.stride > 0 && inner.n >= FEW;
+        let slice = (self.stride.unsigned_abs()).saturating_mul(usize::try_from(component.dim).unwrap_or(usize::MAX));
+        let pays = slice <= NEXT_SLICE && slice / LINE <= inner.n && outer.n.saturating_mul(slice) > FAR;
+        if method == Method::Chunks && near && pays { slice } else { 0 }
+    }
+}
+
+/// Panels of a destination: one component, and an inner loop over contiguous columns that moves the index too.
+pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usize) -> Option<Panels> {
+    let ([component], Some(inner)) = (parts, loops.last()) else { return None };
+    if !is_free(inner) || inner.index == 0 || inner.data != row as isize || stride == 0 {
+        return None;
+    }
+    let rows = usize::try_from(component.dim).ok()?;
+    let columns = (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row).clamp(1, inner.n);
+    let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
+    let moving = loops.iter().filter(|along| is_free(along)).count() - 1;
+    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
+}
+
+/// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
+/// not, by far, and where every packed element is changed about once or more.
+fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
+    let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
+    let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
+    let bytes = panels.rows.saturating_mul(width);
+    bytes > 4 * PANEL
+        && bytes.saturating_mul(width / LINE) >= PANELED_FROM
+        && panels.rows.saturating_mul(row.max(LINE)) <= MOST_PANEL
+        && stride.unsigned_abs() > 2 * LINE
+        && updates >= panels.rows / 2
+}
+
+/// The most bytes of a panel of a line a row: it is written twice and read twice, and has to stay in the second-level
+/// cache (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
+const MOST_PANEL: usize = PANEL / 2;
+/// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
+const FAR: usize = 1 << 20;
+/// Bytes of rows that are asked for ahead within a block.
+const BYTES_AHEAD: usize = 2 << 10;
+/// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
+const ROUND: usize = 8 << 10;
+/// The most bytes of a coordinate's slice that are fetched while the one before it is changed.
+const NEXT_SLICE: usize = 16 << 10;
