@@ -236,10 +236,10 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///
 /// # What is emitted
 ///
-/// One static with the attributes and the visibility of the call, and nothing beside it. Nests, kernels and the table
-/// stand in its initialiser, so that types mean there what they mean around the call. The static needs no standard
-/// library, and finds this crate under any name. A kernel is a function of its own, named for what it does, such as
-/// `gather_point_i32_r2__avx2`.
+/// One static with the attributes and the visibility of the call, and nothing beside it. Kernels and the table stand in
+/// its initialiser, so that types mean there what they mean around the call. The static needs no standard library, and
+/// finds this crate under any name. A kernel is a function of its own, named for what it does, such as
+/// `gather_point_i32_r2__avx2`. It ends in the unrolled loop nest of its rank, which all sets share.
 #[macro_export]
 macro_rules! kernels {
     ($($tokens:tt)*) => {

@@ -16,14 +16,14 @@ pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
+pub use crate::kernels::loops::*;
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};
 pub use crate::kernels::{
     Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar,
-    ScatterEntry, SpaceArgs, SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, index_nest_any, scatter_body,
-    space_nest_any, space_plane,
+    ScatterEntry, SpaceArgs, SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, scatter_body, space_plane,
 };
 pub use crate::specialize::{batch_to_space, cannot_fail, gather, gather_map};
 pub use crate::types::asserts::assert_width;

@@ -10,25 +10,6 @@
 static ANY: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<u16>("u16", 2);
 
-    /// The loop nest of rank 3 of the operators on indices: one loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r3(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [loop0, ..] = args.loops::<3>();
-        let mut state = private::State::new(args);
-        let mut at0 = *args.origin();
-        for _ in 0..loop0.n {
-            unsafe { body(&mut state, args, &at0) };
-            at0 = at0.step(loop0);
-        }
-        state.outcome()
-    }
-
     /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, scalar level.
     ///
     /// # Safety
@@ -37,7 +18,7 @@ static ANY: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
             )
@@ -69,7 +50,7 @@ static ANY: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
             )
@@ -103,7 +84,7 @@ static ANY: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
             )
@@ -138,7 +119,7 @@ static ANY: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Neon>(args),
             )
@@ -174,7 +155,7 @@ static ANY: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::body::<private::Fixed<2>, private::i32, private::Simd128>(args),
             )

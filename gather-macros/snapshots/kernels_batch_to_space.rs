@@ -10,43 +10,13 @@
 static BLOCKS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The loop nest of rank 2 of the operators that rearrange space: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn space_nest_r2(
-        args: &private::SpaceArgs<'_>,
-        body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
-    ) {
-        let [..] = args.loops::<2>();
-        unsafe { body(args, args.origin()) };
-    }
-
-    /// The loop nest of rank 3 of the operators that rearrange space: one loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn space_nest_r3(
-        args: &private::SpaceArgs<'_>,
-        body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
-    ) {
-        let [loop0, ..] = args.loops::<3>();
-        let mut at0 = args.origin().enter(loop0);
-        for _ in 0..loop0.n {
-            unsafe { body(args, at0.at()) };
-            at0 = at0.step(loop0);
-        }
-    }
-
     /// Rearranges rows of 4 bytes, loop nest of rank 2, scalar level.
     ///
     /// # Safety
     /// The kernel contract.
     unsafe fn rearrange_x32_r2__scalar(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r2(
+            private::space_nest_r2(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Scalar>,
             )
@@ -59,7 +29,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     /// The kernel contract.
     unsafe fn rearrange_x32_r3__scalar(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r3(
+            private::space_nest_r3(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Scalar>,
             )
@@ -74,7 +44,10 @@ static BLOCKS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn rearrange_x32_r2__avx2(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
+            private::space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx2>,
+            )
         }
     }
 
@@ -86,7 +59,10 @@ static BLOCKS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn rearrange_x32_r3__avx2(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Avx2>)
+            private::space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Avx2>,
+            )
         }
     }
 
@@ -98,7 +74,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     unsafe fn rearrange_x32_r2__avx512(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r2(
+            private::space_nest_r2(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Avx512>,
             )
@@ -113,7 +89,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     unsafe fn rearrange_x32_r3__avx512(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r3(
+            private::space_nest_r3(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Avx512>,
             )
@@ -129,7 +105,10 @@ static BLOCKS: ::gather_core::KernelSet = {
     )]
     unsafe fn rearrange_x32_r2__neon(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r2(args, private::space_plane::<private::Fixed<4>, private::Neon>)
+            private::space_nest_r2(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Neon>,
+            )
         }
     }
 
@@ -142,7 +121,10 @@ static BLOCKS: ::gather_core::KernelSet = {
     )]
     unsafe fn rearrange_x32_r3__neon(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r3(args, private::space_plane::<private::Fixed<4>, private::Neon>)
+            private::space_nest_r3(
+                args,
+                private::space_plane::<private::Fixed<4>, private::Neon>,
+            )
         }
     }
 
@@ -155,7 +137,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     )]
     unsafe fn rearrange_x32_r2__simd128(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r2(
+            private::space_nest_r2(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Simd128>,
             )
@@ -171,7 +153,7 @@ static BLOCKS: ::gather_core::KernelSet = {
     )]
     unsafe fn rearrange_x32_r3__simd128(args: &private::SpaceArgs<'_>) {
         unsafe {
-            space_nest_r3(
+            private::space_nest_r3(
                 args,
                 private::space_plane::<private::Fixed<4>, private::Simd128>,
             )

@@ -12,21 +12,6 @@
 pub static ONE: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r1(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [..] = args.loops::<1>();
-        let mut state = private::State::new(args);
-        unsafe { body(&mut state, args, args.origin()) };
-        state.outcome()
-    }
-
     /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
@@ -35,7 +20,7 @@ pub static ONE: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<4>, private::i32, private::Scalar>(args),
             )
@@ -52,7 +37,7 @@ pub static ONE: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<4>, private::i32, private::Avx2>(args),
             )
@@ -69,7 +54,7 @@ pub static ONE: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<4>, private::i32, private::Avx512>(args),
             )
@@ -87,7 +72,7 @@ pub static ONE: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<4>, private::i32, private::Neon>(args),
             )
@@ -105,7 +90,7 @@ pub static ONE: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<4>, private::i32, private::Simd128>(args),
             )

@@ -11,21 +11,6 @@
 #[allow(non_snake_case, unused_qualifications)]
 static POINTS: ::gather_core::KernelSet = {
 
-    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r1(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [..] = args.loops::<1>();
-        let mut state = private::State::new(args);
-        unsafe { body(&mut state, args, args.origin()) };
-        state.outcome()
-    }
-
     /// Gathers rows of one `Point` through `u32` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
@@ -34,7 +19,7 @@ static POINTS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<
                     private::Fixed<{ private::size_of::<Point>() }>,
@@ -55,7 +40,7 @@ static POINTS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<
                     private::Fixed<{ private::size_of::<Point>() }>,
@@ -76,7 +61,7 @@ static POINTS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<
                     private::Fixed<{ private::size_of::<Point>() }>,
@@ -98,7 +83,7 @@ static POINTS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<
                     private::Fixed<{ private::size_of::<Point>() }>,
@@ -120,7 +105,7 @@ static POINTS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<
                     private::Fixed<{ private::size_of::<Point>() }>,

@@ -10,21 +10,6 @@
 static REPRS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<u8>("u8", 1);
 
-    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r1(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [..] = args.loops::<1>();
-        let mut state = private::State::new(args);
-        unsafe { body(&mut state, args, args.origin()) };
-        state.outcome()
-    }
-
     /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
@@ -33,7 +18,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i32, private::Scalar>(args),
             )
@@ -48,7 +33,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Scalar>(args),
             )
@@ -63,7 +48,7 @@ static REPRS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn gather_x8_i32_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i32, private::Avx2>(args),
             )
@@ -78,7 +63,7 @@ static REPRS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn gather_x8_i64_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Avx2>(args),
             )
@@ -95,7 +80,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i32, private::Avx512>(args),
             )
@@ -112,7 +97,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Avx512>(args),
             )
@@ -128,7 +113,7 @@ static REPRS: ::gather_core::KernelSet = {
     )]
     unsafe fn gather_x8_i32_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i32, private::Neon>(args),
             )
@@ -144,7 +129,7 @@ static REPRS: ::gather_core::KernelSet = {
     )]
     unsafe fn gather_x8_i64_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Neon>(args),
             )
@@ -162,7 +147,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i32, private::Simd128>(args),
             )
@@ -180,7 +165,7 @@ static REPRS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Simd128>(args),
             )

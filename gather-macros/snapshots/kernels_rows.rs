@@ -11,21 +11,6 @@
 static ROWS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<u8>("u8", 1);
 
-    /// The loop nest of rank 1 of the operators on indices: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r1(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [..] = args.loops::<1>();
-        let mut state = private::State::new(args);
-        unsafe { body(&mut state, args, args.origin()) };
-        state.outcome()
-    }
-
     /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, scalar level.
     ///
     /// # Safety
@@ -34,7 +19,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Scalar>(args),
             )
@@ -49,7 +34,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Scalar>(args),
             )
@@ -64,7 +49,7 @@ static ROWS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn gather_x8_i64_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Avx2>(args),
             )
@@ -81,7 +66,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Avx2>(args),
             )
@@ -98,7 +83,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Avx512>(args),
             )
@@ -115,7 +100,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Avx512>(args),
             )
@@ -131,7 +116,7 @@ static ROWS: ::gather_core::KernelSet = {
     )]
     unsafe fn gather_x8_i64_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Neon>(args),
             )
@@ -149,7 +134,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Neon>(args),
             )
@@ -167,7 +152,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Fixed<1>, private::i64, private::Simd128>(args),
             )
@@ -185,7 +170,7 @@ static ROWS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r1(
+            private::index_nest_r1(
                 args,
                 private::body::<private::Rows, private::i64, private::Simd128>(args),
             )

@@ -10,32 +10,13 @@
 static SCATTERS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<f32>("f32", 4);
 
-    /// The loop nest of rank 3 of the operators on indices: one loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r3(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [loop0, ..] = args.loops::<3>();
-        let mut state = private::State::new(args);
-        let mut at0 = *args.origin();
-        for _ in 0..loop0.n {
-            unsafe { body(&mut state, args, &at0) };
-            at0 = at0.step(loop0);
-        }
-        state.outcome()
-    }
-
     /// Scatters rows through `i32` indices, loop nest of rank 3, scalar level.
     ///
     /// # Safety
     /// The contract of a scatter.
     unsafe fn scatter_i32_r3__scalar(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::scatter_body::<private::i32, private::Scalar>(args),
             )
@@ -63,7 +44,7 @@ static SCATTERS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx2")]
     unsafe fn scatter_i32_r3__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::scatter_body::<private::i32, private::Avx2>(args),
             )
@@ -93,7 +74,7 @@ static SCATTERS: ::gather_core::KernelSet = {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     unsafe fn scatter_i32_r3__avx512(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::scatter_body::<private::i32, private::Avx512>(args),
             )
@@ -124,7 +105,7 @@ static SCATTERS: ::gather_core::KernelSet = {
     )]
     unsafe fn scatter_i32_r3__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::scatter_body::<private::i32, private::Neon>(args),
             )
@@ -158,7 +139,7 @@ static SCATTERS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r3(
+            private::index_nest_r3(
                 args,
                 private::scatter_body::<private::i32, private::Simd128>(args),
             )

@@ -12,21 +12,6 @@ static WIDTHS: ::gather_core::KernelSet = {
     const _: () = private::assert_width::<f64>("f64", 8);
     const _: () = private::assert_width::<Colour>("Colour", 4);
 
-    /// The loop nest of rank 2 of the operators on indices: no loop around a plane.
-    ///
-    /// # Safety
-    /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
-    #[inline(never)]
-    unsafe fn index_nest_r2(
-        args: &private::IndexArgs<'_>,
-        body: private::Body,
-    ) -> private::Outcome {
-        let [..] = args.loops::<2>();
-        let mut state = private::State::new(args);
-        unsafe { body(&mut state, args, args.origin()) };
-        state.outcome()
-    }
-
     /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, scalar level.
     ///
     /// # Safety
@@ -35,7 +20,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<4>, private::i64, private::Scalar>(args),
             )
@@ -50,7 +35,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Scalar>(args),
             )
@@ -67,7 +52,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<4>, private::i64, private::Avx2>(args),
             )
@@ -84,7 +69,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Avx2>(args),
             )
@@ -101,7 +86,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<4>, private::i64, private::Avx512>(args),
             )
@@ -118,7 +103,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Avx512>(args),
             )
@@ -136,7 +121,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<4>, private::i64, private::Neon>(args),
             )
@@ -154,7 +139,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Neon>(args),
             )
@@ -172,7 +157,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<4>, private::i64, private::Simd128>(args),
             )
@@ -190,7 +175,7 @@ static WIDTHS: ::gather_core::KernelSet = {
         args: &private::IndexArgs<'_>,
     ) -> private::Outcome {
         unsafe {
-            index_nest_r2(
+            private::index_nest_r2(
                 args,
                 private::body::<private::Fixed<8>, private::i64, private::Simd128>(args),
             )

@@ -5,7 +5,7 @@
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
 //! ```text
-//! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (loop nests, kernels, table)
+//! tokens -> parse (fields) -> check (grid, all errors at once) -> emit (kernels, table)
 //! ```
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ mod element;
 mod emit;
 mod grid;
 mod kernels;
+mod loop_nest;
 mod map;
 mod name;
 mod parse;
@@ -24,6 +25,7 @@ mod snapshots;
 mod specialize;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
+use quote::quote;
 
 /// Emits a set of kernels; see `gather_core::kernels!`, which forwards to it with the path of the crate.
 #[proc_macro]
@@ -48,6 +50,13 @@ pub fn reduce_kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn specialize(input: TokenStream) -> TokenStream {
     specialize::expand(input.into()).into()
+}
+
+/// Emits the unrolled loop nests of every rank, in which the kernels of all sets end. gather-core calls it once.
+#[doc(hidden)]
+#[proc_macro]
+pub fn loop_nests(_: TokenStream) -> TokenStream {
+    loop_nest::loop_nests(&quote!(crate), 1..=name::MAX_RANK).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that

@@ -19,7 +19,8 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 22] = [
+    Case { name: "loop_nests", expand: loop_nests, call: "" },
     Case {
         name: "kernels_one",
         expand: kernels,
@@ -239,6 +240,11 @@ const CASES: [Case; 21] = [
         ",
     },
 ];
+
+/// The loop nests of one rank, of those that gather-core has.
+fn loop_nests(_: TokenStream) -> TokenStream {
+    crate::loop_nest::loop_nests(&quote::quote!(::gather_core), [4])
+}
 
 /// `kernels!` as `gather_core::kernels!` forwards to it.
 fn kernels(call: TokenStream) -> TokenStream {

@@ -1,10 +1,12 @@
-//! Loop nests of any rank: an odometer in place of unrolled loops, for the ranks that are not emitted.
+//! Loop nests: unrolled for ranks of 1 to 8, which the macro emits, and for any rank an odometer in place of loops.
 
 use smallvec::SmallVec;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::space::args::{BlockCursor, SpaceArgs, SpaceCursor};
+
+gather_macros::loop_nests! {}
 
 /// Loops that are counted without a heap allocation.
 const INLINE: usize = 16;

@@ -89,8 +89,7 @@
 //!   elements lie side by side as well.
 //!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
-//!     and by `Direct`. Where a plan says that indices may be taken `verbatim`, there is one component, indices have 4
-//!     or 8 bytes and lie side by side along the inner loop, and the machine is little-endian.
+//!     and by `Direct`.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits.
@@ -114,7 +113,7 @@ pub(crate) mod builtin;
 pub(crate) mod by_level;
 pub(crate) mod convert;
 mod isa;
-mod loops;
+pub(crate) mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
 pub(crate) mod reduce;
@@ -140,13 +139,11 @@ pub use bodies::{Body, State, body, scatter_body};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
-pub use loops::{index_nest_any, space_nest_any};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;
-pub(crate) use resolve::verbatim::is_wide_enough;
 pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub use space::args::{SpaceArgs, SpaceCursor};
@@ -184,5 +181,5 @@ pub(crate) unsafe fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
     // Data without elements may lie anywhere, in the output too.
     let args = IndexArgs { origin: Cursor { data: core::ptr::null(), ..args.origin }, ..*args };
     // SAFETY: the caller's promise.
-    unsafe { index_nest_any(&args, bodies::fill_plane) }
+    unsafe { loops::index_nest_any(&args, bodies::fill_plane) }
 }

@@ -152,14 +152,11 @@ fn level_attrs(level: &Level) -> TokenStream {
     quote!(#cfg #features)
 }
 
-/// A loop nest of the set, or gather-core's for any rank.
+/// The loop nest of a rank, which is gather-core's.
 fn nest_path(private: &TokenStream, family: &str, rank: u8) -> TokenStream {
-    if rank == 0 {
-        let name = format_ident!("{family}_any");
-        quote!(#private::#name)
-    } else {
-        format_ident!("{family}_r{rank}").into_token_stream()
-    }
+    let rank = if rank == 0 { "any".into() } else { name::rank(rank) };
+    let name = format_ident!("{family}_{rank}");
+    quote!(#private::#name)
 }
 
 /// The bytes of a width as an expression; `None` for rows of any length.

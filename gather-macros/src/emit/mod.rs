@@ -5,7 +5,6 @@
 //! item of the same name.
 
 mod kernel_fn;
-mod loop_nest;
 mod table;
 
 pub(crate) use kernel_fn::at;
@@ -29,10 +28,9 @@ pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     let private = name::private(&call.krate);
     let source = Source { grid, private: &private };
     let claims = kernel_fn::width_claims(source);
-    let loop_nests = loop_nest::loop_nests(source);
     let kernels = kernel_fn::kernels(source);
     let table = table::table(&call.name, source);
-    wrap(call, &quote!(#claims #loop_nests #kernels #table))
+    wrap(call, &quote!(#claims #kernels #table))
 }
 
 /// A set without kernels, for a call with errors: what uses the static does not fail again.

@@ -1,22 +1,19 @@
 //! Loop nests of a constant rank. They are unrolled around the body, which runs a plane: the inner loop and the one
 //! around it.
 //!
-//! They call their body through a pointer, once a plane. So a set has one for each rank, which its kernels end in, and
-//! not a copy in each of them.
+//! They call their body through a pointer, once a plane. So gather-core has one for each rank, which the kernels of all
+//! sets end in, and not a copy in each of them.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
-use crate::emit::Source;
+use crate::name;
 
-/// The loop nests of every rank that is unrolled.
-pub(crate) fn loop_nests(source: Source<'_>) -> TokenStream {
-    let Source { grid, private } = source;
-    let ranks = grid.ranks.iter().copied().filter(|&rank| rank != 0);
-    let on_indices = !(grid.index_ops.is_empty() && grid.scatter_ops.is_empty());
-    let index = ranks.clone().filter(|_| on_indices).map(|rank| index_nest(private, rank));
-    let space = ranks.filter(|_| !grid.space_ops.is_empty()).map(|rank| space_nest(private, rank));
-    index.chain(space).collect()
+/// The loop nests of some ranks, for gather-core.
+pub(crate) fn loop_nests(krate: &TokenStream, ranks: impl IntoIterator<Item = u8>) -> TokenStream {
+    let private = name::private(krate);
+    let nests = ranks.into_iter().map(|rank| [index_nest(&private, rank), space_nest(&private, rank)]);
+    nests.flatten().collect()
 }
 
 /// The names of the loops that a loop nest runs itself, and of the cursors that step along them.
@@ -29,20 +26,20 @@ fn around(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
 fn index_nest(private: &TokenStream, rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
     let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
-    // What stands at each depth: the origin outside, then the cursor of the loop around.
-    let at = |depth: usize| match depth.checked_sub(1) {
-        None => quote!(args.origin()),
-        Some(around) => {
-            let cursor = &cursors[around];
-            quote!(&#cursor)
-        }
+    // Where the loop at each depth begins: at the origin outside, else where the loop around it is.
+    let start = |depth: usize| match depth.checked_sub(1) {
+        None => quote!(*args.origin()),
+        Some(around) => cursors[around].to_token_stream(),
     };
-    let start = at(loops.len());
-    let mut nested = quote!(unsafe { body(&mut state, args, #start) };);
+    let plane = match cursors.last() {
+        None => quote!(args.origin()),
+        Some(cursor) => quote!(&#cursor),
+    };
+    let mut nested = quote!(unsafe { body(&mut state, args, #plane) };);
     for (depth, (along, cursor)) in loops.iter().zip(&cursors).enumerate().rev() {
-        let start = at(depth);
+        let start = start(depth);
         nested = quote! {
-            let mut #cursor = *#start;
+            let mut #cursor = #start;
             for _ in 0..#along.n {
                 #nested
                 #cursor = #cursor.step(#along);
@@ -56,7 +53,7 @@ fn index_nest(private: &TokenStream, rank: u8) -> TokenStream {
         /// # Safety
         /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
         #[inline(never)]
-        unsafe fn #name(args: &#private::IndexArgs<'_>, body: #private::Body) -> #private::Outcome {
+        pub unsafe fn #name(args: &#private::IndexArgs<'_>, body: #private::Body) -> #private::Outcome {
             let [#(#loops,)* ..] = args.loops::<#count>();
             let mut state = #private::State::new(args);
             #nested
@@ -94,7 +91,7 @@ fn space_nest(private: &TokenStream, rank: u8) -> TokenStream {
         /// # Safety
         /// The kernel contract for `args`: the loops step to the cursors of planes.
         #[inline(never)]
-        unsafe fn #name(
+        pub unsafe fn #name(
             args: &#private::SpaceArgs<'_>,
             body: unsafe fn(&#private::SpaceArgs<'_>, #private::SpaceCursor),
         ) {
