@@ -298,7 +298,7 @@ fn plans_choose_and_name_methods() {
         let far = op.plan::<f32, i64>(&layout(&[(16 << 20) / row, row]), &layout(&[ids])).unwrap();
         assert_eq!(far.explain().method(), method, "rows of {row}, {ids} of them");
     }
-    // Panels of long rows, or of data beyond the caches; those of scatters are few lines of many rows.
+    // Panels of long rows, or of data beyond the caches. Those of scatters want few rows, too.
     for (rows, columns, gathered, scattered) in [
         (512, 512, false, false),
         (1024, 1024, true, true),

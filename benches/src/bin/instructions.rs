@@ -4,11 +4,12 @@
 
 use std::process::ExitCode;
 
-use gather_benches::instructions::{self, callgrind::CALLS, kernels, short, specialized};
+use gather_benches::instructions::{self, callgrind::CALLS, kernels, scatters, short, specialized};
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(CALLS) {
         kernels::run();
+        scatters::run();
         short::run();
         specialized::run();
         return ExitCode::SUCCESS;

@@ -13,7 +13,7 @@ const HEAD: &str = "\
 # Instructions of one call on a small fixed input, counted by callgrind: name, then count.
 # Calls are planned ahead unless their names say otherwise.
 # Counts depend on the compiler, not on the processor: another rustc may give other counts.
-# Written by `GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions`.
+# Written by `GATHER_BLESS=1 cargo run --profile bench --no-default-features -p gather-benches --bin instructions`.
 # Read the diff before you commit it.
 ";
 const TOOLCHAIN: &str = "# toolchain: ";
@@ -154,7 +154,8 @@ impl fmt::Display for Verdict {
         if before != now {
             writeln!(f, "the baselines were made by {before}, this is {now}: other compilers give other counts")?;
         }
-        write!(f, "to accept these counts: GATHER_BLESS=1 cargo run --release -p gather-benches --bin instructions")
+        let command = "cargo run --profile bench --no-default-features -p gather-benches --bin instructions";
+        write!(f, "to accept these counts: GATHER_BLESS=1 {command}")
     }
 }
 

@@ -20,6 +20,7 @@ pub mod baseline;
 pub mod callgrind;
 pub mod kernels;
 pub mod limits;
+pub mod scatters;
 pub mod short;
 pub mod specialized;
 

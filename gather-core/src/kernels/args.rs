@@ -88,9 +88,6 @@ pub(crate) struct KernelSpec {
     pub(crate) packed: bool,
     /// Whether index tuples lie side by side, their components too, with positive scales.
     pub(crate) adjacent_tuples: bool,
-    /// Whether indices may be taken as positions where they are: one component, of 4 or 8 bytes, side by side in the
-    /// inner loop, each index used once.
-    pub(crate) verbatim: bool,
     /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
     /// How many outer coordinates ahead indices and output are prefetched; 0 for none.
@@ -117,7 +114,6 @@ impl KernelSpec {
             fill: ElementBytes::new(),
             packed: false,
             adjacent_tuples: false,
-            verbatim: false,
             prefetch_distance: 0,
             outer_prefetch_distance: 0,
             next_slice_bytes: 0,

@@ -30,11 +30,11 @@ const PANEL_ROW: usize = 4 * LINE;
 /// Bytes of a panel of data with more than a line a row, and of any.
 const WIDE_PANEL: usize = 2 << 20;
 const MOST_PANEL: usize = 4 << 20;
-/// Bytes of data, times the lines of a row, from which on panels are better than data where it lies: the less data is
-/// used again out of the caches, and the longer the rows that a panel is packed from, the sooner. They always are, if
-/// they are at all, for data beyond the caches (workloads `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`;
-/// [8192, 256], [4096, 256] and [32768, 64] along axis 0).
-pub(super) const PANELED_FROM: usize = 128 << 20;
+/// Bytes that one coordinate's indices reach, times the lines of a row of data: from here on panels pay
+/// ([8192, 256], [4096, 256] and [32768, 64] along axis 0).
+const PANELED_FROM: usize = 128 << 20;
+/// Bytes that one coordinate's indices reach: beyond as many GatherElements takes panels whatever the row (workloads
+/// `gather_elements/axis0_4096x4096` and `axis1_8x256x64x64`).
 const ALWAYS_PANELED_FROM: usize = 8 << 20;
 /// Rows from which on a round pays.
 pub(super) const PREFETCHED_FROM: usize = 256;
@@ -297,18 +297,23 @@ impl Nest<'_> {
     }
 
     /// Whether panels are better than reading data where it lies: where it exceeds the cache and a panel does not, by
-    /// far, and where every packed element is used about once or more.
+    /// far; where its rows have many lines, or it is beyond all caches; and where every packed element is used about
+    /// once or more.
     fn panels_pay(&self, panels: Panels) -> bool {
-        let row = panels.rows.saturating_mul(self.row);
+        let width = self.inner().n.saturating_mul(self.row);
         let still: usize = self.loops[..self.loops.len() - 1].iter().filter(|l| l.data == 0).map(|l| l.n).product();
-        let bytes = row.saturating_mul(self.inner().n);
-        let lines = self.inner().n.saturating_mul(self.row) / LINE;
+        let bytes = panels.rows.saturating_mul(width);
         bytes > WIDE_PANEL
-            && (bytes > ALWAYS_PANELED_FROM || bytes.saturating_mul(lines) >= PANELED_FROM)
-            && row.saturating_mul(panels.columns) <= MOST_PANEL
+            && (bytes > ALWAYS_PANELED_FROM || has_many_lines(panels.rows, width))
+            && panels.rows.saturating_mul(self.row).saturating_mul(panels.columns) <= MOST_PANEL
             && self.stride.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2
     }
+}
+
+/// Whether rows of data, of `width` bytes, are so many and have so many lines that panels pay.
+pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
+    rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
 }
 
 /// Whether dense rows under so many loops are resolved and moved in one pass.

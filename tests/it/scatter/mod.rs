@@ -7,16 +7,16 @@
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
 //! | `adjoint` | the transpose of each gather; permutations and back |
 //! | `own` | kernels of one's own |
-//! | `verbatim` | indices that are positions as they stand, and one that is none |
+//! | `check` | one index that is negative or out of range, at every place where a check may miss it |
 //! | `hostile` | what nobody should pass and somebody will |
 
 mod adjoint;
+mod check;
 mod hostile;
 mod own;
 mod small;
 mod threads;
 mod types;
-mod verbatim;
 
 use gather_core::{NegativeIndex, ScatterAttributes, ScatterOperator, ScatterOutOfBounds};
 use gather_tests::oracle::{Rule, Rules};

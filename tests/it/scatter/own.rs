@@ -54,7 +54,7 @@ fn a_set_is_listed_and_selected() {
     let levels = levels.count();
     // Where pointers have 32 bits, `isize` is listed with `i32`.
     let indices = if cfg!(target_pointer_width = "32") { 3 } else { 2 };
-    // 2 operators x 2 data types x 2 ranks for each index type; all but these share a kernel.
+    // 2 operators x 2 data types x 2 ranks for each index type; operators share all other kernels.
     assert_eq!(registry.kernels().count() - builtin.kernels().count(), levels * indices * 2 * 2 * 2);
     assert_eq!(OWN.functions(), levels * 2 * 2);
     for op in [Op::ScatterElements, Op::ScatterNd] {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each block of the inner loop:
-//!     resolve its indices into positions       (unless they are those of the block before, or positions as they are)
+//!     resolve its indices into positions       (unless they are those of the block before)
 //!     leave out rows out of range              (`ScatterOutOfBounds::Drop` only), and those of other threads
 //!     hand its rows to the sink
 //! ```
@@ -20,7 +20,7 @@ use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::{Chosen, Sink, Which};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
-use crate::kernels::resolve::verbatim::{self, VerbatimFn};
+use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
@@ -56,7 +56,10 @@ unsafe fn scattered<I: Index, L: Isa, const N: usize>(state: &mut State, args: &
 unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolver: &Resolver, most: usize) {
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
-    let mut verbatim = args.spec.verbatim && sink.takes_verbatim();
+    if sink.only_checks() {
+        // SAFETY: the caller's promise.
+        return unsafe { check(state, args, *at, resolver) };
+    }
     let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
     let ahead = args.spec.outer_prefetch_distance;
     for _ in 0..outer.n {
@@ -67,21 +70,15 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
         }
         for start in (0..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
-            // SAFETY: K3 for `n` indices from here on. Where some are no positions, more are likely to follow.
-            verbatim = verbatim && unsafe { resolver.are_positions(args, at.index, n) };
-            if !verbatim {
-                // SAFETY: K2 and K3 for `n` indices from here on.
-                unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
-            } else if sink.only_checks() {
-                continue;
-            }
+            // SAFETY: K2 and K3 for `n` indices from here on.
+            unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
             if most == CHUNK_OF_SCATTERS {
                 ask_for_streams(args, at, n);
                 next_slice(args, plane, start).fetch_steps(n);
             }
-            let rows = rows_at(args, at, n, &state.positions, verbatim);
-            // SAFETY: the positions of these rows have just been resolved, or are their indices.
-            let rows = unsafe { chosen(args, sink, &rows, (!verbatim).then_some(&state.block), &mut which) };
+            let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
+            // SAFETY: the positions of these rows have just been resolved.
+            let rows = unsafe { chosen(args, sink, &rows, &state.block, &mut which) };
             // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
             unsafe { sink.take(args, rows, None) };
         }
@@ -124,16 +121,19 @@ unsafe fn scattered_in_rounds<I: Index, L: Isa>(state: &mut State, args: &IndexA
 unsafe fn in_rounds(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolver: &Resolver) {
     // SAFETY: S3.
     let sink = unsafe { sink(args) };
+    if sink.only_checks() {
+        // SAFETY: the caller's promise.
+        return unsafe { check(state, args, *at, resolver) };
+    }
     let (outer, mut plane) = (args.outer(), *at);
     let State { positions, block, out_of_range, .. } = state;
     let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
     let (mut which, mut other_which) = (Which::new(), Which::new());
-    let mut these = Round { positions, block, verbatim: false, which: &mut which };
-    let mut next =
-        Round { positions: &mut other_positions, block: &mut other_block, verbatim: false, which: &mut other_which };
+    let mut these = Round { positions, block, which: &mut which };
+    let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for _ in 0..outer.n {
         // SAFETY: the caller's promise, for the inner loop.
-        *out_of_range |= unsafe { rounds(args, sink, plane, resolver, &mut these, &mut next) };
+        *out_of_range |= unsafe { rounds(args, sink, plane, resolver.resolve, &mut these, &mut next) };
         plane = plane.step(outer);
     }
 }
@@ -142,8 +142,6 @@ unsafe fn in_rounds(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 struct Round<'a> {
     positions: &'a mut Positions,
     block: &'a mut Block,
-    /// Whether the indices are positions as they are, and nothing was resolved.
-    verbatim: bool,
     which: &'a mut Which,
 }
 
@@ -156,102 +154,94 @@ unsafe fn rounds<'a>(
     args: &IndexArgs<'_>,
     sink: &Sink,
     mut at: Cursor,
-    resolver: &Resolver,
+    resolve: ResolveFn,
     these: &mut Round<'a>,
     next: &mut Round<'a>,
 ) -> bool {
     let (inner, round) = (args.inner(), args.spec.prefetch_distance.clamp(1, BLOCK));
     let (mut n, mut left, mut out_of_range) = (0, inner.n, false);
-    let mut verbatim = args.spec.verbatim && sink.takes_verbatim();
     loop {
         let (after, n_next) = (at.skip(inner, n), left.min(round));
-        // SAFETY: K3 for these indices.
-        verbatim = verbatim && unsafe { resolver.are_positions(args, after.index, n_next) };
-        next.verbatim = verbatim;
-        if !verbatim {
-            // SAFETY: K2 and K3 for these indices; they are at most a block.
-            out_of_range |= unsafe { (resolver.resolve)(next.block, next.positions, args, after.index, n_next) };
-        }
+        // SAFETY: K2 and K3 for these indices; they are at most a block.
+        out_of_range |= unsafe { resolve(next.block, next.positions, args, after.index, n_next) };
         left -= n_next;
         ask_for_streams(args, after, n_next);
-        let rows = rows_at(args, at, n, these.positions, these.verbatim);
-        let later = rows_at(args, after, n_next, next.positions, next.verbatim);
-        // SAFETY: the positions of these rows were resolved in the round before, if there are any, or are their
-        // indices.
-        let rows = unsafe { chosen(args, sink, &rows, (!these.verbatim).then_some(&*these.block), these.which) };
-        // SAFETY: the positions of these rows have just been resolved, or are their indices.
-        let later = unsafe { chosen(args, sink, &later, (!next.verbatim).then_some(&*next.block), next.which) };
+        let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
+        let later = MoveJob::new(args, after, next.positions.as_ptr(), n_next, NextSlice::NONE);
+        // SAFETY: the positions of these rows were resolved in the round before, if there are any.
+        let rows = unsafe { chosen(args, sink, &rows, these.block, these.which) };
+        // SAFETY: the positions of these rows have just been resolved.
+        let later = unsafe { chosen(args, sink, &later, next.block, next.which) };
         // SAFETY: the contract of a scatter for the rows of both: every position is in range, or left out.
         unsafe { sink.take(args, rows, Some(later)) };
         core::mem::swap(these, next);
-        if n_next == 0
-            || (!these.verbatim && these.block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error)
-        {
+        if n_next == 0 || (these.block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
             return out_of_range;
         }
         (at, n) = (after, n_next);
     }
 }
 
-/// What resolves indices of a type at a level.
-struct Resolver {
-    resolve: ResolveFn,
-    verbatim: VerbatimFn,
-}
-
-impl Resolver {
-    #[inline(always)]
-    fn of<I: Index, L: Isa>() -> Self {
-        Resolver { resolve: Block::resolve::<I, L>, verbatim: verbatim::of::<I, L>() }
-    }
-
-    /// Whether `n` indices from `index` on are positions as they are.
-    ///
-    /// # Safety
-    /// K3 for these indices, of a nest whose indices may be taken so; K7.
-    #[inline(always)]
-    unsafe fn are_positions(&self, args: &IndexArgs<'_>, index: *const u8, n: usize) -> bool {
-        let [component] = args.spec.components.as_slice() else { return false };
-        // SAFETY: the caller's promise.
-        unsafe { (self.verbatim)(&ResolveJob::new(core::ptr::null_mut(), args, component, index, n)) }
-    }
-}
-
-/// The rows of `n` indices from `at` on, whose positions are in `positions`, or the indices themselves.
-#[inline(always)]
-fn rows_at(args: &IndexArgs<'_>, at: Cursor, n: usize, positions: &Positions, verbatim: bool) -> MoveJob {
-    let positions = if verbatim { at.index.cast() } else { positions.as_ptr() };
-    MoveJob::new(args, at, positions, n, NextSlice::NONE)
-}
-
-/// The rows that are taken of those of a resolved block, or of those whose indices are their positions: the rows in
-/// range of the sink's owner. None where an index out of range is an error.
+/// The rows of a resolved block that are taken: those in range of the sink's owner. None where an index out of range is
+/// an error.
 ///
 /// # Safety
-/// The positions of the rows, at most a block, have been resolved into `block`. Without one they are the indices, and
-/// the sink takes these.
+/// The positions of the rows, at most a block, have been resolved into `block`.
 #[inline(always)]
 unsafe fn chosen<'a>(
     args: &IndexArgs<'_>,
     sink: &Sink,
     rows: &'a MoveJob,
-    block: Option<&Block>,
+    block: &Block,
     which: &'a mut Which,
 ) -> Chosen<'a> {
-    let Some(block) = block else {
-        let position_step = args.inner().index.unsigned_abs() / size_of::<i32>();
-        return Chosen { rows, which: None, position_step };
-    };
     let has_bad = rows.n > 0 && block.has_bad();
     if has_bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
-        return Chosen { rows, which: Some(&[]), position_step: 1 };
+        return Chosen { rows, which: Some(&[]) };
     }
     if !has_bad && sink.owner.is_none() {
-        return Chosen { rows, which: None, position_step: 1 };
+        return Chosen { rows, which: None };
     }
     // SAFETY: the caller's promise.
     unsafe { which.choose(rows, sink.owner, |row| has_bad && block.is_bad(row)) };
-    Chosen { rows, which: Some(which.rows()), position_step: 1 }
+    Chosen { rows, which: Some(which.rows()) }
+}
+
+/// What resolves indices of a type at a level, and what checks them.
+struct Resolver {
+    resolve: ResolveFn,
+    check: CheckFn,
+}
+
+impl Resolver {
+    #[inline(always)]
+    fn of<I: Index, L: Isa>() -> Self {
+        Resolver { resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
+    }
+}
+
+/// Checks the indices of a plane, whose rows are not taken: those that are not positions as they stand are resolved.
+///
+/// # Safety
+/// K2, K3 and K7 for the plane.
+unsafe fn check(state: &mut State, args: &IndexArgs<'_>, mut plane: Cursor, resolver: &Resolver) {
+    let (outer, inner) = (args.outer(), args.inner());
+    let planes = if outer.index == 0 { 1 } else { outer.n };
+    for _ in 0..planes {
+        for start in (0..inner.n).step_by(BLOCK) {
+            let (index, n) = (plane.skip(inner, start).index, (inner.n - start).min(BLOCK));
+            if let [component] = args.spec.components.as_slice() {
+                let job = ResolveJob::new(core::ptr::null_mut(), args, component, index, n);
+                // SAFETY: K3 for `n` indices from here on; K7.
+                if unsafe { (resolver.check)(&job) } {
+                    continue;
+                }
+            }
+            // SAFETY: K2 and K3 for these indices.
+            unsafe { resolve_block_by(state, args, index, n, resolver.resolve) };
+        }
+        plane = plane.step(outer);
+    }
 }
 
 /// Runs a plane of a scatter row by row, in 64 bits.
@@ -288,7 +278,7 @@ unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64)
         let zero = 0i32;
         let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
         // SAFETY: the caller's promise: its position is in its address already.
-        unsafe { sink.take(args, Chosen { rows: &rows, which: None, position_step: 1 }, None) };
+        unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
     }
 }
 

@@ -6,7 +6,7 @@ use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
-use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, verbatim};
+use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, check};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
 use crate::kernels::table::IndexKernel;
@@ -34,7 +34,7 @@ impl Isa for Avx2 {
     #[target_feature(enable = "avx2")]
     unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { verbatim::are_positions::<BYTES>(job) }
+        unsafe { check::are_positions::<BYTES>(job) }
     }
 
     #[inline(never)]

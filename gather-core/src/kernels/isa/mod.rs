@@ -42,7 +42,7 @@ pub trait Isa: 'static {
         unsafe { Self::Plain::resolve::<I>(job) }
     }
 
-    /// Says whether all indices of a job, of `BYTES` bytes and side by side, are positions as they stand.
+    /// Says whether all indices of a job, of `BYTES` bytes, are positions as they stand. It may say no where all are.
     ///
     /// # Safety
     /// K3 and K7.

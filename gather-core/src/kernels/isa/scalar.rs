@@ -28,7 +28,7 @@ impl Isa for Scalar {
     #[inline(never)]
     unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { resolve::verbatim::are_positions::<BYTES>(job) }
+        unsafe { resolve::check::are_positions::<BYTES>(job) }
     }
 
     #[inline(never)]

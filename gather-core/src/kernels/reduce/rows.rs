@@ -40,8 +40,6 @@ pub(crate) struct Chosen<'a> {
     pub(crate) rows: &'a MoveJob,
     /// Which of them; `None` for all.
     pub(crate) which: Option<&'a [u16]>,
-    /// How many `i32` there are from a position to the next: 1, or 2 where positions are the low halves of indices.
-    pub(crate) position_step: usize,
 }
 
 impl Chosen<'_> {
@@ -166,7 +164,7 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
     let later = job.later.unwrap_or(job.these);
     let first = if job.later.is_some() { 0 } else { distance.min(later.len()) };
     let asked = if distance == 0 { 0 } else { later.len() - first };
-    let (ends, later_ends, n) = (Ends::of(&job.these), Ends::of(&later), job.these.len());
+    let (ends, later_ends, n) = (Ends::of(job.these.rows), Ends::of(later.rows), job.these.len());
     for k in 0..n.max(asked) {
         if k < asked {
             let i = later.row(first + k);
@@ -191,13 +189,13 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
 #[inline(always)]
 #[must_use]
 pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) -> bool {
-    let Chosen { rows, which, .. } = job.these;
+    let Chosen { rows, which } = job.these;
     if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
         return false;
     }
-    let (these, distance) = (Ends::of(&job.these), rows.prefetch_distance);
+    let (these, distance) = (Ends::of(rows), rows.prefetch_distance);
     let (later, asked) = match job.later {
-        Some(later) => (Ends::of(&later), later.rows.n),
+        Some(later) => (Ends::of(later.rows), later.rows.n),
         None if distance == 0 => (these, 0),
         None => (these.skip(distance.min(rows.n)), rows.n.saturating_sub(distance)),
     };
@@ -252,7 +250,6 @@ struct Ends {
     updates: *const u8,
     data: *const u8,
     positions: *const i32,
-    position_step: usize,
     stride: isize,
     steps: Steps,
 }
@@ -266,18 +263,16 @@ struct Steps {
 
 impl Ends {
     #[inline(always)]
-    fn of(chosen: &Chosen<'_>) -> Self {
-        let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *chosen.rows;
-        let (position_step, steps) = (chosen.position_step, Steps { updates: out_step, data: data_step });
-        Ends { updates: out, data, positions, position_step, stride, steps }
+    fn of(rows: &MoveJob) -> Self {
+        let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *rows;
+        Ends { updates: out, data, positions, stride, steps: Steps { updates: out_step, data: data_step } }
     }
 
     /// The rows from `first` on.
     #[inline(always)]
     fn skip(self, first: usize) -> Self {
         let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(first as isize));
-        let positions = self.positions.wrapping_add(first * self.position_step);
-        Ends { updates: self.from(first), data, positions, ..self }
+        Ends { updates: self.from(first), data, positions: self.positions.wrapping_add(first), ..self }
     }
 
     /// Where row `i` comes from.
@@ -289,11 +284,11 @@ impl Ends {
     /// Where row `i` goes.
     ///
     /// # Safety
-    /// The position of the row has been written, or its index is one.
+    /// The position of the row has been written.
     #[inline(always)]
     unsafe fn to(&self, i: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
-        let position = unsafe { self.positions.wrapping_add(i * self.position_step).read_unaligned() };
+        let position = unsafe { self.positions.wrapping_add(i).read() };
         let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(i as isize));
         data.wrapping_offset(self.stride.wrapping_mul(position as isize)).cast_mut()
     }

@@ -123,12 +123,6 @@ impl Which {
 }
 
 impl Sink {
-    /// Whether rows may be taken by positions that lie among indices.
-    #[inline(always)]
-    pub(crate) fn takes_verbatim(&self) -> bool {
-        self.owner.is_none() && !matches!(self.take, Take::Collect(_))
-    }
-
     /// Whether nothing is done with rows but to check their indices.
     #[inline(always)]
     pub(crate) fn only_checks(&self) -> bool {
@@ -164,7 +158,7 @@ impl Collector {
     /// # Safety
     /// As for [`Sink::take`].
     unsafe fn collect(&self, chosen: Chosen<'_>) {
-        let Chosen { rows, which, .. } = chosen;
+        let Chosen { rows, which } = chosen;
         // SAFETY: S3: the sink, and the entries that it was made for, outlive the call, and one thread has it.
         let entries = unsafe { &mut *self.entries };
         let mut note = |row: usize| {

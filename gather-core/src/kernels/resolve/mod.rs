@@ -15,7 +15,7 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod block;
-pub(crate) mod verbatim;
+pub(crate) mod check;
 
 use crate::kernels::args::{Component, IndexArgs};
 use crate::kernels::isa::Isa;

@@ -119,7 +119,6 @@ impl FewRows {
             fill,
             packed: true,
             adjacent_tuples: false,
-            verbatim: false,
             prefetch_distance: self.prefetch_distance,
             outer_prefetch_distance: 0,
             next_slice_bytes: 0,

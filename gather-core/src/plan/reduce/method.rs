@@ -4,7 +4,7 @@
 
 use crate::kernels::{Component, FEW, LINE};
 use crate::plan::fold::Loops;
-use crate::plan::method::{PANEL, PANELED_FROM, PREFETCHED_FROM, Panels};
+use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::reduce::{ReduceRequest, is_free};
 use crate::types::error::Error;
 use crate::types::method::Method;
@@ -101,21 +101,21 @@ pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usi
 }
 
 /// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does
-/// not, by far, and where every packed element is changed about once or more.
+/// not, by far; where its rows have many lines, and are few; and where every packed element is changed about once or
+/// more.
 fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
     let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
     let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
-    let bytes = panels.rows.saturating_mul(width);
-    bytes > 4 * PANEL
-        && bytes.saturating_mul(width / LINE) >= PANELED_FROM
-        && panels.rows.saturating_mul(row.max(LINE)) <= MOST_PANEL
+    panels.rows.saturating_mul(width) > 4 * PANEL
+        && has_many_lines(panels.rows, width)
+        && panels.rows.saturating_mul(row.max(LINE)) <= MOST_OF_A_LINE
         && stride.unsigned_abs() > 2 * LINE
         && updates >= panels.rows / 2
 }
 
-/// The most bytes of a panel of a line a row: it is written twice and read twice, and has to stay in the second-level
-/// cache (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
-const MOST_PANEL: usize = PANEL / 2;
+/// The most bytes that one line of every row takes: a panel is packed from and unpacked to so many lines at a time, which
+/// lie apart (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
+const MOST_OF_A_LINE: usize = PANEL / 2;
 /// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
 const FAR: usize = 1 << 20;
 /// Bytes of rows that are asked for ahead within a block.

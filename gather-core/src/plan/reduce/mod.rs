@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::select::Kernels;
-use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32, is_wide_enough};
+use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
@@ -136,10 +136,6 @@ impl ReducePlan {
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
-        let verbatim = parts.len() == 1
-            && is_wide_enough(index_size)
-            && inner.index == index_size as isize
-            && loops.iter().all(|along| along.index != 0 || along.n == 1);
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let spec = KernelSpec {
             method,
@@ -155,7 +151,6 @@ impl ReducePlan {
             },
             packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
             adjacent_tuples,
-            verbatim,
             prefetch_distance,
             // Only rows and indices side by side are a range of bytes to ask for.
             outer_prefetch_distance: if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 },

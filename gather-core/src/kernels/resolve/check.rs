@@ -1,26 +1,21 @@
-//! Indices that are positions as they stand: none is negative, and none out of range.
+//! Checking indices without resolving them: whether they are positions as they stand, none negative, none out of range.
 //!
-//! Scatters take them from where they lie, where each is used once and they lie side by side. So no position is written
-//! to be read again, and a check ahead of the first write takes as long as memory does.
+//! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations an
+//! index.
 
 use crate::kernels::isa::Isa;
 use crate::kernels::resolve::ResolveJob;
 use crate::types::index::Index;
 
-/// Whether indices of a type can be read as positions of 32 bits, by their first bytes.
-pub(crate) const fn is_wide_enough(bytes: usize) -> bool {
-    cfg!(target_endian = "little") && matches!(bytes, 4 | 8)
-}
-
-/// Says whether all indices of a job, which lie side by side, are positions.
+/// Says whether all indices of a job are positions. It may say no where all are.
 ///
 /// # Safety
 /// K3 and K7 for the job.
-pub(crate) type VerbatimFn = unsafe fn(&ResolveJob) -> bool;
+pub(crate) type CheckFn = unsafe fn(&ResolveJob) -> bool;
 
 /// What says it for an index type, at a level.
 #[inline(always)]
-pub(crate) fn of<I: Index, L: Isa>() -> VerbatimFn {
+pub(crate) fn of<I: Index, L: Isa>() -> CheckFn {
     match size_of::<I>() {
         4 => L::are_positions::<4>,
         8 => L::are_positions::<8>,
@@ -28,34 +23,37 @@ pub(crate) fn of<I: Index, L: Isa>() -> VerbatimFn {
     }
 }
 
-/// For indices that are narrower than positions.
+/// For indices of fewer bytes, which are not looked at.
 unsafe fn never(_: &ResolveJob) -> bool {
     false
 }
 
-/// Says whether `n` indices of `BYTES` bytes, side by side, are positions: whether `x` and `dim - 1 - x` have no sign.
-/// An unsigned index too large for a signed one has one.
+/// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An unsigned
+/// index too large for a signed one has one. Indices that do not lie side by side are not looked at.
 ///
 /// # Safety
-/// K3 for the job.
+/// K3 for the job, whose indices have `BYTES` bytes.
 #[inline(always)]
 pub(crate) unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
-    debug_assert_eq!(job.stride, BYTES as isize, "indices side by side");
+    if job.stride != BYTES as isize {
+        return false;
+    }
     let last = job.dim - 1;
     if const { BYTES == 4 } {
-        let signs = (0..job.n).fold(0i32, |signs, at| {
+        let mut signs = 0i32;
+        for at in 0..job.n {
             // SAFETY: K3: one of the `n` indices.
             let x = unsafe { job.index.cast::<i32>().wrapping_add(at).read_unaligned() };
-            signs | x | last.wrapping_sub(x)
-        });
+            signs |= x | last.wrapping_sub(x);
+        }
         signs >= 0
     } else {
-        let last = i64::from(last);
-        let signs = (0..job.n).fold(0i64, |signs, at| {
+        let (last, mut signs) = (i64::from(last), 0i64);
+        for at in 0..job.n {
             // SAFETY: K3: one of the `n` indices.
             let x = unsafe { job.index.cast::<i64>().wrapping_add(at).read_unaligned() };
-            signs | x | last.wrapping_sub(x)
-        });
+            signs |= x | last.wrapping_sub(x);
+        }
         signs >= 0
     }
 }
@@ -65,12 +63,14 @@ mod tests {
     use super::*;
     use crate::types::policy::IndexPolicy;
 
+    fn job_of<I: Index>(values: &[I], dim: i32) -> ResolveJob {
+        let (index, stride) = (values.as_ptr().cast(), size_of::<I>() as isize);
+        ResolveJob { index, stride, n: values.len(), dim, policy: IndexPolicy::default(), out: core::ptr::null_mut() }
+    }
+
     fn is_taken<I: Index>(values: &[I], dim: i32) -> bool {
-        let index = values.as_ptr().cast();
-        let (stride, policy, out) = (size_of::<I>() as isize, IndexPolicy::default(), core::ptr::null_mut());
-        let job = ResolveJob { index, stride, n: values.len(), dim, policy, out };
         // SAFETY: the job is that of the values; the scalar level is everywhere.
-        unsafe { of::<I, crate::kernels::isa::Scalar>()(&job) }
+        unsafe { of::<I, crate::kernels::isa::Scalar>()(&job_of(values, dim)) }
     }
 
     #[test]
@@ -89,5 +89,10 @@ mod tests {
         }
         assert!(!is_taken(&[7i32], 7) && !is_taken(&[7u32], 7));
         assert!(!is_taken(&[0u16], 7) && !is_taken(&[0i8], 7));
+        // Two apart.
+        let apart = [0i32, 9, 0, 9];
+        let job = ResolveJob { index: apart.as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
+        // SAFETY: every second of four.
+        assert!(!unsafe { are_positions::<4>(&job) });
     }
 }
