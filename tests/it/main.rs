@@ -10,6 +10,7 @@ mod counts;
 mod exhaustive;
 mod few_rows;
 mod fuzz;
+mod gathered;
 mod hostile;
 mod interleave;
 mod invariance;

@@ -17,7 +17,7 @@ pub enum Method {
     Blocks,
     /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
-    /// Indices are resolved in a register, and data is gathered by it, in one loop. Takes rows of 4, 8 and 12 bytes
+    /// Indices are resolved in registers, and rows are loaded by them, in one loop. Takes rows of 4, 8 and 12 bytes
     /// side by side in the output, and indices of one component side by side, at the levels
     /// `Avx2` and `Avx512`.
     Gathered,

@@ -21,6 +21,7 @@ use core::arch::x86_64::{
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
+use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
@@ -36,14 +37,24 @@ use crate::types::policy::OutOfBounds;
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (inner, outer, mut at) = (Inner::<BYTES>::new(args), *args.outer(), *at);
-    for _ in 0..outer.n {
+    // SAFETY: the caller's promise.
+    unsafe { gather_positions::gather::<BYTES, I>(args, at, rest::<BYTES, I>) }
+}
+
+/// Gathers what is left of a plane, whatever its indices are.
+///
+/// # Safety
+/// As for [`RestFn`](gather_positions::RestFn); K7 for AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, first: usize, left: usize) -> bool {
+    let (inner, outer, mut first) = (Inner::<BYTES>::new(args), *args.outer(), first);
+    for _ in 0..left {
         fetch_later::<BYTES, I>(args, at, &outer);
         // SAFETY: the caller's promise.
-        if unsafe { inner.run::<I>(args, at) } {
+        if unsafe { inner.run::<I>(args, at, first) } {
             return true;
         }
-        at = at.step(&outer);
+        (at, first) = (at.step(&outer), 0);
     }
     false
 }
@@ -98,16 +109,16 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor; returns whether an index was out of range, if that is an
-    /// error. It then stops there.
+    /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of range,
+    /// if that is an error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`].
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor) -> bool {
+    unsafe fn run<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) -> bool {
         let (n, prefetches) = (args.inner().n, args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0);
-        let (steps, mut step) = (n / EIGHT, 0);
+        let (steps, mut step) = (n / EIGHT, first / EIGHT);
         while step < steps {
             step = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.

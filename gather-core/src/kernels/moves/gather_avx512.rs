@@ -21,6 +21,7 @@ use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::gather_avx2::fetch_later;
+use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
@@ -34,11 +35,20 @@ use crate::types::policy::OutOfBounds;
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-    let (outer, mut at, sixteen) = (*args.outer(), *at, Sixteen::<BYTES>::new(args));
+    // SAFETY: the caller's promise.
+    unsafe { gather_positions::gather::<BYTES, I>(args, at, rest::<BYTES, I>) }
+}
+
+/// Gathers what is left of a plane, whatever its indices are.
+///
+/// # Safety
+/// As for [`RestFn`](gather_positions::RestFn); K7 for AVX-512.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, first: usize, left: usize) -> bool {
+    let (outer, sixteen, mut done) = (*args.outer(), Sixteen::<BYTES>::new(args), first);
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
-    for _ in 0..outer.n {
+    for _ in 0..left {
         fetch_later::<BYTES, I>(args, at, &outer);
-        let mut done = 0;
         while done < args.inner().n {
             done = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.
@@ -64,7 +74,7 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
             unsafe { sixteen.step_with_fill::<I>(args, at, done) };
             done += SIXTEEN;
         }
-        at = at.step(&outer);
+        (at, done) = (at.step(&outer), 0);
     }
     false
 }

@@ -1,0 +1,137 @@
+//! Gathering rows of 4, 8 and 12 bytes by indices that are positions as they stand: none negative, none out of range.
+//!
+//! ```text
+//! for each index:
+//!     load it, compare it with the size of the axis, load its row        (four rows are stored at once)
+//! ```
+//!
+//! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to be
+//! taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first index that
+//! is no position ends the loop. The branch that says so is predicted as long as there is none. What is left of the
+//! plane is gathered by vectors, which resolve indices of any kind in the same time.
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::next_slice;
+use crate::kernels::moves::copy_fixed;
+use crate::kernels::moves::loads::copy_four;
+use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
+use crate::types::index::Index;
+
+/// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after it. The
+/// last number is how many these are, the first one counted. It returns what
+/// [`Isa::gather`](crate::kernels::isa::Isa::gather) does.
+///
+/// # Safety
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather). The row is a multiple of [`GROUP`], and one of the loop.
+pub(super) type RestFn = unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
+
+/// Rows that are moved before later indices, and later rows of the output, are asked for.
+pub(super) const GROUP: usize = 16;
+
+/// [`Isa::gather`](crate::kernels::isa::Isa::gather), of which a level does what follows an index that is no position.
+///
+/// # Safety
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
+pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
+    let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
+    // Panels, whose output is asked for by outer coordinates, take as long either way.
+    let is_adjacent = args.spec.packed || args.inner().data == BYTES as isize;
+    if !is_adjacent || args.spec.outer_prefetch_distance != 0 {
+        // SAFETY: the caller's promise, for all of the plane.
+        return unsafe { rest(args, *at, 0, args.outer().n) };
+    }
+    match (args.spec.packed, prefetches) {
+        // SAFETY: the caller's promise; the plan found the rows packed.
+        (true, false) => unsafe { plane::<BYTES, I, true, false>(args, *at, rest) },
+        // SAFETY: as above.
+        (true, true) => unsafe { plane::<BYTES, I, true, true>(args, *at, rest) },
+        // SAFETY: the caller's promise.
+        (false, false) => unsafe { plane::<BYTES, I, false, false>(args, *at, rest) },
+        // SAFETY: as above.
+        (false, true) => unsafe { plane::<BYTES, I, false, true>(args, *at, rest) },
+    }
+}
+
+/// As [`gather`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether it asks for anything ahead.
+///
+/// # Safety
+/// As for [`gather`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn plane<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
+    args: &IndexArgs<'_>,
+    mut at: Cursor,
+    rest: RestFn,
+) -> bool {
+    let (outer, n) = (*args.outer(), args.inner().n);
+    for left in (1..=outer.n).rev() {
+        // SAFETY: the caller's promise, for an inner loop.
+        let done = unsafe { positions::<BYTES, I, PACKED, PREFETCH>(args, at) };
+        if done < n {
+            // SAFETY: as above, for what is left.
+            return unsafe { rest(args, at, done, left) };
+        }
+        at = at.step(&outer);
+    }
+    false
+}
+
+/// Moves rows of the inner loop at a cursor as long as their indices are positions. Returns how many there are, or the
+/// first row of the [`GROUP`] in which an index is none.
+///
+/// # Safety
+/// As for [`plane`], for the inner loop.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(
+    args: &IndexArgs<'_>,
+    at: Cursor,
+) -> usize {
+    let component = &args.spec.components[0];
+    let index = at.index.wrapping_offset(component.index).cast::<I>();
+    let (dim, n, distance) = (component.dim as u64, args.inner().n, args.spec.prefetch_distance);
+    let (stride, step) = if PACKED { (BYTES as isize, 0) } else { (args.stride, BYTES as isize) };
+    let next = if PREFETCH { next_slice(args, at, 0) } else { NextSlice::NONE };
+    let (mut data, mut done) = (at.data, 0);
+    // Where row `done + k` lies: a macro, because it may end the function.
+    macro_rules! place {
+        ($k:expr) => {{
+            // SAFETY: K3: one of the `n` indices, which lie side by side.
+            let position = unsafe { index.wrapping_add(done + $k).read_unaligned() }.widen();
+            if position as u64 >= dim {
+                return done;
+            }
+            data.wrapping_offset(stride.wrapping_mul(position as isize) + $k as isize * step)
+        }};
+    }
+    while n - done >= GROUP {
+        if PREFETCH {
+            next.fetch(done / STEP);
+            next.fetch(done / STEP + 1);
+            let later = done + distance;
+            prefetch(index.wrapping_add(later).cast(), GROUP * size_of::<I>());
+            if BYTES <= 8 {
+                for line in (0..GROUP * BYTES).step_by(LINE) {
+                    prefetch_to_write(at.out.wrapping_add(later * BYTES + line));
+                }
+            }
+        }
+        // Not a loop: with so many ways out, compilers would not unroll it.
+        macro_rules! move_fours {
+            ($($k:literal)*) => {$(
+                let rows = [place!($k), place!($k + 1), place!($k + 2), place!($k + 3)];
+                // SAFETY: K1, K2 and K4 for four rows, whose positions are in range.
+                unsafe { copy_four::<BYTES>(rows, at.out.wrapping_add((done + $k) * BYTES)) };
+            )*};
+        }
+        move_fours!(0 4 8 12);
+        data = data.wrapping_offset(step * GROUP as isize);
+        done += GROUP;
+    }
+    for k in 0..n - done {
+        let row = place!(k);
+        // SAFETY: K1, K2 and K4 for the row, whose position is in range.
+        unsafe { copy_fixed::<BYTES>(row, at.out.wrapping_add((done + k) * BYTES)) };
+    }
+    n
+}
