@@ -1,6 +1,6 @@
-//! `Method::Gathered` takes one path while indices are positions as they stand, and another from the first that is none.
-//! So one index is changed, at every place where the paths may meet: among sixteen rows, in what is left after them, and
-//! in a later row of many.
+//! `Method::Gathered` takes one path while indices are positions as they stand, and another from the first that is
+//! none. So one index is changed, at every place where the paths may meet: among sixteen rows, in what is left after
+//! them, and in a later row of many.
 
 use gather_core::{Element, Error, Gather, GatherElements, IndexAttributes, IndexOperator, Method, OutOfBounds, View};
 

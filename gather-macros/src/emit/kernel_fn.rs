@@ -1,6 +1,6 @@
-//! The kernels: one named function for each width x representation x rank x level, which the gathers share, one for each
-//! representation x rank x level, which the scatters share, and one for each width x rank x level, which the operators
-//! that rearrange space share.
+//! The kernels: one named function for each width x representation x rank x level, which the gathers share, one for
+//! each representation x rank x level, which the scatters share, and one for each width x rank x level, which the
+//! operators that rearrange space share.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};

@@ -1,6 +1,6 @@
-//! In place, every index is checked before the first write: blocks of positions as they stand in one way, and those in
-//! which an index is negative or out of range in another. So one index is changed, at every place where a block, a chunk
-//! or a round can begin or end.
+//! In place, every index is checked before the first write: blocks of positions as they stand in one way, and those
+//! in which an index is negative or out of range in another. So one index is changed, at every place where a block, a
+//! chunk or a round can begin or end.
 
 use gather_core::{Error, Index, Method, Reduction, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator};
 use gather_core::{Level, Par, ScatterOutOfBounds, View, ViewMut};

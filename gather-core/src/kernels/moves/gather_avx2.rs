@@ -6,6 +6,8 @@
 //! fill (rows of 12 bytes are then moved one by one), and under `OutOfBounds::Wrap` it is taken modulo the size of the
 //! axis.
 //!
+//! What comes before the first such index, or a negative one, is moved by `gather_positions.rs`.
+//!
 //! One call runs a whole plane, so that loads do not run out at the end of each inner loop.
 //!
 //! Elements of 4 and 8 bytes are loaded one by one, put together in registers (`loads.rs`) and stored at once. Rows of
@@ -109,8 +111,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of range,
-    /// if that is an error. It then stops there.
+    /// Runs the inner loop at a cursor from row `first` on, a multiple of eight; returns whether an index was out of
+    /// range, if that is an error. It then stops there.
     ///
     /// # Safety
     /// As for [`gather`].

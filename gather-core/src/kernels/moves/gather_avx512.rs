@@ -1,4 +1,5 @@
-//! Resolving and moving rows of 4 and 8 bytes in one loop with AVX-512, sixteen at a time.
+//! Resolving and moving rows of 4 and 8 bytes in one loop with AVX-512, sixteen at a time: from the first index on that
+//! is no position as it stands. What comes before it is moved by `gather_positions.rs`.
 //!
 //! ```text
 //! for each sixteen indices:

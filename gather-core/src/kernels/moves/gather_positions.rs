@@ -5,10 +5,10 @@
 //!     load it, compare it with the size of the axis, load its row        (four rows are stored at once)
 //! ```
 //!
-//! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to be
-//! taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first index that
-//! is no position ends the loop. The branch that says so is predicted as long as there is none. What is left of the
-//! plane is gathered by vectors, which resolve indices of any kind in the same time.
+//! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
+//! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
+//! index that is no position ends the loop. The branch that says so is predicted as long as there is none. What is
+//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time.
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
@@ -17,8 +17,8 @@ use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::types::index::Index;
 
-/// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after it. The
-/// last number is how many these are, the first one counted. It returns what
+/// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
+/// it. The last number is how many these are, the first one counted. It returns what
 /// [`Isa::gather`](crate::kernels::isa::Isa::gather) does.
 ///
 /// # Safety

@@ -97,8 +97,8 @@ pub(super) unsafe fn four_at<const BYTES: usize>(places: [*const u8; 4]) -> [__m
     [low, _mm_insert_epi64::<1>(_mm_cvtsi64_si128(third), fourth)]
 }
 
-/// Copies four rows of 4, 8 or 12 bytes to places side by side: elements of 4 and 8 bytes by whole vectors, since a store
-/// an element fills the queue of stores while lines of the output are on their way.
+/// Copies four rows of 4, 8 or 12 bytes to places side by side: elements of 4 and 8 bytes by whole vectors, since a
+/// store an element fills the queue of stores while lines of the output are on their way.
 ///
 /// # Safety
 /// The rows may be read. As many bytes may be written from `to` on, and are apart from them.

@@ -1,7 +1,7 @@
 //! Checking indices without resolving them: whether they are positions as they stand, none negative, none out of range.
 //!
-//! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations an
-//! index.
+//! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
+//! an index.
 
 use crate::kernels::isa::Isa;
 use crate::kernels::resolve::ResolveJob;
@@ -28,8 +28,8 @@ unsafe fn never(_: &ResolveJob) -> bool {
     false
 }
 
-/// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An unsigned
-/// index too large for a signed one has one. Indices that do not lie side by side are not looked at.
+/// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An
+/// unsigned index too large for a signed one has one. Indices that do not lie side by side are not looked at.
 ///
 /// # Safety
 /// K3 for the job, whose indices have `BYTES` bytes.
