@@ -11,7 +11,7 @@ const LEN: usize = 1400;
 const DIM: usize = 300;
 /// Enough data to be asked for ahead.
 const FAR_DIM: usize = 300_000;
-const PLACES: [usize; 9] = [0, 1, 127, 128, 511, 512, 640, 1279, LEN - 1];
+const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 127, 128, 511, 512, 640, 1279, LEN - 1];
 const METHODS: [Option<Method>; 6] = [
     None,
     Some(Method::Blocks),

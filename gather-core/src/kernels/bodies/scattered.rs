@@ -1,7 +1,8 @@
 //! The bodies of scatters: indices are resolved as for a gather, then their rows go to a [`Sink`].
 //!
 //! ```text
-//! for each block of the inner loop:
+//! take single elements by their indices, as long as these are positions
+//! for each block of what is left of the inner loop:
 //!     resolve its indices into positions       (unless they are those of the block before)
 //!     leave out rows out of range              (`ScatterOutOfBounds::Drop` only), and those of other threads
 //!     hand its rows to the sink
@@ -17,7 +18,7 @@ use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::reduce::{Chosen, Sink, Which};
+use crate::kernels::reduce::{Chosen, IndexedJob, Sink, Which};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -62,13 +63,16 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     }
     let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
     let ahead = args.spec.outer_prefetch_distance;
+    let by_index = if are_indexed(args, resolver.index_size) { sink.by_index() } else { None };
     for _ in 0..outer.n {
         if ahead != 0 {
             let later = plane.skip(outer, ahead);
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        for start in (0..inner.n).step_by(most) {
+        // SAFETY: the caller's promise, for the inner loop.
+        let done = by_index.map_or(0, |by_index| unsafe { by_index(&indexed(args, plane)) });
+        for start in (done..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
             // SAFETY: K2 and K3 for `n` indices from here on.
             unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
@@ -83,6 +87,36 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
             unsafe { sink.take(args, rows, None) };
         }
         plane = plane.step(outer);
+    }
+}
+
+/// Whether elements of the inner loop can be taken by their indices: those lie side by side, the updates too, and each
+/// is used once.
+#[inline(always)]
+fn are_indexed(args: &IndexArgs<'_>, index_size: usize) -> bool {
+    let (outer, inner) = (args.outer(), args.inner());
+    args.spec.components.len() == 1
+        && matches!(index_size, 4 | 8)
+        && inner.index == index_size as isize
+        && inner.out == args.spec.row as isize
+        && (outer.index != 0 || outer.n == 1)
+}
+
+/// The inner loop at a cursor, whose elements are taken by their indices.
+#[inline(always)]
+fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
+    let (component, inner) = (&args.spec.components[0], args.inner());
+    IndexedJob {
+        n: inner.n,
+        index: at.index.wrapping_offset(component.index),
+        index_size: inner.index as usize,
+        dim: component.dim as u64,
+        updates: at.out,
+        element: args.spec.row,
+        data: at.data.cast_mut(),
+        stride: args.stride,
+        data_step: inner.data,
+        next: next_slice(args, at, 0),
     }
 }
 
@@ -209,6 +243,7 @@ unsafe fn chosen<'a>(
 
 /// What resolves indices of a type at a level, and what checks them.
 struct Resolver {
+    index_size: usize,
     resolve: ResolveFn,
     check: CheckFn,
 }
@@ -216,7 +251,7 @@ struct Resolver {
 impl Resolver {
     #[inline(always)]
     fn of<I: Index, L: Isa>() -> Self {
-        Resolver { resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
+        Resolver { index_size: size_of::<I>(), resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
     }
 }
 

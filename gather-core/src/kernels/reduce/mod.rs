@@ -10,7 +10,7 @@
 //! type, rank and level; it does not depend on the width of rows. The body hands resolved rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
-//!   form that compilers vectorise;
+//!   form that compilers vectorise; single elements by their indices, as long as these are positions (`by_index`);
 //! - or writes down which goes where (`Entry`), to be sorted by destination and reduced group by group, as bags are
 //!   (`bag`);
 //! - or does nothing, where indices are only checked.
@@ -30,6 +30,7 @@
 
 mod bag;
 mod builtin;
+mod by_index;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -45,6 +46,7 @@ mod vectors;
 
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
+pub(crate) use by_index::{ByIndexFn, IndexedJob};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
@@ -56,7 +58,16 @@ use crate::kernels::by_level::ByLevel;
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceFns {
     /// Rows one by one; `None` where what stands between two updates is no element.
-    pub(crate) rows: Option<ByLevel<ReduceFn>>,
+    pub(crate) rows: Option<RowFns>,
     /// The rows of a bag, or all rows of one destination at once; `None` where the last row stays.
     pub(crate) bag: Option<BagFns>,
+}
+
+/// What reduces rows one by one.
+#[derive(Clone, Copy)]
+pub(crate) struct RowFns {
+    /// Rows whose indices have been resolved.
+    pub(crate) resolved: ByLevel<ReduceFn>,
+    /// Single elements, by their indices; it is no better at any level.
+    pub(crate) by_index: ByIndexFn,
 }

@@ -12,10 +12,12 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::by_level::by_level;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
+use crate::kernels::reduce::RowFns;
+use crate::kernels::reduce::by_index::{IndexedJob, by_index};
 use crate::types::element::Element;
 
 /// Reduces resolved rows into their destinations.
@@ -84,9 +86,18 @@ pub trait Combine: 'static {
 #[repr(C, packed)]
 pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
-/// The function of a reduction, by level.
-pub(crate) const fn reduce<C: Combine>() -> ByLevel<ReduceFn> {
-    by_level!(reduce_scalar::<C>, reduce_avx2::<C>)
+/// The functions of a reduction.
+pub(crate) const fn reduce<C: Combine>() -> RowFns {
+    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index: reduce_by_index::<C> }
+}
+
+/// Single elements of a reduction, by their indices.
+///
+/// # Safety
+/// As for [`ByIndexFn`](super::ByIndexFn), for the type of the reduction.
+unsafe fn reduce_by_index<C: Combine>(job: &IndexedJob) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { by_index(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
+use crate::kernels::reduce::by_index::ByIndexFn;
 use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
@@ -18,8 +19,8 @@ pub(crate) struct Sink {
 
 /// What is done with rows that are taken.
 pub(crate) enum Take {
-    /// They are reduced into their destinations.
-    Reduce(ReduceFn),
+    /// They are reduced into their destinations: once resolved, or single elements by their indices.
+    Reduce(ReduceFn, ByIndexFn),
     /// They are written down.
     Collect(Collector),
     /// Nothing: their indices are checked.
@@ -129,6 +130,15 @@ impl Sink {
         matches!(self.take, Take::Nothing)
     }
 
+    /// What reduces single elements by their indices; `None` where that is not what is to be done.
+    #[inline(always)]
+    pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
+        match self.take {
+            Take::Reduce(_, by_index) if self.elements == 1 && self.owner.is_none() => Some(by_index),
+            _ => None,
+        }
+    }
+
     /// Does with rows what is to be done, and asks for those that are taken after them.
     ///
     /// # Safety
@@ -138,7 +148,7 @@ impl Sink {
     pub(crate) unsafe fn take(&self, args: &IndexArgs<'_>, these: Chosen<'_>, later: Option<Chosen<'_>>) {
         debug_assert!([Some(these), later].into_iter().flatten().all(|chosen| chosen.is_sound()));
         match &self.take {
-            Take::Reduce(reduce) => {
+            Take::Reduce(reduce, _) => {
                 debug_assert_eq!(these.rows.row, args.spec.row, "K6");
                 // SAFETY: the caller's promise.
                 unsafe { reduce(&ReduceJob { these, later, elements: self.elements }) }

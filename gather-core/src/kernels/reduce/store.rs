@@ -2,11 +2,30 @@
 
 use crate::kernels::by_level::by_level;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::by_index::{IndexedJob, by_index};
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
+use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// What stores elements of any type.
-pub(super) const STORE: ReduceFns = ReduceFns { rows: Some(by_level!(store_scalar, store_avx2)), bag: None };
+pub(super) const STORE: ReduceFns = ReduceFns {
+    rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: store_by_index }),
+    bag: None,
+};
+
+/// # Safety
+/// As for [`ByIndexFn`](super::ByIndexFn).
+unsafe fn store_by_index(job: &IndexedJob) -> usize {
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match job.element {
+                // SAFETY: the caller's promise, for elements of so many bytes.
+                $($bytes => unsafe { by_index(job, $bytes, &Stored(Exactly::<$bytes>)) },)*
+                _ => 0,
+            }
+        };
+    }
+    fixed!(1 2 4 8 16)
+}
 
 /// # Safety
 /// As for [`ReduceFn`](super::ReduceFn).
