@@ -4,6 +4,7 @@
 
 use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, convert, fits_i32, table_entries};
 use crate::plan::fold::Loops;
+use crate::types::caches::Caches;
 use crate::types::element::DType;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -51,8 +52,11 @@ const GATHER_12_FROM: usize = 6 << 20;
 /// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
-/// The least bytes of an output that is written past the caches (workload `gather/embedding_50257x768_8k`).
+/// The least bytes of an output that is written past the caches.
 const STREAMED_FROM: usize = 24 << 20;
+/// Bytes of an output from which on rows are written past any cache. Of a very large one others have their share
+/// (workload `gather/embedding_50257x768_8k`).
+const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 /// The least bytes of a row that is written past the caches.
 const STREAMED_ROW: usize = 1 << 10;
 /// The least bytes of such a row out of data beyond the caches.
@@ -61,9 +65,10 @@ const STREAMED_FAR_ROW: usize = 2 * LINE;
 /// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
 const FAR_AWAY: usize = 12 << 20;
-/// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
-/// `gather_nd/k3_elems_128x128x128_1M`).
+/// The same for rows of index tuples, and in second-level caches: meanwhile the tuples take much of what the caches
+/// deliver (workload `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
+const FAR_AWAY_IN_CACHES: usize = 6;
 
 /// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
 pub(crate) struct Short<'a> {
@@ -146,12 +151,11 @@ impl Nest<'_> {
         if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
             return Method::Panels;
         }
-        let far_away = if self.components.len() > 1 { FAR_AWAY_OF_TUPLES } else { FAR_AWAY };
-        let prefetches = self.reach > far_away && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
+        let prefetches = self.is_far_away() && n >= PREFETCHED_FROM && self.takes(Method::Prefetched);
         let is_stream = self.inner().out == self.row as isize && !self.reused;
         let far_rows = prefetches && self.reach > FAR_AWAY && is_stream && self.row >= STREAMED_FAR_ROW;
         let streams =
-            self.bytes >= STREAMED_FROM && (self.row >= STREAMED_ROW || far_rows) && self.takes(Method::Streamed);
+            leaves_the_caches(self.bytes) && (self.row >= STREAMED_ROW || far_rows) && self.takes(Method::Streamed);
         let gathers = self.takes(Method::Gathered) && (self.row != 12 || self.reach > GATHER_12_FROM);
         let elements = self.are_elements();
         let vectors = gathers && n >= if elements { GATHER_ELEMENTS_FROM } else { GATHER_FROM };
@@ -201,6 +205,14 @@ impl Nest<'_> {
             Method::StridedCopy => inner.index == 0,
             Method::Streamed => cfg!(target_arch = "x86_64") && self.row >= LINE,
             Method::Grouped | Method::Accumulated | Method::Interleaved | Method::Deinterleaved => false,
+        }
+    }
+
+    /// Whether data is so far away that rows are worth asking for a round ahead.
+    fn is_far_away(&self) -> bool {
+        match self.components.len() {
+            1 => self.reach > FAR_AWAY,
+            _ => self.reach > FAR_AWAY_OF_TUPLES && self.reach / FAR_AWAY_IN_CACHES > Caches::get().second,
         }
     }
 
@@ -314,6 +326,12 @@ impl Nest<'_> {
 /// Whether rows of data, of `width` bytes, are so many and have so many lines that panels pay.
 pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
     rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
+}
+
+/// Whether rows of an output of so many bytes are better written past the caches: beyond three quarters of the last
+/// one, what is written first would leave it before the end.
+fn leaves_the_caches(bytes: usize) -> bool {
+    bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }
 
 /// Whether dense rows under so many loops are resolved and moved in one pass.
