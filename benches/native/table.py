@@ -12,7 +12,8 @@ Files of the same number of threads and the same offset are joined, so that a ru
 compares planned calls into warm memory with the best engine; the second one compares fresh outputs with fresh outputs.
 `limit` is our time beside the limit that `record` has measured for as many threads and the same offset: it comes from
 another process, and another hour, so that it says less than what `record` itself prints. The lines below the tables
-have geometric means over all workloads but the one of latency.
+have geometric means over all workloads but the one of latency. `At the limit of each` is the mean that a library would
+have that takes no more than the limit on every workload.
 """
 
 import argparse
@@ -91,7 +92,7 @@ def three_digits(number):
 
 def table(runs, limits, fresh):
     """A table of all runs: planned into warm memory, or, if `fresh`, calls that return a fresh output."""
-    head, kept = ["workload"], {key: [] for key in runs}
+    head, kept, at_limit = ["workload"], {key: [] for key in runs}, {key: [] for key in runs}
     for key in runs:
         head += [heading(*key), "best engine", "ratio"] + ["limit"] * (not fresh and key in limits)
     lines = [head, ["---"] * len(head)]
@@ -111,11 +112,15 @@ def table(runs, limits, fresh):
                 cells.append("-" if found is None or limit is None else f"{found[0] / limit:.2f}")
             if found is not None and workload != LATENCY:
                 kept[key].append(found[3])
+                if not fresh and limit is not None:
+                    at_limit[key].append(found[2] / limit)
         lines.append(cells)
     means = [f"{geometric_mean(ratios):.2f} ({heading(*key)})" for key, ratios in kept.items() if ratios]
     below = [sum(ratio < 1 for ratio in ratios) for ratios in kept.values()]
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{text}\n\nGeometric means: {', '.join(means)}. Ratios below 1: {', '.join(map(str, below))}."
+    text = f"{text}\n\nGeometric means: {', '.join(means)}. Ratios below 1: {', '.join(map(str, below))}."
+    best = [f"{geometric_mean(ratios):.2f} ({heading(*key)})" for key, ratios in at_limit.items() if ratios]
+    return f"{text} At the limit of each: {', '.join(best)}." if best else text
 
 
 def main():

@@ -3,11 +3,13 @@
 //!
 //! Every output is checked against the plain loop before it is timed. Times are milliseconds, planned ahead. `into`
 //! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters
-//! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data.
+//! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data. `limit` reads data, indices and
+//! updates once and writes the output once, in order, at the rate of the machine.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use gather_benches::limits::streams;
 use gather_benches::scatters::{Tensors, WORKLOADS};
 use lexopt::{Arg, ValueExt};
 
@@ -23,17 +25,16 @@ fn main() -> ExitCode {
         }
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads can be started");
-    println!("| workload | into 1 | into 2 | on 1 | on 2 | fresh 1 | loop | copy | loop/into 1 |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| workload | into 1 | into 2 | on 1 | on 2 | fresh 1 | loop | copy | limit | loop/into 1 | into 1/limit |"
+    );
+    println!("|{}", "---|".repeat(11));
     for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&filter)) {
         let tensors = Tensors::new(workload);
         let times = pool.install(|| time(&tensors, Duration::from_secs_f64(seconds)));
-        let [into, into2, on, on2, fresh, looped, copy] = times;
-        println!(
-            "| {} | {into:.3} | {into2:.3} | {on:.3} | {on2:.3} | {fresh:.3} | {looped:.3} | {copy:.3} | {:.2} |",
-            workload.name,
-            looped / into
-        );
+        let [into, _, _, _, _, looped, _, limit] = times;
+        let cells: Vec<String> = times.iter().map(|time| format!("{time:.4}")).collect();
+        println!("| {} | {} | {:.2} | {:.2} |", workload.name, cells.join(" | "), looped / into, into / limit);
     }
     ExitCode::SUCCESS
 }
@@ -52,7 +53,7 @@ fn options() -> Result<(String, f64), lexopt::Error> {
 }
 
 /// Medians in milliseconds. The calls take turns, round by round.
-fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
+fn time(tensors: &Tensors, budget: Duration) -> [f64; 8] {
     let plans = [1, 2].map(|threads| tensors.plan(threads).expect("a workload of the list"));
     let mut expected = tensors.data().to_vec();
     tensors.plain(&mut expected);
@@ -67,7 +68,8 @@ fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
         assert!(*out == *expected, "in place");
         assert!(tensors.run(plan) == expected, "fresh");
     }
-    let mut times: [Vec<f64>; 7] = Default::default();
+    let mut limit = streams(tensors.bytes_read(), size_of_val(tensors.data()));
+    let mut times: [Vec<f64>; 8] = Default::default();
     let start = Instant::now();
     while times[0].len() < ROUNDS || start.elapsed() < budget {
         let mut clock = |which: usize, call: &mut dyn FnMut(&mut [f32])| {
@@ -90,6 +92,7 @@ fn time(tensors: &Tensors, budget: Duration) -> [f64; 7] {
             tensors.plain(out);
         });
         clock(6, &mut |out| out.copy_from_slice(tensors.data()));
+        clock(7, &mut |_| limit());
         if times[0].len() >= ROUNDS && start.elapsed() > 4 * budget {
             break;
         }

@@ -31,6 +31,7 @@ use lines::Lines;
 use stream::Stream;
 use touch::Touch;
 
+use crate::buffer::LINE;
 use crate::case::Case;
 
 /// What limits a workload, ready to be timed.
@@ -59,6 +60,14 @@ impl Limit {
         let Limit { mut stream, touch, threads } = self;
         [Box::new(move || stream.run(threads)), Box::new(move || touch.run(threads))]
     }
+}
+
+/// A call on one thread that reads and writes so many bytes in order, in the fastest of some ways: what limits a call
+/// that reads some tensors once and writes others once.
+#[must_use]
+pub fn streams(read: usize, write: usize) -> impl FnMut() {
+    let mut stream = Stream::new(read.div_ceil(LINE), write.div_ceil(LINE), 1);
+    move || stream.run(1)
 }
 
 /// Contiguous parts of a slice, as many as there are threads. None is empty unless the slice has fewer lines.

@@ -47,6 +47,12 @@ impl Tensors {
         self.data.as_slice()
     }
 
+    /// Bytes of the tensors that a call reads: data, indices and updates.
+    #[must_use]
+    pub fn bytes_read(&self) -> usize {
+        self.data.as_bytes().len() + self.indices.as_bytes().len() + self.updates.as_bytes().len()
+    }
+
     /// A copy of data.
     #[must_use]
     pub fn output(&self) -> Buffer<f32> {
