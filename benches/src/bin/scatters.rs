@@ -3,8 +3,8 @@
 //!
 //! Every output is checked against the plain loop before it is timed. Times are milliseconds, planned ahead. `into`
 //! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters
-//! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data. `limit` reads data, indices and
-//! updates once and writes the output once, in order, at the rate of the machine.
+//! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data. `limit` reads data,
+//! indices and updates once, and writes the output once, in order, as fast as the machine does: no `into` takes less.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

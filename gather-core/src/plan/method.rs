@@ -54,8 +54,8 @@ const GATHER_12_FROM: usize = 6 << 20;
 pub(super) const ONE_PASS_ROW: usize = 256;
 /// The least bytes of an output that is written past the caches.
 const STREAMED_FROM: usize = 24 << 20;
-/// Bytes of an output from which on rows are written past any cache. Of a very large one others have their share
-/// (workload `gather/embedding_50257x768_8k`).
+/// Bytes of an output from which on rows are written past a cache of any size: a very large one is far away, and shared
+/// with many (workload `gather/embedding_50257x768_8k`).
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 /// The least bytes of a row that is written past the caches.
 const STREAMED_ROW: usize = 1 << 10;
@@ -65,9 +65,10 @@ const STREAMED_FAR_ROW: usize = 2 * LINE;
 /// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
 const FAR_AWAY: usize = 12 << 20;
-/// The same for rows of index tuples, and in second-level caches: meanwhile the tuples take much of what the caches
-/// deliver (workload `gather_nd/k3_elems_128x128x128_1M`).
+/// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
+/// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
+/// The same, in second-level caches. Where these are large, the processor waits less often.
 const FAR_AWAY_IN_CACHES: usize = 6;
 
 /// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
@@ -328,8 +329,8 @@ pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
     rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
 }
 
-/// Whether rows of an output of so many bytes are better written past the caches: beyond three quarters of the last
-/// one, what is written first would leave it before the end.
+/// Whether rows of an output of so many bytes are better written past the caches: from three quarters of the last one
+/// on, within bounds. Data and indices want their part of it.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }

@@ -1,8 +1,9 @@
 //! How large the caches of this machine are, found once per process.
 //!
-//! Plans compare tensors with them. Where the processor does not say, they are taken to be those of most machines.
+//! Plans compare tensors with them. Where the processor does not say, they are taken to be those of most machines. What it
+//! says may be wrong in a virtual machine, and differs from core to core on some, so that nothing but speed depends on it.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of the caches that one core reads through.
@@ -10,19 +11,21 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Caches {
     /// The second-level cache of a core.
     pub(crate) second: usize,
-    /// The last-level cache, which cores share.
+    /// The last-level cache, which cores share if it is not the second.
     pub(crate) last: usize,
 }
 
 impl Caches {
     const USUAL: Caches = Caches { second: 1 << 20, last: 32 << 20 };
+    /// The most bytes of a second-level cache of one core: a larger one is shared.
+    const MOST_SECOND: usize = 3 << 20;
 
     /// Those of this machine.
     #[inline]
     pub(crate) fn get() -> Self {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
         {
-            /// Bytes; 0 before they have been found. To find them twice gives the same, so that no order of memory
+            /// Bytes; 0 before they have been found. Each number is of use without the other, so that no order of memory
             /// matters.
             static SECOND: AtomicUsize = AtomicUsize::new(0);
             static LAST: AtomicUsize = AtomicUsize::new(0);
@@ -35,12 +38,12 @@ impl Caches {
             LAST.store(found.last, Ordering::Relaxed);
             found
         }
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[cfg(not(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
         Self::USUAL
     }
 
     /// Of the caches that a processor lists, by level and bytes: those of data.
-    #[cfg(any(test, all(target_arch = "x86_64", not(miri))))]
+    #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
     fn of(listed: impl Iterator<Item = (u32, usize)>) -> Self {
         let (mut second, mut last) = (0, 0);
         for (level, bytes) in listed {
@@ -52,12 +55,13 @@ impl Caches {
         }
         let known = |bytes: usize, usual| if bytes == 0 { usual } else { bytes };
         let second = known(second, Self::USUAL.second);
-        Caches { second, last: known(last, Self::USUAL.last).max(second) }
+        let last = known(last, Self::USUAL.last).max(second);
+        Caches { second: second.min(Self::MOST_SECOND), last }
     }
 }
 
 /// What the instruction `cpuid` says.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 mod cpuid {
     use core::arch::x86_64::{__cpuid_count, CpuidResult};
 
@@ -65,29 +69,35 @@ mod cpuid {
 
     /// The leaves in which Intel and AMD list caches, in one format, and the ones that say whether they are there.
     const LISTS: [(u32, u32); 2] = [(0, 4), (0x8000_0000, 0x8000_001d)];
-    /// The most caches that are listed: no processor has as many.
+    /// The most entries of a list: no processor has as many caches.
     const MOST: u32 = 16;
 
     pub(super) fn caches() -> Caches {
-        let lists = LISTS.into_iter().filter(|&(all, leaf)| ask(all, 0).eax >= leaf);
-        Caches::of(lists.flat_map(|(_, leaf)| (0..MOST).map(move |n| ask(leaf, n))).filter_map(data_cache))
+        let leaf = LISTS.iter().find(|&&(all, leaf)| ask(all, 0).eax >= leaf && !is_end(ask(leaf, 0)));
+        let list = leaf.into_iter().flat_map(|&(_, leaf)| (0..MOST).map(move |n| ask(leaf, n)));
+        Caches::of(list.take_while(|&entry| !is_end(entry)).filter_map(data_cache))
     }
 
     #[allow(unused_unsafe, reason = "it has become a safe function")]
     fn ask(leaf: u32, sub_leaf: u32) -> CpuidResult {
-        // SAFETY: every processor of this architecture has the instruction.
+        // SAFETY: outside of enclaves of this kind every processor of this architecture runs the instruction.
         unsafe { __cpuid_count(leaf, sub_leaf) }
+    }
+
+    /// Whether a list ends with an entry.
+    fn is_end(entry: CpuidResult) -> bool {
+        entry.eax & 31 == 0
     }
 
     /// The level and the bytes of a cache that holds data.
     fn data_cache(entry: CpuidResult) -> Option<(u32, usize)> {
         let field = |register: u32, from: u32, bits: u32| (register >> from & ((1 << bits) - 1)) as usize + 1;
-        // 0: no cache; 2: instructions only.
+        // 2 is a cache of instructions.
         if !matches!(entry.eax & 31, 1 | 3) {
             return None;
         }
         let (line, parts, ways) = (field(entry.ebx, 0, 12), field(entry.ebx, 12, 10), field(entry.ebx, 22, 10));
-        let sets = entry.ecx as usize + 1;
+        let sets = (entry.ecx as usize).saturating_add(1);
         let bytes = [parts, ways, sets].into_iter().fold(line, |bytes: usize, factor| bytes.saturating_mul(factor));
         Some((entry.eax >> 5 & 7, bytes))
     }
@@ -102,7 +112,7 @@ mod cpuid {
             let entry = CpuidResult { eax: 3 | 2 << 5, ebx: 63 | 15 << 22, ecx: 2047, edx: 0 };
             assert_eq!(data_cache(entry), Some((2, 2 << 20)));
             assert_eq!(data_cache(CpuidResult { eax: 2 | 2 << 5, ..entry }), None);
-            assert_eq!(data_cache(CpuidResult { eax: 0, ..entry }), None);
+            assert!(is_end(CpuidResult { eax: 2 << 5, ..entry }) && !is_end(entry));
         }
     }
 }
@@ -117,7 +127,7 @@ mod tests {
         assert_eq!(Caches::of(listed.into_iter()), Caches { second: 2 << 20, last: 480 << 20 });
         assert_eq!(Caches::of([(1, 32 << 10)].into_iter()), Caches::USUAL);
         // No third level.
-        assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 64 << 20, last: 64 << 20 });
+        assert_eq!(Caches::of([(2, 64 << 20)].into_iter()), Caches { second: 3 << 20, last: 64 << 20 });
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `sizes` | elements of any size, and reductions of the caller's own, in their order |
 //! | `small` | every small shape, axis, index, policy and method against the oracle |
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
@@ -14,6 +15,7 @@ mod adjoint;
 mod check;
 mod hostile;
 mod own;
+mod sizes;
 mod small;
 mod threads;
 mod types;

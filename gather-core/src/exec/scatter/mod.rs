@@ -116,7 +116,7 @@ pub(crate) unsafe fn run(
 /// What reduces the rows of a plan one by one.
 fn reducing(plan: &ReducePlan) -> Take {
     let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
-    Take::Reduce(rows.resolved.at(plan.spec().level), rows.by_index)
+    Take::Reduce(rows.resolved.at(plan.spec().level), plan.by_index())
 }
 
 /// Memory that a run needs, which is had before anything is written.

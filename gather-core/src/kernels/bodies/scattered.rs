@@ -18,7 +18,7 @@ use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::reduce::{Chosen, IndexedJob, Sink, Which};
+use crate::kernels::reduce::{Chosen, IndexedJob, STREAM_AHEAD, Sink, Which};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -63,14 +63,14 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     }
     let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
     let ahead = args.spec.outer_prefetch_distance;
-    let by_index = if are_indexed(args, resolver.index_size) { sink.by_index() } else { None };
+    let by_index = sink.by_index();
     for _ in 0..outer.n {
         if ahead != 0 {
             let later = plane.skip(outer, ahead);
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        // SAFETY: the caller's promise, for the inner loop.
+        // SAFETY: the contract of a scatter for the inner loop: S4.
         let done = by_index.map_or(0, |by_index| unsafe { by_index(&indexed(args, plane)) });
         for start in (done..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
@@ -90,29 +90,16 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     }
 }
 
-/// Whether elements of the inner loop can be taken by their indices: those lie side by side, the updates too, and each
-/// is used once.
-#[inline(always)]
-fn are_indexed(args: &IndexArgs<'_>, index_size: usize) -> bool {
-    let (outer, inner) = (args.outer(), args.inner());
-    args.spec.components.len() == 1
-        && matches!(index_size, 4 | 8)
-        && inner.index == index_size as isize
-        && inner.out == args.spec.row as isize
-        && (outer.index != 0 || outer.n == 1)
-}
-
 /// The inner loop at a cursor, whose elements are taken by their indices.
 #[inline(always)]
 fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
+    debug_assert!(args.spec.components.len() == 1 && inner.out == args.spec.row as isize, "S4");
     IndexedJob {
         n: inner.n,
         index: at.index.wrapping_offset(component.index),
-        index_size: inner.index as usize,
         dim: component.dim as u64,
         updates: at.out,
-        element: args.spec.row,
         data: at.data.cast_mut(),
         stride: args.stride,
         data_step: inner.data,
@@ -123,10 +110,6 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
 /// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
 /// these wait for (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
-/// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
-/// loses sight of them (workload `index_add/4M_into_64K_scalars`).
-const STREAM_AHEAD: usize = 4 << 10;
-
 /// Asks for the indices and updates that follow `n` iterations of the inner loop by and by, where they lie side by
 /// side.
 #[inline(always)]
@@ -243,7 +226,6 @@ unsafe fn chosen<'a>(
 
 /// What resolves indices of a type at a level, and what checks them.
 struct Resolver {
-    index_size: usize,
     resolve: ResolveFn,
     check: CheckFn,
 }
@@ -251,7 +233,7 @@ struct Resolver {
 impl Resolver {
     #[inline(always)]
     fn of<I: Index, L: Isa>() -> Self {
-        Resolver { index_size: size_of::<I>(), resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
+        Resolver { resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
     }
 }
 

@@ -7,24 +7,23 @@
 //! ```
 //!
 //! These are few operations, and nothing is written between an index and its use. The first index that is no position
-//! ends the loop, and what is left is resolved block by block. The branch that says so is predicted as long as there is
-//! none. Gathers have the same loop (`moves/gather_positions.rs`).
+//! ends the loop, and what is left is resolved block by block. As long as every index is a position, the branch that
+//! says so is predicted. Gathers have the same loop (`moves/gather_positions.rs`).
 
+use core::marker::PhantomData;
+
+use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{NextSlice, STEP, prefetch};
-use crate::kernels::reduce::rows::TakeRow;
+use crate::kernels::reduce::rows::{Combine, One, TakeRow};
 
 /// Elements of an inner loop, whose indices lie side by side, and their updates too.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob {
     pub(crate) n: usize,
     pub(crate) index: *const u8,
-    /// Bytes of an index: 4 or 8.
-    pub(crate) index_size: usize,
-    /// The size of the axis, which fits in 31 bits. So an index of either sign is below it only if it is a position.
+    /// The size of the axis.
     pub(crate) dim: u64,
     pub(crate) updates: *const u8,
-    /// Bytes of an element.
-    pub(crate) element: usize,
     /// The destination at position 0 of the first iteration.
     pub(crate) data: *mut u8,
     /// Bytes of the destination from one position to the next, and from one iteration to the next.
@@ -37,37 +36,53 @@ pub(crate) struct IndexedJob {
 /// Reduces elements up to the first whose index is no position; returns how many.
 ///
 /// # Safety
-/// K3 for the indices, and the contract of a scatter for the elements whose indices are positions.
+/// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are positions.
 pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> usize;
+
+/// What reduces elements of a size by indices of a size, both in bytes; `None` where none does.
+pub(crate) type ChooseByIndex = fn(element: usize, index: usize) -> Option<ByIndexFn>;
+
+/// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are asked
+/// for.
+pub(super) fn choose<C: Combine>(element: usize, index: usize) -> Option<ByIndexFn> {
+    debug_assert_eq!(element, size_of::<C::Item>(), "S3");
+    match index {
+        4 if const { size_of::<C::Item>() <= MOST_ELEMENT } => Some(reduced::<C, 4>),
+        8 if const { size_of::<C::Item>() <= MOST_ELEMENT } => Some(reduced::<C, 8>),
+        _ => None,
+    }
+}
+
+/// # Safety
+/// As for [`ByIndexFn`], for the type of the reduction and indices of `INDEX` bytes.
+unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+}
 
 /// Elements that are reduced before later indices and updates are asked for.
 const GROUP: usize = 16;
-/// Bytes by which indices and updates are asked for ahead (workload `index_add/4M_into_64K_scalars`).
-const STREAM_AHEAD: usize = 4 << 10;
+/// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
+/// loses sight of them (workload `index_add/4M_into_64K_scalars`).
+pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes.
+/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of `INDEX` bytes.
 ///
 /// # Safety
 /// As for [`ByIndexFn`].
 #[inline(always)]
-pub(super) unsafe fn by_index(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> usize {
-    debug_assert_eq!(job.element, bytes, "S3");
-    let packed = job.stride == bytes as isize && job.data_step == 0;
-    match (job.index_size, packed) {
-        // SAFETY: the caller's promise, for indices of 4 bytes.
-        (4, true) => unsafe { elements::<4, true>(job, bytes, element) },
-        // SAFETY: as above.
-        (4, false) => unsafe { elements::<4, false>(job, bytes, element) },
-        // SAFETY: the caller's promise, for indices of 8 bytes.
-        (8, true) => unsafe { elements::<8, true>(job, bytes, element) },
-        // SAFETY: as above.
-        (8, false) => unsafe { elements::<8, false>(job, bytes, element) },
-        _ => 0,
+pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> usize {
+    if job.stride == bytes as isize && job.data_step == 0 {
+        // SAFETY: the caller's promise.
+        unsafe { elements::<INDEX, true>(job, bytes, element) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { elements::<INDEX, false>(job, bytes, element) }
     }
 }
 
-/// As [`by_index`], for indices of `INDEX` bytes; `PACKED` says whether elements lie side by side along the axis, and
-/// the loop does not move the destination.
+/// As [`by_index`]; `PACKED` says whether elements lie side by side along the axis, and the loop does not move the
+/// destination.
 ///
 /// # Safety
 /// As for [`by_index`].
@@ -77,7 +92,7 @@ unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     bytes: usize,
     element: &impl TakeRow,
 ) -> usize {
-    // Out of the job, which might be what is written.
+    // Copied: for all that the compiler knows, a store might change the job.
     let IndexedJob { n, index, dim, updates, data, next, .. } = *job;
     let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.data_step) };
     let mut done = 0;
@@ -89,14 +104,14 @@ unsafe fn elements<const INDEX: usize, const PACKED: bool>(
         prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
         prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
         for at in done..n.min(done + GROUP) {
-            // SAFETY: K3: one of the `n` indices, which lie side by side.
+            // SAFETY: K3: one of the `n` indices, which lie side by side (S4).
             let position = unsafe { read::<INDEX>(index.wrapping_add(at * INDEX)) };
             if position >= dim {
                 return at;
             }
             let to = data.wrapping_offset(stride.wrapping_mul(position as isize));
             let to = to.wrapping_offset(step.wrapping_mul(at as isize));
-            // SAFETY: the contract of a scatter, for an element whose position is in range.
+            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates lie side by side (S4).
             unsafe { element.take(updates.wrapping_add(at * bytes), to) };
         }
         done += GROUP;
@@ -104,7 +119,7 @@ unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     n
 }
 
-/// An index of `INDEX` bytes, 4 or 8, without its sign.
+/// An index of `INDEX` bytes, 4 or 8, read as unsigned: a negative one is larger than any axis.
 ///
 /// # Safety
 /// As many bytes may be read, at any alignment.
@@ -116,5 +131,65 @@ unsafe fn read<const INDEX: usize>(index: *const u8) -> u64 {
     } else {
         // SAFETY: the caller's promise.
         unsafe { index.cast::<u64>().read_unaligned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::reduce::number::Add;
+    use crate::types::index::Index;
+
+    /// Adds 1, 2, 3 .. to 40 elements, one or three apart; returns how many were added, and the sums.
+    fn added<I: Index>(indices: &[I], apart: usize, step: usize) -> (usize, Vec<i32>) {
+        let mut data = vec![0i32; 40 * apart + indices.len() * step];
+        let updates: Vec<i32> = (1..=indices.len() as i32).collect();
+        let job = IndexedJob {
+            n: indices.len(),
+            index: indices.as_ptr().cast(),
+            dim: 40,
+            updates: updates.as_ptr().cast(),
+            data: data.as_mut_ptr().cast(),
+            stride: 4 * apart as isize,
+            data_step: 4 * step as isize,
+            next: NextSlice::NONE,
+        };
+        let by_index = choose::<Add<i32>>(4, size_of::<I>()).expect("a function for indices of 4 and 8 bytes");
+        // SAFETY: there are as many indices and updates, and data for 40 positions of each.
+        (unsafe { by_index(&job) }, data)
+    }
+
+    fn stops_at_the_first_that_is_no_position<I: Index>(good: impl Fn(usize) -> I, bad: &[I]) {
+        for (apart, step) in [(1, 0), (3, 0), (3, 1)] {
+            for n in [0, 1, 15, 16, 17, 40, 100] {
+                let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
+                let expected = |n: usize| {
+                    let mut sums = vec![0; 40 * apart + indices.len() * step];
+                    (0..n).for_each(|at| sums[at * 7 % 40 * apart + at * step] += at as i32 + 1);
+                    (n, sums)
+                };
+                assert_eq!(added(&indices, apart, step), expected(n));
+                for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
+                    for &bad in bad {
+                        let mut indices = indices.clone();
+                        indices[place] = bad;
+                        assert_eq!(added(&indices, apart, step), expected(place), "{n}, {place}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_taken_up_to_the_first_that_is_no_position() {
+        stops_at_the_first_that_is_no_position(|at| at as i64, &[-1, 40, i64::MIN, i64::MAX, 1 << 32]);
+        stops_at_the_first_that_is_no_position(|at| at as u64, &[40, u64::MAX, 1 << 63, 1 << 32]);
+        stops_at_the_first_that_is_no_position(|at| at as i32, &[-1, -40, 40, i32::MIN, i32::MAX]);
+        stops_at_the_first_that_is_no_position(|at| at as u32, &[40, u32::MAX, 1 << 31]);
+    }
+
+    #[test]
+    fn there_is_none_for_other_sizes() {
+        assert!(choose::<Add<i32>>(4, 2).is_none() && choose::<Add<i32>>(4, 1).is_none());
     }
 }

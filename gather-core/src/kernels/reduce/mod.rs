@@ -7,7 +7,7 @@
 //! What a gather writes, a scatter reads: `out` are the updates. What a gather reads, a scatter changes: `data` is the
 //! destination. So loops, cursors, resolving and loop nests are those of the gathers, and so are the adjoints of the
 //! gathers scatters. A kernel is a loop nest of the gathers around a body of `bodies/scattered.rs`, for each index
-//! type, rank and level; it does not depend on the width of rows. The body hands resolved rows to a [`Sink`], which
+//! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise; single elements by their indices, as long as these are positions (`by_index`);
@@ -27,6 +27,8 @@
 //! - **S3** `params` is a [`Sink`] that outlives the call. The `row` bytes are `elements` elements of the type that it
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
+//! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The plan
+//!   has found rows of one element and indices of one component, both side by side along the inner loop.
 
 mod bag;
 mod builtin;
@@ -46,13 +48,14 @@ mod vectors;
 
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
-pub(crate) use by_index::{ByIndexFn, IndexedJob};
+pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
 
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::reduce::by_index::ChooseByIndex;
 
 /// What reduces elements of a type.
 #[derive(Clone, Copy)]
@@ -68,6 +71,6 @@ pub(crate) struct ReduceFns {
 pub(crate) struct RowFns {
     /// Rows whose indices have been resolved.
     pub(crate) resolved: ByLevel<ReduceFn>,
-    /// Single elements, by their indices; it is no better at any level.
-    pub(crate) by_index: ByIndexFn,
+    /// Single elements, by their indices: the same for all levels, of which none does better.
+    pub(crate) by_index: ChooseByIndex,
 }

@@ -17,7 +17,7 @@ use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::RowFns;
-use crate::kernels::reduce::by_index::{IndexedJob, by_index};
+use crate::kernels::reduce::by_index;
 use crate::types::element::Element;
 
 /// Reduces resolved rows into their destinations.
@@ -88,16 +88,7 @@ pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
 /// The functions of a reduction.
 pub(crate) const fn reduce<C: Combine>() -> RowFns {
-    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index: reduce_by_index::<C> }
-}
-
-/// Single elements of a reduction, by their indices.
-///
-/// # Safety
-/// As for [`ByIndexFn`](super::ByIndexFn), for the type of the reduction.
-unsafe fn reduce_by_index<C: Combine>(job: &IndexedJob) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { by_index(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index: by_index::choose::<C> }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
@@ -144,7 +135,7 @@ pub(super) trait TakeRow {
 }
 
 /// Reduces a row of one element.
-struct One<C>(PhantomData<C>);
+pub(super) struct One<C>(pub(super) PhantomData<C>);
 
 /// Reduces a row of so many elements, `BYTES` bytes of them at a time.
 struct Several<C, const BYTES: usize>(usize, PhantomData<C>);

@@ -8,7 +8,7 @@ use crate::kernels::reduce::by_index::ByIndexFn;
 use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
-/// What is done with resolved rows.
+/// What is done with rows.
 pub(crate) struct Sink {
     pub(crate) take: Take,
     /// Elements of a row.
@@ -19,8 +19,8 @@ pub(crate) struct Sink {
 
 /// What is done with rows that are taken.
 pub(crate) enum Take {
-    /// They are reduced into their destinations: once resolved, or single elements by their indices.
-    Reduce(ReduceFn, ByIndexFn),
+    /// They are reduced into their destinations: once resolved, or, where the plan says so, by their indices.
+    Reduce(ReduceFn, Option<ByIndexFn>),
     /// They are written down.
     Collect(Collector),
     /// Nothing: their indices are checked.
@@ -130,11 +130,11 @@ impl Sink {
         matches!(self.take, Take::Nothing)
     }
 
-    /// What reduces single elements by their indices; `None` where that is not what is to be done.
+    /// What reduces elements by their indices. It knows no owners.
     #[inline(always)]
     pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
         match self.take {
-            Take::Reduce(_, by_index) if self.elements == 1 && self.owner.is_none() => Some(by_index),
+            Take::Reduce(_, by_index) if self.owner.is_none() => by_index,
             _ => None,
         }
     }

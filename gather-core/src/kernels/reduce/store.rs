@@ -2,29 +2,32 @@
 
 use crate::kernels::by_level::by_level;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{IndexedJob, by_index};
+use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, by_index};
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// What stores elements of any type.
-pub(super) const STORE: ReduceFns = ReduceFns {
-    rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: store_by_index }),
-    bag: None,
-};
+pub(super) const STORE: ReduceFns =
+    ReduceFns { rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }), bag: None };
 
-/// # Safety
-/// As for [`ByIndexFn`](super::ByIndexFn).
-unsafe fn store_by_index(job: &IndexedJob) -> usize {
+/// What stores elements of a size by indices of a size.
+fn choose(element: usize, index: usize) -> Option<ByIndexFn> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
-            match job.element {
-                // SAFETY: the caller's promise, for elements of so many bytes.
-                $($bytes => unsafe { by_index(job, $bytes, &Stored(Exactly::<$bytes>)) },)*
-                _ => 0,
+            match (element, index) {
+                $(($bytes, 4) => Some(store_by_index::<$bytes, 4>), ($bytes, 8) => Some(store_by_index::<$bytes, 8>),)*
+                _ => None,
             }
         };
     }
     fixed!(1 2 4 8 16)
+}
+
+/// # Safety
+/// As for [`ByIndexFn`], for elements of `BYTES` bytes and indices of `INDEX`.
+unsafe fn store_by_index<const BYTES: usize, const INDEX: usize>(job: &IndexedJob) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { by_index::<INDEX>(job, BYTES, &Stored(Exactly::<BYTES>)) }
 }
 
 /// # Safety

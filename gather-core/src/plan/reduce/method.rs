@@ -66,6 +66,22 @@ impl Nest<'_> {
         }
     }
 
+    /// Whether elements may be taken by their indices: where these lie side by side, the updates too, and no outer loop
+    /// of a plane comes back to them, which would resolve them once.
+    pub(super) fn takes_by_index(&self, method: Method, index_size: usize) -> bool {
+        let (inner, outer) = match self.loops.as_slice() {
+            [inner] => (inner, None),
+            [.., outer, inner] => (inner, Some(outer)),
+            [] => return false,
+        };
+        matches!(method, Method::Blocks | Method::Chunks)
+            && self.components.len() == 1
+            && index_size > 0
+            && inner.index == index_size as isize
+            && inner.out == self.row as isize
+            && outer.is_none_or(|outer| outer.index != 0)
+    }
+
     /// How many rows are asked for ahead; 0 for none.
     pub(super) fn prefetch_distance(&self, method: Method) -> usize {
         match method {

@@ -11,7 +11,7 @@ mod method;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::{ByIndexFn, ReduceFns};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32};
 use crate::plan::fold::{Loops, count, fold};
@@ -58,6 +58,8 @@ pub(crate) struct ReduceRequest {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
+/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type and of the index type; rows have
+///   one element, indices one component, and both lie side by side along the inner loop (S4).
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -75,6 +77,8 @@ pub(crate) struct ReducePlan {
     /// Of the kernel that reduces.
     kernel_name: &'static str,
     reducer: ReduceFns,
+    /// P3.
+    by_index: Option<ByIndexFn>,
     include_self: bool,
     /// Elements of a row.
     elements: usize,
@@ -136,6 +140,12 @@ impl ReducePlan {
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
+        let by_index = match request.reducer.rows {
+            Some(rows) if elements == 1 && nest.takes_by_index(method, index_size) && panels.is_none() => {
+                (rows.by_index)(size, index_size)
+            }
+            _ => None,
+        };
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let spec = KernelSpec {
             method,
@@ -168,6 +178,7 @@ impl ReducePlan {
             kernel_name: entry.name,
             spec,
             reducer: request.reducer,
+            by_index,
             include_self: request.include_self,
             elements,
             grouped,
@@ -213,6 +224,11 @@ impl ReducePlan {
 
     pub(crate) fn reducer(&self) -> &ReduceFns {
         &self.reducer
+    }
+
+    /// What reduces elements by their indices, as long as these are positions; `None` where nothing does.
+    pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
+        self.by_index
     }
 
     pub(crate) fn includes_self(&self) -> bool {
