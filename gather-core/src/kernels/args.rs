@@ -90,7 +90,7 @@ pub(crate) struct KernelSpec {
     pub(crate) adjacent_tuples: bool,
     /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// How many outer coordinates ahead indices and output are prefetched; 0 for none.
+    /// How many outer coordinates ahead indices are prefetched, and updates of a scatter; 0 for none.
     pub(crate) outer_prefetch_distance: usize,
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
     /// meanwhile; else 0.

@@ -12,9 +12,9 @@
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
-use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
+use crate::kernels::moves::{copy_fixed, gather_panels};
 use crate::types::index::Index;
 
 /// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
@@ -34,9 +34,12 @@ pub(super) const GROUP: usize = 16;
 /// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
-    // Panels, whose output is asked for by outer coordinates, take as long either way.
+    if args.spec.outer_prefetch_distance != 0 {
+        // SAFETY: the caller's promise; panels have elements side by side.
+        return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
+    }
     let is_adjacent = args.spec.packed || args.inner().data == BYTES as isize;
-    if !is_adjacent || args.spec.outer_prefetch_distance != 0 {
+    if !is_adjacent {
         // SAFETY: the caller's promise, for all of the plane.
         return unsafe { rest(args, *at, 0, args.outer().n) };
     }

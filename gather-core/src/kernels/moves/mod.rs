@@ -9,6 +9,8 @@ pub(crate) mod gather_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx512;
 #[cfg(target_arch = "x86_64")]
+mod gather_panels;
+#[cfg(target_arch = "x86_64")]
 mod gather_positions;
 #[cfg(target_arch = "x86_64")]
 mod loads;

@@ -46,6 +46,18 @@ fn prefetch_line(line: *const u8) {
     let _ = line;
 }
 
+/// Asks for the lines of `bytes` bytes to come into the second-level cache, also to be written: a line that no other
+/// core has may be.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
+    use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: a prefetch does not access memory in the language's sense, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(at).cast()) };
+    }
+}
+
 /// Asks for a line that will be written.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

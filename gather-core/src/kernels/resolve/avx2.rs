@@ -19,11 +19,11 @@
 //! types four times as many.
 
 use core::arch::x86_64::{
-    __m256i, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8,
-    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cvtepi8_epi32, _mm256_cvtepi16_epi32,
-    _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_min_epu32, _mm256_movemask_ps,
-    _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_setzero_si256,
-    _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256,
+    __m256i, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256,
+    _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cvtepi8_epi32,
+    _mm256_cvtepi16_epi32, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_min_epu32,
+    _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi32,
+    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
 };
 
 use crate::kernels::isa::Avx2;
@@ -154,6 +154,16 @@ impl Bounds {
         let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(r, self.last), r);
         let instead = _mm256_blendv_epi8(self.above, self.below, indices.below);
         _mm256_blendv_epi8(instead, r, _mm256_and_si256(inside, indices.fits))
+    }
+
+    /// Eight indices in the order of the load, and lanes that are negative where one is no position as it stands.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn as_they_stand(self, indices: Indices) -> (__m256i, __m256i) {
+        let Indices { low, fits, .. } = indices;
+        // Where `low` is not negative, the difference does not overflow.
+        let outside = _mm256_or_si256(low, _mm256_sub_epi32(self.last, low));
+        (low, _mm256_or_si256(outside, _mm256_andnot_si256(fits, _mm256_set1_epi32(-1))))
     }
 }
 

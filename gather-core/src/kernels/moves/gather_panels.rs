@@ -1,0 +1,169 @@
+//! Gathering elements of 4 and 8 bytes out of a panel, by indices and into an output whose rows lie far apart.
+//!
+//! ```text
+//! for each sixteen rows:
+//!     ask for the indices of the next sixteen, and for the output of these
+//!     turn the indices into offsets     (one is no position as it stands: resolve all; out of range: leave the rows)
+//!     load the elements, store them
+//! ```
+//!
+//! Indices and output come from memory, elements out of the second-level cache. A core waits for few lines of its
+//! first-level cache at a time. Where both kinds of misses share those places, elements wait for memory. So memory is
+//! asked for lines into the second-level cache, all indices are then read before the first element is, and from there
+//! on nothing but elements is missed. Lines of rows a power of two apart would not stay in the first-level cache
+//! either: they share few of its sets.
+
+use core::arch::x86_64::{
+    __m256i, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+};
+use core::mem::MaybeUninit;
+
+use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::moves::gather_positions::RestFn;
+use crate::kernels::moves::loads::copy_four;
+use crate::kernels::moves::prefetch::{LINE, prefetch_near};
+use crate::kernels::resolve::ResolveJob;
+use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, negative_lanes};
+use crate::types::index::Index;
+
+/// Rows whose indices become offsets before the first element is moved (workload `gather_elements/axis0_4096x4096`).
+const ROWS: usize = 16;
+/// Elements of as many rows of a panel, at most.
+const MOST: usize = 1 << 10;
+/// Elements that are stored at once.
+const FOUR: usize = 4;
+
+/// Offsets of elements in bytes.
+type Offsets = [MaybeUninit<i32>; MOST];
+
+/// Gathers a plane of a panel's columns; `rest` does so where rows are short, or an index is out of range and does not
+/// become a position.
+///
+/// # Safety
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather), of elements side by side; K7 for AVX2, and for the level
+/// of `rest`.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
+    let (outer, n) = (*args.outer(), args.inner().n);
+    if !(EIGHT..=MOST).contains(&n) || !matches!(BYTES, 4 | 8) {
+        // SAFETY: the caller's promise, for all of the plane.
+        return unsafe { rest(args, at, 0, outer.n) };
+    }
+    let (panel, mut offsets) = (Panel::<BYTES>::new(args), [const { MaybeUninit::uninit() }; MOST]);
+    let (most, mut left) = (ROWS.min(MOST / n), outer.n);
+    while left > 0 {
+        let rows = most.min(left);
+        // SAFETY: the caller's promise, for these rows: at most `MOST / n`.
+        let mut resolved = unsafe { panel.resolve::<I, true>(args, at, rows, &mut offsets) };
+        if !resolved {
+            // SAFETY: as above.
+            resolved = unsafe { panel.resolve::<I, false>(args, at, rows, &mut offsets) };
+        }
+        if resolved {
+            // SAFETY: the caller's promise; the offsets of these rows have been written.
+            unsafe { panel.load(args, at, rows, &offsets) };
+        // SAFETY: the caller's promise, for these rows.
+        } else if unsafe { rest(args, at, 0, rows) } {
+            return true;
+        }
+        at = at.skip(&outer, rows);
+        left -= rows;
+    }
+    false
+}
+
+/// What the rows of a plane have in common.
+#[derive(Clone, Copy)]
+struct Panel<const BYTES: usize> {
+    bounds: Bounds,
+    stride: __m256i,
+}
+
+impl<const BYTES: usize> Panel<BYTES> {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(args: &IndexArgs<'_>) -> Self {
+        let job = ResolveJob::new(core::ptr::null_mut(), args, &args.spec.components[0], core::ptr::null(), 0);
+        Panel { bounds: Bounds::of(&job), stride: _mm256_set1_epi32(args.stride as i32) }
+    }
+
+    /// Turns the indices of so many rows from a cursor on into offsets, row after row. Returns whether all have
+    /// positions. If they are to be so as they stand, it asks for later indices and for the rows of the output, too.
+    ///
+    /// # Safety
+    /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn resolve<I: Index, const STAND: bool>(
+        self,
+        args: &IndexArgs<'_>,
+        mut at: Cursor,
+        rows: usize,
+        to: &mut Offsets,
+    ) -> bool {
+        let (outer, inner) = (args.outer(), args.inner());
+        debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
+        let (component, ahead) = (args.spec.components[0].index, args.spec.outer_prefetch_distance);
+        let mut any = _mm256_setzero_si256();
+        for row in 0..rows {
+            let index = at.index.wrapping_offset(component);
+            let later = index.wrapping_offset(outer.index.wrapping_mul(ahead as isize));
+            if STAND {
+                prefetch_near(at.out, inner.n * BYTES);
+                if !later.addr().is_multiple_of(LINE) {
+                    // The line that the row ends in is one more.
+                    prefetch_near(later.wrapping_add(inner.n * size_of::<I>() - 1), 1);
+                }
+            }
+            for first in (0..inner.n).step_by(EIGHT) {
+                if STAND && (first * size_of::<I>()).is_multiple_of(LINE) {
+                    prefetch_near(later.wrapping_add(first * size_of::<I>()), 1);
+                }
+                // The last eight may share some with those before.
+                let first = first.min(inner.n - EIGHT);
+                // SAFETY: K3: eight of the `n` indices of the row, which lie side by side.
+                let indices = unsafe { load(index.cast::<I>().wrapping_add(first)) };
+                let (positions, outside) = if STAND {
+                    self.bounds.as_they_stand(indices)
+                } else {
+                    let resolved = self.bounds.resolve(indices);
+                    (resolved, resolved)
+                };
+                any = _mm256_or_si256(any, outside);
+                let positions = if is_split::<I>() { in_order(positions) } else { positions };
+                // K9: they fit in 32 bits.
+                let offsets = _mm256_mullo_epi32(positions, self.stride);
+                let to = to.as_mut_ptr().wrapping_add(row * inner.n + first);
+                // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`.
+                unsafe { _mm256_storeu_si256(to.cast(), offsets) };
+            }
+            at = at.step(outer);
+        }
+        negative_lanes(any) == 0
+    }
+
+    /// Moves the elements of so many rows from a cursor on.
+    ///
+    /// # Safety
+    /// K1, K2 and K4 for these rows; `offsets` has been written for all of their elements, none of which is out of
+    /// range.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
+        let (outer, n) = (args.outer(), args.inner().n);
+        for row in offsets.chunks_exact(n).take(rows) {
+            for first in (0..n).step_by(FOUR) {
+                let first = first.min(n - FOUR);
+                let data = at.data.wrapping_add(first * BYTES);
+                let places = [0, 1, 2, 3].map(|k| {
+                    // SAFETY: the caller's promise.
+                    let offset = unsafe { row[first + k].assume_init() };
+                    data.wrapping_offset(offset as isize + (k * BYTES) as isize)
+                });
+                // SAFETY: K1, K2 and K4 for four elements, whose positions are in range.
+                unsafe { copy_four::<BYTES>(places, at.out.wrapping_add(first * BYTES)) };
+            }
+            at = at.step(outer);
+        }
+    }
+}
