@@ -90,8 +90,11 @@ pub(crate) struct KernelSpec {
     pub(crate) adjacent_tuples: bool,
     /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// How many outer coordinates ahead indices are prefetched, and updates of a scatter; 0 for none.
+    /// How many outer coordinates ahead indices and output are prefetched, or updates of a scatter; 0 for none.
     pub(crate) outer_prefetch_distance: usize,
+    /// Whether the indices of some rows become offsets before the first of their elements is loaded: out of panels that
+    /// leave room in the second-level cache.
+    pub(crate) offsets_first: bool,
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
     /// meanwhile; else 0.
     pub(crate) next_slice_bytes: usize,
@@ -116,6 +119,7 @@ impl KernelSpec {
             adjacent_tuples: false,
             prefetch_distance: 0,
             outer_prefetch_distance: 0,
+            offsets_first: false,
             next_slice_bytes: 0,
             table_entries: 0,
             conversion: None,

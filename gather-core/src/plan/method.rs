@@ -20,6 +20,16 @@ pub(crate) struct Panels {
     pub(crate) rows: usize,
     /// Columns of a panel.
     pub(crate) columns: usize,
+    /// Bytes of a panel.
+    pub(crate) bytes: usize,
+}
+
+impl Panels {
+    /// Whether a panel takes at most half of the second-level cache: the other half is for indices and output on their
+    /// way (workload `gather_elements/axis0_4096x4096`; [65536, 128] along axis 0).
+    pub(crate) fn leaves_room(&self) -> bool {
+        self.bytes <= Caches::get().second / 2
+    }
 }
 
 /// Bytes of a panel of a destination: half of a second-level cache of 1 MiB.
@@ -306,7 +316,7 @@ impl Nest<'_> {
         let columns = (width / self.row).clamp(1, inner.n);
         let moving = self.loops[..self.loops.len() - 1].iter().filter(|outer| outer.data != 0).count();
         let bytes = rows.checked_mul(columns)?.checked_mul(self.row)?;
-        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
+        isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
     }
 
     /// Whether panels are better than reading data where it lies: where it exceeds the cache and a panel does not, by
@@ -318,7 +328,7 @@ impl Nest<'_> {
         let bytes = panels.rows.saturating_mul(width);
         bytes > WIDE_PANEL
             && (bytes > ALWAYS_PANELED_FROM || has_many_lines(panels.rows, width))
-            && panels.rows.saturating_mul(self.row).saturating_mul(panels.columns) <= MOST_PANEL
+            && panels.bytes <= MOST_PANEL
             && self.stride.unsigned_abs() > 2 * LINE
             && still >= panels.rows / 2
     }

@@ -21,11 +21,11 @@ use core::arch::x86_64::{
     _mm256_set1_epi32, _mm256_setr_epi32, _mm256_srai_epi32, _mm256_storeu_si256,
 };
 
-use crate::kernels::args::{Component, Cursor, IndexArgs};
+use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
-use crate::kernels::moves::prefetch::{NextSlice, prefetch, prefetch_to_write};
+use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, negative_lanes};
@@ -51,6 +51,7 @@ pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
 unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, first: usize, left: usize) -> bool {
     let (inner, outer, mut first) = (Inner::<BYTES>::new(args), *args.outer(), first);
     for _ in 0..left {
+        fetch_later::<BYTES, I>(args, at, &outer);
         // SAFETY: the caller's promise.
         if unsafe { inner.run::<I>(args, at, first) } {
             return true;
@@ -58,6 +59,18 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
         (at, first) = (at.step(&outer), 0);
     }
     false
+}
+
+/// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+#[inline(always)]
+pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
+    if args.spec.outer_prefetch_distance != 0 {
+        let later = at.skip(outer, args.spec.outer_prefetch_distance);
+        prefetch(later.index.wrapping_offset(args.spec.components[0].index), args.inner().n * size_of::<I>());
+        for line in (0..args.inner().n * BYTES).step_by(LINE) {
+            prefetch_to_write(later.out.wrapping_add(line));
+        }
+    }
 }
 
 /// What the inner loops of a plane have in common.

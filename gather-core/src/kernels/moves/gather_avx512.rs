@@ -21,6 +21,7 @@ use core::arch::x86_64::{
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
 use crate::kernels::isa::{Avx2, Isa};
+use crate::kernels::moves::gather_avx2::fetch_later;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
@@ -48,6 +49,7 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
     let (outer, sixteen, mut done) = (*args.outer(), Sixteen::<BYTES>::new(args), first);
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     for _ in 0..left {
+        fetch_later::<BYTES, I>(args, at, &outer);
         while done < args.inner().n {
             done = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.

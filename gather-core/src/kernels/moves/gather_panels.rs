@@ -1,4 +1,5 @@
-//! Gathering elements of 4 and 8 bytes out of a panel, by indices and into an output whose rows lie far apart.
+//! Gathering elements of 4 and 8 bytes out of a panel that leaves room in the second-level cache, by indices and into an
+//! output whose rows lie far apart.
 //!
 //! ```text
 //! for each sixteen rows:

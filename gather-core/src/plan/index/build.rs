@@ -28,8 +28,8 @@ const ROUND: usize = 8 << 10;
 /// loses sight of what is read and written one after the other (workloads `gather/take_64K_4M_i32` and
 /// `gather_elements/last_4096x1024`).
 const ELEMENTS_AHEAD: usize = 512;
-/// Rows of a panel's indices that are fetched ahead: a panel takes a few lines of each, further apart than the hardware
-/// follows (workload `gather_elements/axis0_4096x4096`).
+/// Rows of a panel's indices and output that are fetched ahead: a panel takes a few lines of each, further apart than
+/// the hardware follows (workload `gather_elements/axis0_4096x4096`).
 const PANEL_ROWS_AHEAD: usize = 16;
 /// Bytes of data that one outer coordinate's indices reach, up to which the next one's are fetched meanwhile: two of
 /// them are to fit in the first-level cache.
@@ -172,6 +172,7 @@ impl IndexPlan {
                     method = nest.choose_on_panels(panels);
                     rank -= panels.moving;
                     self.spec.outer_prefetch_distance = PANEL_ROWS_AHEAD;
+                    self.spec.offsets_first = panels.leaves_room();
                 }
                 self.spec.packed = false;
             }

@@ -121,6 +121,7 @@ impl FewRows {
             adjacent_tuples: false,
             prefetch_distance: self.prefetch_distance,
             outer_prefetch_distance: 0,
+            offsets_first: false,
             next_slice_bytes: 0,
             table_entries: 0,
             conversion: None,

@@ -113,7 +113,7 @@ pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usi
     let columns = (PANEL / rows.saturating_mul(row).max(1)).max(LINE / row).clamp(1, inner.n);
     let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
     let moving = loops.iter().filter(|along| is_free(along)).count() - 1;
-    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns })
+    isize::try_from(bytes).is_ok().then_some(Panels { moving, rows, columns, bytes })
 }
 
 /// Whether panels are better than changing the destination where it lies: where it exceeds the cache and a panel does

@@ -164,6 +164,7 @@ impl ReducePlan {
             prefetch_distance,
             // Only rows and indices side by side are a range of bytes to ask for.
             outer_prefetch_distance: if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 },
+            offsets_first: false,
             next_slice_bytes,
             table_entries: 0,
             conversion: None,
