@@ -58,13 +58,17 @@ struct Ends(*const u8, *mut u8);
 // SAFETY: threads copy different bytes.
 unsafe impl Sync for Ends {}
 
+/// Bytes that one thread copies sooner than another one has woken up (workload
+/// `scatter_elements/add_1d_1M_into_64K`).
+const COPIED_BY_ONE: usize = 2 << 20;
+
 /// Copies bytes, on as many threads as are worth it.
 ///
 /// # Safety
 /// Both ends reach as many bytes, to read and to write, and do not overlap.
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
-    let tasks = Work { bytes, rows: 1 }.tasks(options.par, pool_threads);
-    if tasks == 1 || bytes == 0 {
+    let tasks = if bytes < COPIED_BY_ONE { 1 } else { Work { bytes, rows: 1 }.tasks(options.par, pool_threads) };
+    if tasks == 1 {
         // SAFETY: the caller's promise.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };
     }
