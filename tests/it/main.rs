@@ -20,6 +20,7 @@ mod matrix;
 mod methods;
 mod own_maps;
 mod packages;
+mod panels;
 mod per_element;
 mod plans;
 mod properties;

@@ -12,7 +12,7 @@ use crate::support::{RULES, Spread, available_levels, dense, gathers, narrow, sa
 const LENGTHS: [usize; 17] = [0, 1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 65, 127, 511, 512, 513, 1030];
 
 /// Index types, with the values that distinguish them.
-trait Probe: Index + TryFrom<i128> {
+pub(crate) trait Probe: Index + TryFrom<i128> {
     /// Values of the type near every edge of an axis, of 32 bits and of the type itself.
     fn edges(dim: i128) -> Vec<i128> {
         let around = [0, dim, -dim, 1 << 7, 1 << 8, 1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 63, 1 << 64, -(1 << 31)];
@@ -23,7 +23,7 @@ trait Probe: Index + TryFrom<i128> {
 impl<I: Index + TryFrom<i128>> Probe for I {}
 
 /// Indices of a shape: in range, except that every `every`-th is an edge value.
-fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> Dense<i128> {
+pub(crate) fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> Dense<i128> {
     let edges = I::edges(dim as i128);
     let most = I::TYPE.bounds().1.min(dim as i128 - 1) as usize;
     Dense::from_fn(shape, |at| {
@@ -31,7 +31,7 @@ fn indices<I: Probe>(shape: &[usize], dim: usize, every: usize) -> Dense<i128> {
     })
 }
 
-fn levels() -> impl Iterator<Item = Level> {
+pub(crate) fn levels() -> impl Iterator<Item = Level> {
     available_levels().into_iter()
 }
 
@@ -179,81 +179,6 @@ fn a_table_of_each_row_of_data() {
     let indices = Dense::from_fn(&[100, 2], |at| (at * 5 % 3) as i128);
     let expected = oracle::gather_nd(&data, &indices, 0, RULES[0].2, &0).unwrap();
     assert_eq!(dense(&GatherNd::new().run(&view(&data), &view(&narrow::<u8>(&indices))).unwrap()), expected);
-}
-
-#[test]
-fn panels_of_every_shape() {
-    // The last dimension is the longest, so that the inner loop runs along it. There are outer loops that step through
-    // data and some that do not, trimmed indices, and panels that end inside the inner loop.
-    let cases: [(&[usize], &[usize], usize); 8] = [
-        (&[3, 5], &[3, 5], 0),
-        (&[4, 6, 7], &[4, 6, 7], 1),
-        (&[2, 2, 4, 5], &[2, 2, 4, 5], 2),
-        (&[2, 3, 4, 9], &[2, 7, 3, 8], 1),
-        (&[6, 40], &[9, 33], 0),
-        (&[1, 9], &[4, 9], 0),
-        (&[700, 300], &[650, 300], 0),
-        (&[3, 500, 290], &[3, 20, 290], 1),
-    ];
-    for (shape, index_shape, axis) in cases {
-        for every in [4, 5000] {
-            let data = Dense::from_fn(shape, |at| at as u32);
-            let indices = indices::<i32>(index_shape, shape[axis], every);
-            let narrowed = narrow::<i32>(&indices);
-            for (negative, out, rules) in RULES {
-                let expected = oracle::gather_elements(&data, &indices, axis, rules, &0);
-                for (par, level) in
-                    [Par::Seq, Par::Threads(3)].into_iter().flat_map(|par| levels().map(move |l| (par, l)))
-                {
-                    let op = GatherElements::new(axis as i64).negative_index(negative).out_of_bounds(out);
-                    let op = op.method(Method::Panels).par(par).level(level);
-                    let got = op.run(&view(&data), &view(&narrowed));
-                    same(&expected, got, || format!("{op:?} {shape:?} {index_shape:?}"));
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn panels_of_elements_of_every_size() {
-    fn check<T: Element + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
-        let data = Dense::from_fn(&[50, 77], element);
-        let indices = indices::<i64>(&[60, 77], 50, 9);
-        let expected = oracle::gather_elements(&data, &indices, 0, RULES[1].2, &T::ZERO);
-        let op = GatherElements::new(0).method(Method::Panels).out_of_bounds(OutOfBounds::Zero);
-        same(&expected, op.run(&view(&data), &view(&narrow::<i64>(&indices))), || format!("{} bytes", size_of::<T>()));
-    }
-    check(|at| at as u8);
-    check(|at| at as u16);
-    check(|at| [at as u8, 1, 2]);
-    check(|at| at as f32);
-    check(|at| at as u64);
-    check(|at| [at as u32, 1, 2]);
-    check(|at| [at as u64, 1]);
-    check(|at| [at as u64; 5]);
-}
-
-#[test]
-fn panels_of_outputs_that_begin_anywhere_in_a_line() {
-    fn check<T: Element + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
-        let (shape, data) = ([5, 1100], Dense::from_fn(&[5, 1100], element));
-        let indices = indices::<i32>(&shape, 5, usize::MAX);
-        let expected = oracle::gather_elements(&data, &indices, 0, RULES[0].2, &T::ZERO).unwrap();
-        let narrowed = narrow::<i32>(&indices);
-        for (begin, par) in (0..64).flat_map(|begin| [(begin, Par::Seq), (begin, Par::Threads(2))]) {
-            let mut memory = vec![T::ZERO; begin + 5500 + 1];
-            let mut out = ViewMut::new(&mut memory[begin..begin + 5500], &shape).unwrap();
-            let op = GatherElements::new(0).method(Method::Panels).par(par);
-            op.run_into(&view(&data), &view(&narrowed), &mut out).unwrap();
-            assert!(memory[begin..begin + 5500] == expected.values[..], "{} bytes, {begin}", size_of::<T>());
-            assert!(memory[..begin].iter().chain(&memory[begin + 5500..]).all(|&value| value == T::ZERO));
-        }
-    }
-    check(|at| at as u8 | 1);
-    check(|at| at as f32 + 1.0);
-    check(|at| at as u64 + 1);
-    check(|at| [at as u32 + 1, 1, 2]);
 }
 
 #[test]

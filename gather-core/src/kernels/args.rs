@@ -90,10 +90,12 @@ pub(crate) struct KernelSpec {
     pub(crate) adjacent_tuples: bool,
     /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// How many outer coordinates ahead indices and output are prefetched, or updates of a scatter; 0 for none.
+    /// How many outer coordinates ahead indices and output are prefetched, or updates of a scatter; 0 for none. With
+    /// `offsets_first` the output is asked for when its turn comes.
     pub(crate) outer_prefetch_distance: usize,
     /// Whether the indices of some rows become offsets before the first of their elements is loaded: out of panels that
     /// leave room in the second-level cache.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for levels that gather"))]
     pub(crate) offsets_first: bool,
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
     /// meanwhile; else 0.
@@ -242,7 +244,12 @@ impl IndexArgs<'_> {
             Method::Direct | Method::Blocks | Method::Prefetched => true,
             Method::Streamed => self.spec.conversion.is_none() || inner.out == self.spec.row as isize,
             Method::Chunks => one && inner.index != 0,
-            Method::Gathered => one && matches!(self.spec.row, 4 | 8 | 12) && inner.out == self.spec.row as isize,
+            Method::Gathered => {
+                let panel = inner.data == self.spec.row as isize && matches!(self.spec.row, 4 | 8);
+                one && matches!(self.spec.row, 4 | 8 | 12)
+                    && inner.out == self.spec.row as isize
+                    && (!self.spec.offsets_first || panel)
+            }
             Method::Table | Method::ByteTable => {
                 self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
             }

@@ -92,7 +92,8 @@
 //!     and by `Direct`.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
 //!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
-//!     and the two offsets of each within data add up in 32 bits.
+//!     and the two offsets of each within data add up in 32 bits. With `offsets_first` rows have 4 or 8 bytes, and lie
+//!     side by side in data along the inner loop, too.
 //!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
 //!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
 //!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.

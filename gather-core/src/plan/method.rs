@@ -369,3 +369,15 @@ pub(crate) fn arrange_panels(loops: &mut Loops) {
         outer.sort_by_key(|l| l.data == 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_second_level_cache_is_room_enough() {
+        let half = Caches::get().second / 2;
+        let panels = |bytes| Panels { moving: 0, rows: 1, columns: 1, bytes };
+        assert!(panels(half).leaves_room() && !panels(half + 1).leaves_room());
+    }
+}

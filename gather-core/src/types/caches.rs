@@ -18,6 +18,7 @@ pub(crate) struct Caches {
 impl Caches {
     const USUAL: Caches = Caches { second: 1 << 20, last: 32 << 20 };
     /// The most bytes of a second-level cache of one core: a larger one is shared.
+    #[cfg(any(test, all(target_arch = "x86_64", not(target_env = "sgx"), not(miri))))]
     const MOST_SECOND: usize = 3 << 20;
 
     /// Those of this machine.

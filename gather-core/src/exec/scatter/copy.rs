@@ -6,7 +6,7 @@ use crate::plan::{IndexLowered, IndexPlan, IndexRequest, ReduceRequest, Work};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::op::Op;
-use crate::types::policy::Options;
+use crate::types::policy::{Options, Par};
 
 /// The tensor that a destination is to begin with, and the destination's layout.
 #[derive(Clone, Copy)]
@@ -58,16 +58,15 @@ struct Ends(*const u8, *mut u8);
 // SAFETY: threads copy different bytes.
 unsafe impl Sync for Ends {}
 
-/// Bytes that one thread copies sooner than another one has woken up (workload
-/// `scatter_elements/add_1d_1M_into_64K`).
-const COPIED_BY_ONE: usize = 2 << 20;
-
 /// Copies bytes, on as many threads as are worth it.
 ///
 /// # Safety
 /// Both ends reach as many bytes, to read and to write, and do not overlap.
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
-    let tasks = if bytes < COPIED_BY_ONE { 1 } else { Work { bytes, rows: 1 }.tasks(options.par, pool_threads) };
+    let work = Work { bytes, rows: 1 };
+    // A forced number of threads is the most: they wake up later than one has copied so little (workload
+    // `scatter_elements/add_1d_1M_into_64K`).
+    let tasks = if work.is_for_one(Par::Auto) { 1 } else { work.tasks(options.par, pool_threads) };
     if tasks == 1 {
         // SAFETY: the caller's promise.
         return unsafe { to.copy_from_nonoverlapping(from, bytes) };

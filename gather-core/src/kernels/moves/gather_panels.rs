@@ -3,16 +3,15 @@
 //!
 //! ```text
 //! for each sixteen rows:
-//!     ask for the indices of the next sixteen, and for the output of these
-//!     turn the indices into offsets     (one is no position as it stands: resolve all; out of range: leave the rows)
+//!     ask for the indices of later ones, and for the output of these
+//!     turn the indices into offsets     (up to sixteen rows in which an index is no position as it stands)
 //!     load the elements, store them
 //! ```
 //!
 //! Indices and output come from memory, elements out of the second-level cache. A core waits for few lines of its
 //! first-level cache at a time. Where both kinds of misses share those places, elements wait for memory. So memory is
-//! asked for lines into the second-level cache, all indices are then read before the first element is, and from there
-//! on nothing but elements is missed. Lines of rows a power of two apart would not stay in the first-level cache
-//! either: they share few of its sets.
+//! asked for lines into the second-level cache, and all indices are read before the first element is. Lines of rows a
+//! power of two apart would not stay in the first-level cache either: they share few of its sets.
 
 use core::arch::x86_64::{
     __m256i, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
@@ -37,36 +36,27 @@ const FOUR: usize = 4;
 /// Offsets of elements in bytes.
 type Offsets = [MaybeUninit<i32>; MOST];
 
-/// Gathers a plane of a panel's columns; `rest` does so where rows are short, or an index is out of range and does not
-/// become a position.
+/// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is no position as it stands,
+/// and where rows are short or there is one.
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather), of elements side by side; K7 for AVX2, and for the level
-/// of `rest`.
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather), with [`offsets_first`](crate::kernels::KernelSpec) (K9); K7
+/// for AVX2, and for the level of `rest`.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
     let (outer, n) = (*args.outer(), args.inner().n);
-    if !(EIGHT..=MOST).contains(&n) || !matches!(BYTES, 4 | 8) {
-        // SAFETY: the caller's promise, for all of the plane.
-        return unsafe { rest(args, at, 0, outer.n) };
-    }
     let (panel, mut offsets) = (Panel::<BYTES>::new(args), [const { MaybeUninit::uninit() }; MOST]);
+    let takes = (EIGHT..=MOST).contains(&n) && outer.n > 1 && matches!(BYTES, 4 | 8);
     let (most, mut left) = (ROWS.min(MOST / n), outer.n);
     while left > 0 {
         let rows = most.min(left);
-        // SAFETY: the caller's promise, for these rows: at most `MOST / n`.
-        let mut resolved = unsafe { panel.resolve::<I, true>(args, at, rows, &mut offsets) };
-        if !resolved {
-            // SAFETY: as above.
-            resolved = unsafe { panel.resolve::<I, false>(args, at, rows, &mut offsets) };
+        // SAFETY: the caller's promise, for these rows: at most `MOST / n`, of `EIGHT` elements or more.
+        if !takes || !unsafe { panel.resolve::<I>(args, at, rows, &mut offsets) } {
+            // SAFETY: the caller's promise, for all that is left of the plane.
+            return unsafe { rest(args, at, 0, left) };
         }
-        if resolved {
-            // SAFETY: the caller's promise; the offsets of these rows have been written.
-            unsafe { panel.load(args, at, rows, &offsets) };
-        // SAFETY: the caller's promise, for these rows.
-        } else if unsafe { rest(args, at, 0, rows) } {
-            return true;
-        }
+        // SAFETY: the caller's promise; the offsets of these rows have been written, and none is out of range.
+        unsafe { panel.load(args, at, rows, &offsets) };
         at = at.skip(&outer, rows);
         left -= rows;
     }
@@ -88,20 +78,14 @@ impl<const BYTES: usize> Panel<BYTES> {
         Panel { bounds: Bounds::of(&job), stride: _mm256_set1_epi32(args.stride as i32) }
     }
 
-    /// Turns the indices of so many rows from a cursor on into offsets, row after row. Returns whether all have
-    /// positions. If they are to be so as they stand, it asks for later indices and for the rows of the output, too.
+    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and asks for later indices and for
+    /// the rows of the output. Returns whether all are positions as they stand.
     ///
     /// # Safety
     /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn resolve<I: Index, const STAND: bool>(
-        self,
-        args: &IndexArgs<'_>,
-        mut at: Cursor,
-        rows: usize,
-        to: &mut Offsets,
-    ) -> bool {
+    unsafe fn resolve<I: Index>(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, to: &mut Offsets) -> bool {
         let (outer, inner) = (args.outer(), args.inner());
         debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
         let (component, ahead) = (args.spec.components[0].index, args.spec.outer_prefetch_distance);
@@ -109,27 +93,20 @@ impl<const BYTES: usize> Panel<BYTES> {
         for row in 0..rows {
             let index = at.index.wrapping_offset(component);
             let later = index.wrapping_offset(outer.index.wrapping_mul(ahead as isize));
-            if STAND {
-                prefetch_near(at.out, inner.n * BYTES);
-                if !later.addr().is_multiple_of(LINE) {
-                    // The line that the row ends in is one more.
-                    prefetch_near(later.wrapping_add(inner.n * size_of::<I>() - 1), 1);
-                }
+            prefetch_near(at.out, inner.n * BYTES);
+            if !later.addr().is_multiple_of(LINE) {
+                // The line that the row ends in is one more.
+                prefetch_near(later.wrapping_add(inner.n * size_of::<I>() - 1), 1);
             }
             for first in (0..inner.n).step_by(EIGHT) {
-                if STAND && (first * size_of::<I>()).is_multiple_of(LINE) {
+                if (first * size_of::<I>()).is_multiple_of(LINE) {
                     prefetch_near(later.wrapping_add(first * size_of::<I>()), 1);
                 }
                 // The last eight may share some with those before.
                 let first = first.min(inner.n - EIGHT);
                 // SAFETY: K3: eight of the `n` indices of the row, which lie side by side.
                 let indices = unsafe { load(index.cast::<I>().wrapping_add(first)) };
-                let (positions, outside) = if STAND {
-                    self.bounds.as_they_stand(indices)
-                } else {
-                    let resolved = self.bounds.resolve(indices);
-                    (resolved, resolved)
-                };
+                let (positions, outside) = self.bounds.as_they_stand(indices);
                 any = _mm256_or_si256(any, outside);
                 let positions = if is_split::<I>() { in_order(positions) } else { positions };
                 // K9: they fit in 32 bits.
@@ -146,8 +123,8 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// Moves the elements of so many rows from a cursor on.
     ///
     /// # Safety
-    /// K1, K2 and K4 for these rows; `offsets` has been written for all of their elements, none of which is out of
-    /// range.
+    /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written for
+    /// all of these, none of which is out of range.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {

@@ -33,12 +33,12 @@ pub(super) const GROUP: usize = 16;
 /// # Safety
 /// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
-    let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     if args.spec.offsets_first {
-        // SAFETY: the caller's promise; panels have elements side by side.
+        // SAFETY: the caller's promise.
         return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
     }
     // Other panels, whose output is asked for by outer coordinates, take as long either way.
+    let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     let is_adjacent = args.spec.packed || args.inner().data == BYTES as isize;
     if !is_adjacent || args.spec.outer_prefetch_distance != 0 {
         // SAFETY: the caller's promise, for all of the plane.

@@ -172,7 +172,7 @@ impl IndexPlan {
                     method = nest.choose_on_panels(panels);
                     rank -= panels.moving;
                     self.spec.outer_prefetch_distance = PANEL_ROWS_AHEAD;
-                    self.spec.offsets_first = panels.leaves_room();
+                    self.spec.offsets_first = method == Method::Gathered && panels.leaves_room();
                 }
                 self.spec.packed = false;
             }
