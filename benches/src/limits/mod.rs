@@ -64,7 +64,6 @@ impl Limit {
 
 /// A call on one thread that reads and writes so many bytes in order, in the fastest of some ways: what limits a call
 /// that reads some tensors once and writes others once.
-#[must_use]
 pub fn streams(read: usize, write: usize) -> impl FnMut() {
     let mut stream = Stream::new(read.div_ceil(LINE), write.div_ceil(LINE), 1);
     move || stream.run(1)
