@@ -265,9 +265,9 @@ unsafe fn sixteen<const BYTES: usize, const PACKED: bool>(data: *const u8, offse
         _mm512_extracti32x4_epi32::<3>(offsets),
     ];
     let mut parts = [[_mm_setzero_si128(); 2]; 4];
-    for (part, quarter) in parts.iter_mut().zip(quarters) {
+    for (q, part) in parts.iter_mut().enumerate() {
         // SAFETY: the caller's promise, for four of the elements.
-        *part = unsafe { four::<BYTES, PACKED>(data, quarter) };
+        *part = unsafe { four::<BYTES, PACKED>(data, quarters[q]) };
     }
     let [[a, b], [c, d], [e, f], [g, h]] = parts;
     if BYTES == 4 {

@@ -132,12 +132,12 @@ impl<const BYTES: usize> Panel<BYTES> {
         for row in offsets.chunks_exact(n).take(rows) {
             for first in (0..n).step_by(FOUR) {
                 let first = first.min(n - FOUR);
-                let data = at.data.wrapping_add(first * BYTES);
-                let places = [0, 1, 2, 3].map(|k| {
+                let mut places = [at.data.wrapping_add(first * BYTES); FOUR];
+                for (k, place) in places.iter_mut().enumerate() {
                     // SAFETY: the caller's promise.
                     let offset = unsafe { row[first + k].assume_init() };
-                    data.wrapping_offset(offset as isize + (k * BYTES) as isize)
-                });
+                    *place = place.wrapping_offset(offset as isize + (k * BYTES) as isize);
+                }
                 // SAFETY: K1, K2 and K4 for four elements, whose positions are in range.
                 unsafe { copy_four::<BYTES>(places, at.out.wrapping_add(first * BYTES)) };
             }

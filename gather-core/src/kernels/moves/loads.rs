@@ -56,9 +56,12 @@ pub(super) unsafe fn store_eight<const BYTES: usize>(to: *mut u8, elements: [__m
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
-    let pairs = [_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets)];
+    let (low, high) = (_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets));
     let place = |offset: isize| data.wrapping_offset(if PACKED { offset * BYTES as isize } else { offset });
-    let [[a, b], [c, d]] = pairs.map(|pair| [place(pair as i32 as isize), place((pair >> 32) as isize)]);
+    // Neither arrays are mapped nor iterators zipped where elements are moved: these are functions of the standard library,
+    // which are calls where a program is built without link-time optimisation.
+    let (a, b) = (place(low as i32 as isize), place((low >> 32) as isize));
+    let (c, d) = (place(high as i32 as isize), place((high >> 32) as isize));
     // SAFETY: the caller's promise.
     unsafe { four_at::<BYTES>([a, b, c, d]) }
 }
@@ -72,27 +75,25 @@ pub(super) unsafe fn four<const BYTES: usize, const PACKED: bool>(data: *const u
 pub(super) unsafe fn four_at<const BYTES: usize>(places: [*const u8; 4]) -> [__m128i; 2] {
     debug_assert!(matches!(BYTES, 4 | 8), "no other elements");
     if BYTES == 4 {
-        let places = places.map(|place| place.cast::<i32>());
         // SAFETY: the caller's promise, for the first element, at any alignment.
-        let first = unsafe { places[0].read_unaligned() };
+        let first = unsafe { places[0].cast::<i32>().read_unaligned() };
         // SAFETY: as above, for the second.
-        let second = unsafe { places[1].read_unaligned() };
+        let second = unsafe { places[1].cast::<i32>().read_unaligned() };
         // SAFETY: as above, for the third.
-        let third = unsafe { places[2].read_unaligned() };
+        let third = unsafe { places[2].cast::<i32>().read_unaligned() };
         // SAFETY: as above, for the fourth.
-        let fourth = unsafe { places[3].read_unaligned() };
+        let fourth = unsafe { places[3].cast::<i32>().read_unaligned() };
         let low = _mm_insert_epi32::<1>(_mm_cvtsi32_si128(first), second);
         return [_mm_insert_epi32::<3>(_mm_insert_epi32::<2>(low, third), fourth), _mm_setzero_si128()];
     }
-    let places = places.map(|place| place.cast::<i64>());
     // SAFETY: the caller's promise, for the first element, at any alignment.
-    let first = unsafe { places[0].read_unaligned() };
+    let first = unsafe { places[0].cast::<i64>().read_unaligned() };
     // SAFETY: as above, for the second.
-    let second = unsafe { places[1].read_unaligned() };
+    let second = unsafe { places[1].cast::<i64>().read_unaligned() };
     // SAFETY: as above, for the third.
-    let third = unsafe { places[2].read_unaligned() };
+    let third = unsafe { places[2].cast::<i64>().read_unaligned() };
     // SAFETY: as above, for the fourth.
-    let fourth = unsafe { places[3].read_unaligned() };
+    let fourth = unsafe { places[3].cast::<i64>().read_unaligned() };
     let low = _mm_insert_epi64::<1>(_mm_cvtsi64_si128(first), second);
     [low, _mm_insert_epi64::<1>(_mm_cvtsi64_si128(third), fourth)]
 }

@@ -384,8 +384,8 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
     let new = unsafe { from.read() };
     // SAFETY: S2: elements of the destination, at any alignment, which nothing else uses meanwhile.
     let mut kept = unsafe { to.read() };
-    for (kept, new) in kept.iter_mut().zip(&new) {
-        *kept = Unaligned(C::combine(kept.0, new.0));
+    for (k, kept) in kept.iter_mut().enumerate() {
+        *kept = Unaligned(C::combine(kept.0, new[k].0));
     }
     // SAFETY: as above.
     unsafe { to.write(kept) };

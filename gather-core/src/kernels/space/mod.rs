@@ -144,12 +144,12 @@ fn each(streams: &Streams, copy: impl Fn(*const u8, *mut u8), whole: impl Fn(&Bl
 fn each_of_row(
     inner: &BlockLoop,
     mut at: SpaceCursor,
-    copy: impl Fn(*const u8, *mut u8),
-    whole: impl Fn(&BlockLoop, SpaceCursor, usize) -> usize,
+    copy: &impl Fn(*const u8, *mut u8),
+    whole: &impl Fn(&BlockLoop, SpaceCursor, usize) -> usize,
 ) {
     if inner.block == 1 {
         for _ in 0..inner.n {
-            copy(at.data, at.out);
+            (*copy)(at.data, at.out);
             at = at.after(inner.wrap);
         }
         return;
@@ -157,27 +157,27 @@ fn each_of_row(
     let mut cursor = at.enter(inner);
     let mut left = inner.n;
     while left > 0 && cursor.phase != 0 {
-        copy(cursor.at().data, cursor.at().out);
+        (*copy)(cursor.at().data, cursor.at().out);
         cursor = cursor.step(inner);
         left -= 1;
     }
     let (mut at, period) = (cursor.at(), inner.period());
     if left >= inner.block {
-        let done = whole(inner, at, left / inner.block);
+        let done = (*whole)(inner, at, left / inner.block);
         at = at.after(period.times(done as isize));
         left -= done * inner.block;
     }
     while left >= inner.block {
         let mut row = at;
         for _ in 0..inner.block {
-            copy(row.data, row.out);
+            (*copy)(row.data, row.out);
             row = row.after(inner.step);
         }
         at = at.after(period);
         left -= inner.block;
     }
     for _ in 0..left {
-        copy(at.data, at.out);
+        (*copy)(at.data, at.out);
         at = at.after(inner.step);
     }
 }

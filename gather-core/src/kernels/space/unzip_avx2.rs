@@ -16,9 +16,9 @@
 //! which yields 0 where a byte belongs to another.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_broadcastsi128_si256,
-    _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _mm_loadu_si128, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm_storeu_si128,
+    _mm256_broadcastsi128_si256, _mm256_set_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi16,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
 
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
@@ -86,13 +86,15 @@ impl<const BYTES: usize> Thirds<BYTES> {
 unsafe fn unzip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: usize) {
     let masks = Thirds::<BYTES>::MASKS.map(|masks| masks.map(|mask| short(&mask)));
     for step in 0..steps {
-        let data: [__m128i; 3] = core::array::from_fn(|n| {
+        let mut data = [_mm_setzero_si128(); 3];
+        for (n, vector) in data.iter_mut().enumerate() {
             // SAFETY: short vector `step * 3 + n` of data.
-            unsafe { _mm_loadu_si128(at.data.wrapping_add((step * 3 + n) * SHORT).cast()) }
-        });
+            *vector = unsafe { _mm_loadu_si128(at.data.wrapping_add((step * 3 + n) * SHORT).cast()) };
+        }
         for (n, masks) in masks.iter().enumerate() {
-            let [a, b, c] = [0, 1, 2].map(|part| _mm_shuffle_epi8(data[part], masks[part]));
-            let unzipped = _mm_or_si128(_mm_or_si128(a, b), c);
+            let [a, b, c] = data;
+            let ab = _mm_or_si128(_mm_shuffle_epi8(a, masks[0]), _mm_shuffle_epi8(b, masks[1]));
+            let unzipped = _mm_or_si128(ab, _mm_shuffle_epi8(c, masks[2]));
             let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * SHORT);
             // SAFETY: short vector `step` of stream `n`.
             unsafe { _mm_storeu_si128(to.cast(), unzipped) };
@@ -118,23 +120,26 @@ unsafe fn unzip_streams<const BYTES: usize, const N: usize>(stream: isize, at: S
     let sort = _mm256_broadcastsi128_si256(short(&Sorted::<BYTES, N>::MASK));
     for step in 0..steps {
         let data = at.data.wrapping_add(step * N * VECTOR);
-        let mut vectors: [__m256i; N] = core::array::from_fn(|n| {
+        let mut vectors = [sort; N];
+        for (n, vector) in vectors.iter_mut().enumerate() {
             // SAFETY: short vector `n` of the step, of `2 * N`.
             let low = unsafe { _mm_loadu_si128(data.wrapping_add(n * SHORT).cast()) };
             // SAFETY: short vector `N + n` of the step.
             let high = unsafe { _mm_loadu_si128(data.wrapping_add((N + n) * SHORT).cast()) };
-            let vector = _mm256_set_m128i(high, low);
-            if N * BYTES < SHORT { _mm256_shuffle_epi8(vector, sort) } else { vector }
-        });
+            *vector = _mm256_set_m128i(high, low);
+            if N * BYTES < SHORT {
+                *vector = _mm256_shuffle_epi8(*vector, sort);
+            }
+        }
         let mut left = Sorted::<BYTES, N>::RUNS;
         while left > 1 {
             vectors = round::<BYTES, N>(vectors);
             left /= 2;
         }
-        for (n, vector) in vectors.into_iter().enumerate() {
+        for (n, vector) in vectors.iter().enumerate() {
             let to = at.out.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * VECTOR);
             // SAFETY: vector `step` of stream `n`.
-            unsafe { _mm256_storeu_si256(to.cast(), vector) };
+            unsafe { _mm256_storeu_si256(to.cast(), *vector) };
         }
     }
 }

@@ -16,8 +16,9 @@
 
 use core::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm_or_si128, _mm_setzero_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_loadu_si256,
-    _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm256_permute2x128_si256, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
+    _mm256_unpacklo_epi64,
 };
 
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
@@ -95,9 +96,9 @@ unsafe fn zip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: u
             *vector = unsafe { _mm_loadu_si128(from.cast()) };
         }
         for (n, masks) in masks.iter().enumerate() {
-            let [a, b, c] = [0, 1, 2].map(|s| (streams[s], masks[s]));
-            let ab = _mm_or_si128(_mm_shuffle_epi8(a.0, a.1), _mm_shuffle_epi8(b.0, b.1));
-            let zipped = _mm_or_si128(ab, _mm_shuffle_epi8(c.0, c.1));
+            let [a, b, c] = streams;
+            let ab = _mm_or_si128(_mm_shuffle_epi8(a, masks[0]), _mm_shuffle_epi8(b, masks[1]));
+            let zipped = _mm_or_si128(ab, _mm_shuffle_epi8(c, masks[2]));
             let to = at.out.wrapping_add((step * 3 + n) * SHORT);
             // SAFETY: short vector `step * 3 + n` of the output.
             unsafe { _mm_storeu_si128(to.cast(), zipped) };
@@ -113,21 +114,22 @@ unsafe fn zip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: u
 #[target_feature(enable = "avx2")]
 unsafe fn zip_streams<const BYTES: usize, const N: usize>(stream: isize, at: SpaceCursor, steps: usize) {
     for step in 0..steps {
-        let mut vectors: [__m256i; N] = core::array::from_fn(|n| {
+        let mut vectors = [_mm256_setzero_si256(); N];
+        for (n, vector) in vectors.iter_mut().enumerate() {
             let from = at.data.wrapping_offset(stream.wrapping_mul(n as isize)).wrapping_add(step * VECTOR);
             // SAFETY: vector `step` of stream `n`.
-            unsafe { _mm256_loadu_si256(from.cast()) }
-        });
+            *vector = unsafe { _mm256_loadu_si256(from.cast()) };
+        }
         // Streams N/2 apart are zipped first; each round halves the distance.
         let mut half = N / 2;
         while half > 0 {
             vectors = round::<BYTES, N>(vectors, half);
             half /= 2;
         }
-        for (n, vector) in vectors.into_iter().enumerate() {
+        for (n, vector) in vectors.iter().enumerate() {
             let to = at.out.wrapping_add((step * N + n) * VECTOR);
             // SAFETY: vector `step * N + n` of the output.
-            unsafe { _mm256_storeu_si256(to.cast(), vector) };
+            unsafe { _mm256_storeu_si256(to.cast(), *vector) };
         }
     }
 }

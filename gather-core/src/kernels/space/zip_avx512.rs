@@ -126,9 +126,9 @@ unsafe fn load<const N: usize>(stream: isize, at: SpaceCursor, step: usize) -> [
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn store<const N: usize>(at: SpaceCursor, step: usize, vectors: [__m512i; N]) {
-    for (n, vector) in vectors.into_iter().enumerate() {
+    for (n, vector) in vectors.iter().enumerate() {
         // SAFETY: the caller's promise.
-        unsafe { _mm512_storeu_si512(at.out.wrapping_add((step * N + n) * VECTOR).cast(), vector) };
+        unsafe { _mm512_storeu_si512(at.out.wrapping_add((step * N + n) * VECTOR).cast(), *vector) };
     }
 }
 
@@ -147,7 +147,8 @@ unsafe fn zip_three<const BYTES: usize>(stream: isize, at: SpaceCursor, steps: u
         // SAFETY: the caller's promise.
         let [a, b, c] = unsafe { load::<3>(stream, at, step) };
         let mut zipped = [a; 3];
-        for (vector, [two, third]) in zipped.iter_mut().zip(orders) {
+        for (n, vector) in zipped.iter_mut().enumerate() {
+            let [two, third] = orders[n];
             *vector = permute::<BYTES>(permute::<BYTES>(a, two, b), third, c);
         }
         // SAFETY: the caller's promise.
