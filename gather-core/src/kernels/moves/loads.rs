@@ -58,8 +58,6 @@ pub(super) unsafe fn store_eight<const BYTES: usize>(to: *mut u8, elements: [__m
 pub(super) unsafe fn four<const BYTES: usize, const PACKED: bool>(data: *const u8, offsets: __m128i) -> [__m128i; 2] {
     let (low, high) = (_mm_cvtsi128_si64(offsets), _mm_extract_epi64::<1>(offsets));
     let place = |offset: isize| data.wrapping_offset(if PACKED { offset * BYTES as isize } else { offset });
-    // Neither arrays are mapped nor iterators zipped where elements are moved: these are functions of the standard library,
-    // which are calls where a program is built without link-time optimisation.
     let (a, b) = (place(low as i32 as isize), place((low >> 32) as isize));
     let (c, d) = (place(high as i32 as isize), place((high >> 32) as isize));
     // SAFETY: the caller's promise.
