@@ -4,7 +4,7 @@
 //! Every output is checked against the plain loop before it is timed. Times are milliseconds, planned ahead. `into`
 //! copies data and scatters into warm memory; `on` scatters in place, and checks every index first; `fresh` scatters
 //! into a new tensor. `loop` is a copy and the plain loop. `copy` is a warm copy of data. `limit` reads data,
-//! indices and updates once, and writes the output once, in order, as fast as the machine does: no `into` takes less.
+//! indices and updates once, and writes the output once, in order, in the fastest way that was tried.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -80,7 +80,8 @@
 //!   values of its input. `params` points to what is given for the map's parameters, which threads may share and which
 //!   outlives the call. A lookup by elements has a value for each of data, which is row-major then and begins at the
 //!   address that stands beside it. One by rows has, with one component, a value for every position `0..dim`. With
-//!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major order;
+//!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major
+//!   order;
 //!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
 //!   elements the same holds.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one

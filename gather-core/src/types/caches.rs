@@ -1,7 +1,8 @@
 //! How large the caches of this machine are, found once per process.
 //!
-//! Plans compare tensors with them. Where the processor does not say, they are taken to be those of most machines. What it
-//! says may be wrong in a virtual machine, and differs from core to core on some, so that nothing but speed depends on it.
+//! Plans compare tensors with them. Where the processor does not say, they are taken to be those of most machines. What
+//! it says may be wrong in a virtual machine, and differs from core to core on some, so that nothing but speed depends
+//! on it.
 
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +27,8 @@ impl Caches {
     pub(crate) fn get() -> Self {
         #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
         {
-            /// Bytes; 0 before they have been found. Each number is of use without the other, so that no order of memory
-            /// matters.
+            /// Bytes; 0 before they have been found. Each number is of use without the other, so that no order of
+            /// memory matters.
             static SECOND: AtomicUsize = AtomicUsize::new(0);
             static LAST: AtomicUsize = AtomicUsize::new(0);
             let known = Caches { second: SECOND.load(Ordering::Relaxed), last: LAST.load(Ordering::Relaxed) };

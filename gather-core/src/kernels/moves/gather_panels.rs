@@ -1,5 +1,5 @@
-//! Gathering elements of 4 and 8 bytes out of a panel that leaves room in the second-level cache, by indices and into an
-//! output whose rows lie far apart.
+//! Gathering elements of 4 and 8 bytes out of a panel that leaves room in the second-level cache, by indices and into
+//! an output whose rows lie far apart.
 //!
 //! ```text
 //! for each sixteen rows:
@@ -40,8 +40,8 @@ type Offsets = [MaybeUninit<i32>; MOST];
 /// and where rows are short or there is one.
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather), with [`offsets_first`](crate::kernels::KernelSpec) (K9); K7
-/// for AVX2, and for the level of `rest`.
+/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather), with [`offsets_first`](crate::kernels::KernelSpec) (K9);
+/// K7 for AVX2, and for the level of `rest`.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Cursor, rest: RestFn) -> bool {
     let (outer, n) = (*args.outer(), args.inner().n);
@@ -78,8 +78,8 @@ impl<const BYTES: usize> Panel<BYTES> {
         Panel { bounds: Bounds::of(&job), stride: _mm256_set1_epi32(args.stride as i32) }
     }
 
-    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and asks for later indices and for
-    /// the rows of the output. Returns whether all are positions as they stand.
+    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and asks for later indices and
+    /// for the rows of the output. Returns whether all are positions as they stand.
     ///
     /// # Safety
     /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
@@ -123,8 +123,8 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// Moves the elements of so many rows from a cursor on.
     ///
     /// # Safety
-    /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written for
-    /// all of these, none of which is out of range.
+    /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written
+    /// for all of these, none of which is out of range.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {

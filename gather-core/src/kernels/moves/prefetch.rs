@@ -46,8 +46,8 @@ fn prefetch_line(line: *const u8) {
     let _ = line;
 }
 
-/// Asks for lines of `bytes` bytes to come into the second-level cache, `LINE` bytes apart. They may be written, too: what
-/// no other core has comes so that it can be.
+/// Asks for lines of `bytes` bytes to come into the second-level cache, `LINE` bytes apart. They may be written, too:
+/// what no other core has comes so that it can be.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {

@@ -27,8 +27,8 @@
 //! - **S3** `params` is a [`Sink`] that outlives the call. The `row` bytes are `elements` elements of the type that it
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
-//! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The plan
-//!   has found rows of one element and indices of one component, both side by side along the inner loop.
+//! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
+//!   plan has found rows of one element and indices of one component, both side by side along the inner loop.
 
 mod bag;
 mod builtin;

@@ -53,8 +53,8 @@ pub(crate) struct ReduceRequest {
 /// indices and updates. So, for tensors of these layouts and types:
 ///
 /// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and those of the
-///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that differ
-///   in a free loop reach different elements of the destination.
+///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that
+///   differ in a free loop reach different elements of the destination.
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
