@@ -1,24 +1,31 @@
 //! Prefetched: while the rows of some indices are moved, those of the next ones are asked for.
 //!
 //! ```text
-//! resolve the first indices, ask for their rows
-//! for each of the following rounds:
-//!     resolve the next indices
-//!     for each row of these:   ask for a row of the next ones, move this one
+//! for each round:
+//!     resolve its indices
+//!     for each of its rows:   ask for it, move a row of the round before
+//! move the rows of the last round
 //! ```
 //!
 //! Memory answers as many requests at a time as the processor can have under way, if it is asked early enough. So rows
 //! are asked for a whole round ahead, also where one round ends and the next begins.
+
+use core::marker::PhantomData;
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::State;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
+
+/// Bytes by which indices of one component are asked for ahead: among rows that come from anywhere, the hardware stops
+/// to follow them (workload `gather/rows64B_1Mx16_1M`). Tuples take more bytes, which it follows.
+const INDICES_AHEAD: usize = 4 << 10;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
 ///
@@ -72,51 +79,156 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<I, L>(state, args, at, move_rows) };
+        let done = unsafe { run_tuples::<I, L>(state, args, at, move_rows) };
+        if !done {
+            // SAFETY: as above.
+            unsafe { run::<I, L>(state, args, at, move_rows) };
+        }
         at = at.step(outer);
     }
 }
-
-/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the hardware stops to follow them
-/// (workload `gather/rows64B_1Mx16_1M`).
-const INDICES_AHEAD: usize = 4 << 10;
 
 /// Runs the inner loop.
 ///
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, mut at: Cursor, move_rows: MovePrefetching) {
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MovePrefetching) {
     let State { positions, block, out_of_range, .. } = state;
-    let (mut other_positions, mut other_block) = (Positions::new(), Block::new());
-    let mut these = (positions, block);
-    let mut next = (&mut other_positions, &mut other_block);
-    let (inner, round) = (args.inner(), args.spec.prefetch_distance.clamp(1, BLOCK));
+    let mut other = Positions::new();
+    let mut rooms = [positions, &mut other];
+    let (inner, round) = (args.inner(), round(args));
 
-    let (mut n, mut left) = (0, inner.n);
-    loop {
-        let (after, n_next) = (at.skip(inner, n), left.min(round));
+    let mut left = inner.n;
+    let mut rolling = Rolling::<L>::new(args, at);
+    while left > 0 {
+        let (index, n) = (rolling.at.index, left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
-        *out_of_range |= unsafe { next.1.resolve::<I, L>(next.0, args, after.index, n_next) };
-        left -= n_next;
+        *out_of_range |= unsafe { block.resolve::<I, L>(rooms[0], args, index, n) };
+        left -= n;
         if (1..=LINE as isize).contains(&inner.index) {
-            prefetch(after.index.wrapping_add(INDICES_AHEAD), n_next * inner.index as usize);
+            prefetch(index.wrapping_add(INDICES_AHEAD), n * inner.index as usize);
         }
-        let ahead = MoveJob::new(args, after, next.0.as_ptr(), n_next, NextSlice::NONE);
-        let job = MoveJob::new(args, at, these.0.as_ptr(), n, NextSlice::NONE);
+        // SAFETY: the caller's promise; the positions have been written.
+        if !unsafe { rolling.go_on(rooms[0].as_ptr(), n, block, move_rows) } {
+            return;
+        }
+        rooms.swap(0, 1);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { rolling.finish(move_rows) };
+}
+
+/// Runs the inner loop over tuples side by side: what they are compared with is made once for all rounds. Returns
+/// `false`, and does nothing, for others, and where the level has no way of its own for as many components.
+///
+/// # Safety
+/// As for [`planes`].
+#[inline(always)]
+unsafe fn run_tuples<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    move_rows: MovePrefetching,
+) -> bool {
+    if !args.spec.adjacent_tuples {
+        return false;
+    }
+    let State { positions, block, out_of_range, .. } = state;
+    let mut other = Positions::new();
+    let mut rooms = [positions.as_mut_ptr(), other.as_mut_ptr()];
+    let job = TupleJob {
+        index: at.index,
+        n: args.inner().n,
+        chunk: round(args),
+        components: &args.spec.components,
+        policy: args.spec.policy,
+        rooms,
+    };
+    let mut rolling = Rolling::<L>::new(args, at);
+    let mut goes_on = true;
+    let mut each = |n, bad| {
+        // SAFETY: the positions of these rows have been written.
+        unsafe { block.note(rooms[0], n, bad) };
+        *out_of_range |= bad;
+        // SAFETY: the caller's promise; as above.
+        goes_on = unsafe { rolling.go_on(rooms[0], n, block, move_rows) };
+        rooms.swap(0, 1);
+        goes_on
+    };
+    // SAFETY: K2 and K3 for these tuples; each room is as long as a block, and a round at most that.
+    let done = unsafe { L::resolve_tuples::<I>(&job, &mut each) };
+    if done && goes_on {
+        // SAFETY: the caller's promise.
+        unsafe { rolling.finish(move_rows) };
+    }
+    done
+}
+
+/// Rows of a round.
+#[inline(always)]
+fn round(args: &IndexArgs<'_>) -> usize {
+    args.spec.prefetch_distance.clamp(1, BLOCK)
+}
+
+/// The inner loop on its way: the rows of a round are moved while those of the next one are asked for.
+struct Rolling<'a, L> {
+    args: &'a IndexArgs<'a>,
+    /// The cursor of the round that is resolved next.
+    at: Cursor,
+    /// The rows that were asked for last, and which of their indices are out of range.
+    asked: MoveJob,
+    block: Block,
+    level: PhantomData<L>,
+}
+
+impl<'a, L: Isa> Rolling<'a, L> {
+    /// The loop at its begin: no rows were asked for.
+    #[inline(always)]
+    fn new(args: &'a IndexArgs<'a>, at: Cursor) -> Self {
+        let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);
+        Rolling { args, at, asked, block: Block::new(), level: PhantomData }
+    }
+
+    /// Asks for the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
+    /// round before; returns whether to go on: not where an index is out of range and that is an error.
+    ///
+    /// # Safety
+    /// As for [`planes`], for these rows; `positions` holds their positions up to the end of the next call.
+    #[inline(never)]
+    unsafe fn go_on(&mut self, positions: *const i32, n: usize, block: &Block, move_rows: MovePrefetching) -> bool {
+        let next = MoveJob::new(self.args, self.at, positions, n, NextSlice::NONE);
         // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.
-        unsafe { move_rows(&job, &ahead) };
-        if n > 0 {
-            if these.1.has_bad() && args.spec.method == Method::Streamed {
+        unsafe { self.move_asked(&next, move_rows) };
+        self.block.copy_from(block);
+        (self.at, self.asked) = (self.at.skip(self.args.inner(), n), next);
+        !(block.has_bad() && self.args.spec.policy.out_of_bounds == OutOfBounds::Error)
+    }
+
+    /// Moves the rows of the last round.
+    ///
+    /// # Safety
+    /// As for [`Rolling::go_on`].
+    #[inline(never)]
+    unsafe fn finish(&mut self, move_rows: MovePrefetching) {
+        // SAFETY: the caller's promise; nothing is asked for.
+        unsafe { self.move_asked(&MoveJob { n: 0, ..self.asked }, move_rows) };
+    }
+
+    /// Moves the rows that were asked for last, and asks for those of `ahead`.
+    ///
+    /// # Safety
+    /// As for [`Rolling::go_on`].
+    #[inline(always)]
+    unsafe fn move_asked(&self, ahead: &MoveJob, move_rows: MovePrefetching) {
+        // SAFETY: the caller's promise.
+        unsafe { move_rows(&self.asked, ahead) };
+        if self.block.has_bad() {
+            if self.args.spec.method == Method::Streamed {
                 L::end_streams();
             }
             // SAFETY: K1 and K6 for the rows, which were resolved last in their block.
-            unsafe { these.1.fill(args, at.out) };
+            unsafe { self.block.fill(self.args, self.asked.out) };
         }
-        core::mem::swap(&mut these, &mut next);
-        if n_next == 0 || (these.1.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error) {
-            return;
-        }
-        (at, n) = (after, n_next);
     }
 }

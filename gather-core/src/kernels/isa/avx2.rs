@@ -6,7 +6,7 @@ use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
-use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, check};
+use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, check, tuples_avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
 use crate::kernels::table::IndexKernel;
@@ -46,9 +46,9 @@ impl Isa for Avx2 {
 
     #[inline(never)]
     #[target_feature(enable = "avx2")]
-    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
+    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { avx2::resolve_tuples::<I>(job) }
+        unsafe { tuples_avx2::resolve_tuples::<I>(job, each) }
     }
 
     #[inline(never)]

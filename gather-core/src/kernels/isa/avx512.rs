@@ -25,9 +25,9 @@ impl Isa for Avx512 {
 
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
+    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { avx512::resolve_tuples::<I>(job) }
+        unsafe { avx512::resolve_tuples::<I>(job, each) }
     }
 
     #[inline(never)]

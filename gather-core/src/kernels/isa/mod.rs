@@ -63,14 +63,16 @@ pub trait Isa: 'static {
         unsafe { resolve::in_chunks::<I, Self>(job, each) }
     }
 
-    /// Resolves tuples and adds their components up; returns whether one was out of range (-1 stands for it then), or
-    /// `None` where the level has no way of its own for as many components.
+    /// Resolves tuples and adds their components up, in chunks, whose positions go to two rooms by turns. After each
+    /// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
+    /// first call that returns `false`. Returns `false`, and resolves nothing, where the level has no way of its own
+    /// for as many components.
     ///
     /// # Safety
-    /// K2, K3 and K7; `job.out` has room for `job.n`.
+    /// K2, K3 and K7; each room has `job.chunk` places.
     #[inline(always)]
-    unsafe fn resolve_tuples<I: Index>(_: &TupleJob<'_>) -> Option<bool> {
-        None
+    unsafe fn resolve_tuples<I: Index>(_: &TupleJob<'_>, _: &mut dyn FnMut(usize, bool) -> bool) -> bool {
+        false
     }
 
     /// Moves rows of `BYTES` bytes by their positions.

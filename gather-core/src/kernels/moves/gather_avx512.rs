@@ -111,7 +111,7 @@ impl<const BYTES: usize> Sixteen<BYTES> {
     fn new(args: &IndexArgs<'_>) -> Self {
         let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
         Sixteen {
-            bounds: Bounds::new(&[component.dim as i32; SIXTEEN], args.spec.policy),
+            bounds: Bounds::new(_mm512_set1_epi32(component.dim as i32), args.spec.policy),
             component: component.index,
             stride: _mm512_set1_epi32(args.stride as i32),
             offset: _mm512_mullo_epi32(vector(&const { every(1, 0) }), _mm512_set1_epi32(data_step)),

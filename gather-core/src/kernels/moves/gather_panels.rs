@@ -125,7 +125,7 @@ impl<const BYTES: usize> Panel<BYTES> {
     /// # Safety
     /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written
     /// for all of these, none of which is out of range.
-    #[inline]
+    #[inline(never)]
     #[target_feature(enable = "avx2")]
     unsafe fn load(self, args: &IndexArgs<'_>, mut at: Cursor, rows: usize, offsets: &Offsets) {
         let (outer, n) = (args.outer(), args.inner().n);

@@ -15,7 +15,7 @@ use crate::kernels::bodies::next_slice;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::moves::{copy_fixed, gather_panels};
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
 
 /// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
 /// it. The last number is how many these are, the first one counted. It returns what
@@ -30,9 +30,30 @@ pub(super) const GROUP: usize = 16;
 
 /// [`Isa::gather`](crate::kernels::isa::Isa::gather), of which a level does what follows an index that is no position.
 ///
+/// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
+/// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
+///
 /// # Safety
 /// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
+    if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {
+        // SAFETY: the caller's promise; K3: the types have the same size.
+        unsafe { planes::<BYTES, i32>(args, at, rest) }
+    } else if const { matches!(I::TYPE.fixed_width(), IndexType::U64) } {
+        // SAFETY: as above.
+        unsafe { planes::<BYTES, i64>(args, at, rest) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { planes::<BYTES, I>(args, at, rest) }
+    }
+}
+
+/// As [`gather`], by indices that are read as type `I`.
+///
+/// # Safety
+/// As for [`gather`]; positions are the same values as `I`, and other indices are none.
+#[inline(always)]
+unsafe fn planes<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
     if args.spec.offsets_first {
         // SAFETY: the caller's promise.
         return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
@@ -56,10 +77,10 @@ pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     }
 }
 
-/// As [`gather`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether it asks for anything ahead.
+/// As [`planes`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether it asks for anything ahead.
 ///
 /// # Safety
-/// As for [`gather`].
+/// As for [`planes`].
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn plane<const BYTES: usize, I: Index, const PACKED: bool, const PREFETCH: bool>(

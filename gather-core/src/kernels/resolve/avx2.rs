@@ -11,10 +11,6 @@
 //! which one permute of the result puts right. All policies share the loop: they differ in what is put where an index
 //! is not ok. Under `Wrap` such indices are then divided one by one.
 //!
-//! Tuples of K components are eight tuples, K vectors, at a time: the components' sizes and scales lie in K vectors,
-//! repeated in the order of the components, and the scaled components are added up tuple by tuple. A component out of
-//! range is negative after scaling, and so makes its tuple's position -1.
-//!
 //! Compilers vectorise the scalar loop in lanes of 64 bits. There i64 takes twice as many steps as here, and narrow
 //! types four times as many.
 
@@ -22,12 +18,12 @@ use core::arch::x86_64::{
     __m256i, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256,
     _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cvtepi8_epi32,
     _mm256_cvtepi16_epi32, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_min_epu32,
-    _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi32,
-    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi32, _mm256_setzero_si256,
+    _mm256_shuffle_ps, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
 };
 
 use crate::kernels::isa::Avx2;
-use crate::kernels::resolve::{CHUNK, ResolveJob, TupleJob, in_chunks, resolve as one_by_one};
+use crate::kernels::resolve::{CHUNK, ResolveJob, in_chunks, resolve as one_by_one};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -127,16 +123,15 @@ impl Bounds {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn of(job: &ResolveJob) -> Self {
-        Bounds::new([job.dim; EIGHT], job.policy)
+        Bounds::new(_mm256_set1_epi32(job.dim), job.policy)
     }
 
-    /// Bounds of lanes whose axes have the given sizes.
+    /// Bounds of lanes whose axes have the sizes `dim`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(crate) fn new(dims: [i32; EIGHT], policy: IndexPolicy) -> Self {
+    pub(crate) fn new(dim: __m256i, policy: IndexPolicy) -> Self {
         let IndexPolicy { negative, out_of_bounds } = policy;
         let minus_one = _mm256_set1_epi32(-1);
-        let dim = vector(dims);
         let last = _mm256_add_epi32(dim, minus_one);
         let counts = negative == NegativeIndex::FromEnd || out_of_bounds == OutOfBounds::Wrap;
         let from_end = if counts { dim } else { _mm256_setzero_si256() };
@@ -169,7 +164,7 @@ impl Bounds {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn vector(values: [i32; EIGHT]) -> __m256i {
+pub(crate) fn vector(values: [i32; EIGHT]) -> __m256i {
     // SAFETY: eight values.
     unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
 }
@@ -191,7 +186,7 @@ pub(crate) fn negative_lanes(lanes: __m256i) -> i32 {
 /// Whether a lane is negative.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn any_negative(lanes: __m256i) -> bool {
+pub(crate) fn any_negative(lanes: __m256i) -> bool {
     negative_lanes(lanes) != 0
 }
 
@@ -237,38 +232,6 @@ pub(crate) unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn F
     }
     // SAFETY: the caller's promise, for the indices from `done` on.
     unsafe { in_chunks::<I, Avx2>(&job.chunk(done, job.n - done), each) }
-}
-
-/// [`Isa::resolve_tuples`] with AVX2: of 2, 3 and 4 components.
-///
-/// # Safety
-/// As for [`Isa::resolve_tuples`].
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
-    let (done, mut out_of_range) = match job.components.len() {
-        // SAFETY: the caller's promise; there are two components.
-        2 => unsafe { tuples::<I, 2>(job) },
-        // SAFETY: as above, three.
-        3 => unsafe { tuples::<I, 3>(job) },
-        // SAFETY: as above, four.
-        4 => unsafe { tuples::<I, 4>(job) },
-        _ => return None,
-    };
-    if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
-        let again = |at| {
-            // SAFETY: the caller's promise; `at < done <= n`.
-            unsafe { job.resolve_one::<I>(at) };
-        };
-        // SAFETY: `out` holds `done` positions, whole vectors.
-        unsafe { each_negative(job.out, done, again) };
-        out_of_range = false;
-    }
-    for at in done..job.n {
-        // SAFETY: the caller's promise.
-        out_of_range |= unsafe { job.resolve_one::<I>(at) };
-    }
-    Some(out_of_range)
 }
 
 /// Resolves whole vectors of contiguous indices of one component; returns how many, and whether one was out of range
@@ -335,58 +298,4 @@ unsafe fn each_negative(positions: *const i32, n: usize, mut each: impl FnMut(us
             negative &= negative - 1;
         }
     }
-}
-
-/// Resolves whole vectors of contiguous tuples of `K` components; returns how many tuples, and whether one was out of
-/// range.
-///
-/// # Safety
-/// As for [`Isa::resolve_tuples`]; there are `K` components.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn tuples<I: Index, const K: usize>(job: &TupleJob<'_>) -> (usize, bool) {
-    // Lane `lane` of vector `k` of a step holds component `(8 k + lane) mod K`, lanes in the order of the load.
-    let order = if is_split::<I>() { [0, 1, 4, 5, 2, 3, 6, 7] } else { [0, 1, 2, 3, 4, 5, 6, 7] };
-    let mut bounds = [Bounds::new([1; EIGHT], job.policy); K];
-    let mut scales = [_mm256_setzero_si256(); K];
-    for k in 0..K {
-        let (mut dims, mut factors) = ([0; EIGHT], [0; EIGHT]);
-        for lane in 0..EIGHT {
-            let component = &job.components[(EIGHT * k + order[lane]) % K];
-            dims[lane] = component.dim as i32;
-            factors[lane] = component.scale as i32;
-        }
-        bounds[k] = Bounds::new(dims, job.policy);
-        scales[k] = vector(factors);
-    }
-
-    let index = job.index.cast::<I>();
-    let steps = job.n / EIGHT;
-    let mut found = _mm256_setzero_si256();
-    for step in 0..steps {
-        let mut parts = [[0i32; EIGHT]; K];
-        for k in 0..K {
-            // SAFETY: eight of the `n * K` indices.
-            let indices = unsafe { load(index.wrapping_add((step * K + k) * EIGHT)) };
-            let positions = _mm256_mullo_epi32(bounds[k].resolve(indices), scales[k]);
-            let positions = if is_split::<I>() { in_order(positions) } else { positions };
-            found = _mm256_or_si256(found, positions);
-            // SAFETY: the part has room for eight.
-            unsafe { _mm256_storeu_si256(parts[k].as_mut_ptr().cast(), positions) };
-        }
-        let parts = parts.as_flattened();
-        let mut sums = [0i32; EIGHT];
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            let mut signs = 0;
-            for &part in &parts[lane * K..lane * K + K] {
-                *sum = sum.wrapping_add(part);
-                signs |= part;
-            }
-            *sum |= signs >> 31;
-        }
-        let positions = vector(sums);
-        // SAFETY: `out` has room for `n` positions; these are eight of them.
-        unsafe { _mm256_storeu_si256(job.out.wrapping_add(step * EIGHT).cast(), positions) };
-    }
-    (steps * EIGHT, any_negative(found))
 }

@@ -22,7 +22,7 @@ use core::arch::x86_64::{
     _mm512_cvtepu16_epi32, _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_add_epi32, _mm512_mask_add_epi64,
     _mm512_mask_mov_epi32, _mm512_mask_mov_epi64, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32,
     _mm512_maskz_loadu_epi64, _mm512_movepi32_mask, _mm512_movepi64_mask, _mm512_mullo_epi32, _mm512_or_si512,
-    _mm512_permutex2var_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_permutex2var_epi32, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
 use crate::kernels::moves::table_avx512::first_lanes;
@@ -74,12 +74,12 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds of lanes whose axes have the given sizes.
+    /// Bounds of lanes whose axes have the sizes `dim`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    pub(crate) fn new(dims: &Lanes, policy: IndexPolicy) -> Self {
+    pub(crate) fn new(dim: __m512i, policy: IndexPolicy) -> Self {
         let IndexPolicy { negative, out_of_bounds } = policy;
-        let (dim, minus_one) = (vector(dims), _mm512_set1_epi32(-1));
+        let minus_one = _mm512_set1_epi32(-1);
         let counts = negative == NegativeIndex::FromEnd || out_of_bounds == OutOfBounds::Wrap;
         let from_end = if counts { dim } else { _mm512_setzero_si512() };
         let (below, above) = if out_of_bounds == OutOfBounds::Clamp {
@@ -176,33 +176,55 @@ unsafe fn load_narrow<I: Index>(at: *const I, mask: u16) -> __m512i {
 /// As for [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(crate) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
-    let out_of_range = match job.components.len() {
+pub(crate) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
+    match job.components.len() {
         // SAFETY: the caller's promise; there are two components.
-        2 => unsafe { tuples::<I, 2>(job) },
+        2 => unsafe { in_chunks::<I, 2>(job, each) },
         // SAFETY: as above, three.
-        3 => unsafe { tuples::<I, 3>(job) },
+        3 => unsafe { in_chunks::<I, 3>(job, each) },
         // SAFETY: as above, four.
-        4 => unsafe { tuples::<I, 4>(job) },
-        _ => return None,
-    };
-    if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
-        for at in 0..job.n {
-            // SAFETY: `out` holds `n` positions.
-            if unsafe { job.out.wrapping_add(at).read() } < 0 {
-                // SAFETY: the caller's promise; `at < n`.
-                unsafe { job.resolve_one::<I>(at) };
-            }
-        }
-        return Some(false);
+        4 => unsafe { in_chunks::<I, 4>(job, each) },
+        _ => return false,
     }
-    Some(out_of_range)
+    true
+}
+
+/// Resolves tuples of `K` components in chunks.
+///
+/// # Safety
+/// As for [`resolve_tuples`]; there are `K` components.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn in_chunks<I: Index, const K: usize>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) {
+    let (axes, mut left) = (Axes::<K>::new(job), *job);
+    while let Some(chunk) = left.next_chunk::<I>() {
+        // SAFETY: the caller's promise, for some of the tuples.
+        let mut out_of_range = unsafe { tuples::<I, K>(&axes, &chunk) };
+        if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
+            // SAFETY: as above; they have been resolved.
+            unsafe { chunk.wrap::<I>(chunk.n) };
+            out_of_range = false;
+        }
+        if !each(chunk.n, out_of_range) {
+            return;
+        }
+    }
 }
 
 /// Where the component of each of sixteen tuples lies in `K` vectors.
 struct Components<const K: usize>;
 
 impl<const K: usize> Components<K> {
+    /// The component that lies in each lane of each vector.
+    const ORDER: [Lanes; K] = {
+        let (mut order, mut at) = ([[0; SIXTEEN]; K], 0);
+        while at < K * SIXTEEN {
+            order[at / SIXTEEN][at % SIXTEEN] = (at % K) as i32;
+            at += 1;
+        }
+        order
+    };
+
     /// Component, permute: permute `p` takes lanes from what was found in the vectors before `p`, or from vector `p`.
     const PERMUTES: [[Lanes; K]; K] = {
         let mut permutes = [[[0; SIXTEEN]; K]; K];
@@ -228,25 +250,10 @@ impl<const K: usize> Components<K> {
 /// Resolves contiguous tuples of `K` components; returns whether one was out of range.
 ///
 /// # Safety
-/// As for [`resolve_tuples`]; there are `K` components.
+/// As for [`in_chunks`], for one chunk; the axes are those of the job.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn tuples<I: Index, const K: usize>(job: &TupleJob<'_>) -> bool {
-    // Lane `lane` of vector `k` of a step holds component `(16 k + lane) mod K`.
-    let mut bounds = [Bounds::new(&[1; SIXTEEN], job.policy); K];
-    let mut scales = [_mm512_setzero_si512(); K];
-    for k in 0..K {
-        let (mut dims, mut factors) = ([0; SIXTEEN], [0; SIXTEEN]);
-        for lane in 0..SIXTEEN {
-            let component = &job.components[(SIXTEEN * k + lane) % K];
-            dims[lane] = component.dim as i32;
-            factors[lane] = component.scale as i32;
-        }
-        bounds[k] = Bounds::new(&dims, job.policy);
-        scales[k] = vector(&factors);
-    }
-
-    let axes = Axes { bounds, scales };
+unsafe fn tuples<I: Index, const K: usize>(axes: &Axes<K>, job: &TupleJob<'_>) -> bool {
     let index = job.index.cast::<I>();
     let (mut found, mut done) = (0, 0);
     // Whole vectors are stored without a mask: what is stored by one is not seen before it is in the cache.
@@ -254,8 +261,8 @@ unsafe fn tuples<I: Index, const K: usize>(job: &TupleJob<'_>) -> bool {
         // SAFETY: sixteen of the `n` tuples.
         let positions = unsafe { axes.resolve(index.wrapping_add(done * K), SIXTEEN) };
         found |= _mm512_movepi32_mask(positions);
-        // SAFETY: `out` has room for `n` positions; these are sixteen of them.
-        unsafe { _mm512_storeu_si512(job.out.wrapping_add(done).cast(), positions) };
+        // SAFETY: there is room for `n` positions; these are sixteen of them.
+        unsafe { _mm512_storeu_si512(job.rooms[0].wrapping_add(done).cast(), positions) };
         done += SIXTEEN;
     }
     let left = job.n - done;
@@ -264,7 +271,7 @@ unsafe fn tuples<I: Index, const K: usize>(job: &TupleJob<'_>) -> bool {
         let positions = unsafe { axes.resolve(index.wrapping_add(done * K), left) };
         found |= _mm512_movepi32_mask(positions) & lanes(left);
         // SAFETY: as above.
-        unsafe { _mm512_mask_storeu_epi32(job.out.wrapping_add(done), lanes(left), positions) };
+        unsafe { _mm512_mask_storeu_epi32(job.rooms[0].wrapping_add(done), lanes(left), positions) };
     }
     found != 0
 }
@@ -276,6 +283,25 @@ struct Axes<const K: usize> {
 }
 
 impl<const K: usize> Axes<K> {
+    /// The axes of a job of `K` components.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    fn new(job: &TupleJob<'_>) -> Self {
+        let (mut dims, mut factors) = ([0; SIXTEEN], [0; SIXTEEN]);
+        for k in 0..K {
+            (dims[k], factors[k]) = (job.components[k].dim as i32, job.components[k].scale as i32);
+        }
+        let (dims, factors) = (vector(&dims), vector(&factors));
+        let mut bounds = [Bounds::new(dims, job.policy); K];
+        let mut scales = [factors; K];
+        for k in 0..K {
+            let components = vector(&Components::<K>::ORDER[k]);
+            bounds[k] = Bounds::new(_mm512_permutexvar_epi32(components, dims), job.policy);
+            scales[k] = _mm512_permutexvar_epi32(components, factors);
+        }
+        Axes { bounds, scales }
+    }
+
     /// The positions of `n <= 16` tuples at `index`; negative where a component is out of range.
     ///
     /// # Safety

@@ -103,9 +103,14 @@ impl Block {
         n: usize,
     ) -> bool {
         if args.spec.adjacent_tuples {
-            let job = TupleJob { index, n, components, policy: args.spec.policy, out: positions.as_mut_ptr() };
+            let (out, policy, mut out_of_range) = (positions.as_mut_ptr(), args.spec.policy, false);
+            let job = TupleJob { index, n, chunk: n, components, policy, rooms: [out; 2] };
+            let mut note = |_, bad| {
+                out_of_range = bad;
+                true
+            };
             // SAFETY: K3, passed on: the plan found the tuples side by side; there is room for BLOCK >= n positions.
-            if let Some(out_of_range) = unsafe { L::resolve_tuples::<I>(&job) } {
+            if unsafe { L::resolve_tuples::<I>(&job, &mut note) } {
                 // SAFETY: `n` positions have just been written.
                 unsafe { self.note(positions.as_mut_ptr(), n, out_of_range) };
                 return out_of_range;
@@ -145,6 +150,15 @@ impl Block {
     #[inline(always)]
     pub(crate) fn has_bad(&self) -> bool {
         self.has_bad
+    }
+
+    /// Becomes the same as another: which positions are out of range only where some are.
+    #[inline(always)]
+    pub(crate) fn copy_from(&mut self, other: &Block) {
+        self.has_bad = other.has_bad;
+        if other.has_bad {
+            self.bad = other.bad;
+        }
     }
 
     /// Whether the index of a row is out of range, where the block has such.

@@ -16,6 +16,8 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 pub(crate) mod block;
 pub(crate) mod check;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod tuples_avx2;
 
 use crate::kernels::args::{Component, IndexArgs};
 use crate::kernels::isa::Isa;
@@ -66,24 +68,40 @@ impl ResolveJob {
     }
 }
 
-/// Tuples to be resolved and added up: `n <= BLOCK` of them side by side, their components too. Every scale is
-/// positive: of an axis without a stride, a component out of range would scale to 0.
+/// Tuples to be resolved and added up: `n` of them side by side, their components too. Every scale is positive: of an
+/// axis without a stride, a component out of range would scale to 0.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
     pub(crate) index: *const u8,
     pub(crate) n: usize,
+    /// Tuples that are resolved at a time.
+    pub(crate) chunk: usize,
     pub(crate) components: &'a [Component],
     pub(crate) policy: IndexPolicy,
-    pub(crate) out: *mut i32,
+    /// Where the positions of chunks go, by turns.
+    pub(crate) rooms: [*mut i32; 2],
 }
 
 impl TupleJob<'_> {
+    /// Takes the next chunk off what is left, if anything is.
+    #[inline(always)]
+    pub(crate) fn next_chunk<I: Index>(&mut self) -> Option<Self> {
+        if self.n == 0 {
+            return None;
+        }
+        let chunk = TupleJob { n: self.n.min(self.chunk), ..*self };
+        self.index = self.index.wrapping_add(chunk.n * self.components.len() * size_of::<I>());
+        self.n -= chunk.n;
+        self.rooms = [self.rooms[1], self.rooms[0]];
+        Some(chunk)
+    }
+
     /// Resolves one tuple; returns whether a component was out of range (-1 stands for the tuple then).
     ///
     /// # Safety
-    /// `at < n`, whose components may be read as `I`; `out` has room for `n`.
-    #[inline(always)]
-    pub(crate) unsafe fn resolve_one<I: Index>(&self, at: usize) -> bool {
+    /// `at < n`, whose components may be read as `I`; there is room for `n`.
+    #[inline(never)]
+    unsafe fn resolve_one<I: Index>(&self, at: usize) -> bool {
         debug_assert!(at < self.n);
         let first = self.index.cast::<I>().wrapping_add(at * self.components.len());
         let position = self.components.iter().enumerate().try_fold(0i32, |sum, (k, component)| {
@@ -93,8 +111,41 @@ impl TupleJob<'_> {
             Some(sum.wrapping_add((position as i32).wrapping_mul(component.scale as i32)))
         });
         // SAFETY: the caller's promise.
-        unsafe { self.out.wrapping_add(at).write(position.unwrap_or(-1)) };
+        unsafe { self.rooms[0].wrapping_add(at).write(position.unwrap_or(-1)) };
         position.is_none()
+    }
+
+    /// Resolves the tuples from the first `done` on one by one; returns whether one was out of range. Not inlined, since these
+    /// are few: levels call it for each number of components.
+    ///
+    /// # Safety
+    /// K2 and K3 for the tuples; there is room for `n`.
+    #[inline(never)]
+    pub(crate) unsafe fn resolve_rest<I: Index>(&self, done: usize) -> bool {
+        let mut out_of_range = false;
+        for at in done..self.n {
+            // SAFETY: the caller's promise.
+            out_of_range |= unsafe { self.resolve_one::<I>(at) };
+        }
+        out_of_range
+    }
+
+    /// Resolves those of the first `done` tuples again that have a component out of range, one by one: under
+    /// `OutOfBounds::Wrap` all are then in range.
+    ///
+    /// # Safety
+    /// K2 and K3 for the tuples; their positions have been written.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn wrap<I: Index>(&self, done: usize) {
+        debug_assert!(self.policy.out_of_bounds == OutOfBounds::Wrap && done <= self.n);
+        for at in 0..done {
+            // SAFETY: the room holds `done` positions.
+            if unsafe { self.rooms[0].wrapping_add(at).read() } < 0 {
+                // SAFETY: the caller's promise; `at < done <= n`.
+                unsafe { self.resolve_one::<I>(at) };
+            }
+        }
     }
 }
 

@@ -101,9 +101,9 @@ impl Isa for Vectors {
     }
 
     #[inline(never)]
-    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
+    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { resolve::resolve_tuples::<I>(job) }
+        unsafe { resolve::resolve_tuples::<I>(job, each) }
     }
 
     #[inline(never)]

@@ -163,30 +163,42 @@ pub(super) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
 /// # Safety
 /// As for [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples).
 #[inline(always)]
-pub(super) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>) -> Option<bool> {
-    let (done, mut out_of_range) = match job.components.len() {
+pub(super) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
+    match job.components.len() {
         // SAFETY: the caller's promise; there are two components.
-        2 => unsafe { tuples::<I, 2>(job) },
+        2 => unsafe { in_chunks::<I, 2>(job, each) },
         // SAFETY: as above, three.
-        3 => unsafe { tuples::<I, 3>(job) },
+        3 => unsafe { in_chunks::<I, 3>(job, each) },
         // SAFETY: as above, four.
-        4 => unsafe { tuples::<I, 4>(job) },
-        _ => return None,
-    };
-    if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
-        let again = |at| {
-            // SAFETY: the caller's promise; `at < done <= n`.
-            unsafe { job.resolve_one::<I>(at) };
-        };
-        // SAFETY: `out` holds `done` positions.
-        unsafe { each_negative(job.out, done, again) };
-        out_of_range = false;
+        4 => unsafe { in_chunks::<I, 4>(job, each) },
+        _ => return false,
     }
-    for at in done..job.n {
-        // SAFETY: the caller's promise.
-        out_of_range |= unsafe { job.resolve_one::<I>(at) };
+    true
+}
+
+/// Resolves tuples of `K` components in chunks.
+///
+/// # Safety
+/// As for [`resolve_tuples`]; there are `K` components.
+#[inline(always)]
+unsafe fn in_chunks<I: Index, const K: usize>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) {
+    let mut left = *job;
+    while let Some(chunk) = left.next_chunk::<I>() {
+        // SAFETY: the caller's promise, for some of the tuples.
+        let (done, mut out_of_range) = unsafe { tuples::<I, K>(&chunk) };
+        if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
+            // SAFETY: the caller's promise; the first `done` have been resolved.
+            unsafe { chunk.wrap::<I>(done) };
+            out_of_range = false;
+        }
+        if done < chunk.n {
+            // SAFETY: as above, for what is left.
+            out_of_range |= unsafe { chunk.resolve_rest::<I>(done) };
+        }
+        if !each(chunk.n, out_of_range) {
+            return;
+        }
     }
-    Some(out_of_range)
 }
 
 /// Resolves contiguous indices of one component, eight at a time; returns how many, and whether one was out of range
@@ -289,8 +301,8 @@ unsafe fn tuples<I: Index, const K: usize>(job: &TupleJob<'_>) -> (usize, bool) 
         for (lane, components) in parts.as_flattened().chunks_exact(K).enumerate() {
             let sum = components.iter().fold(0i32, |sum, &part| sum.wrapping_add(part));
             let signs = components.iter().fold(0, |signs, &part| signs | part);
-            // SAFETY: `out` has room for `n` positions; `at + lane < done`.
-            unsafe { job.out.wrapping_add(at + lane).write(sum | signs >> 31) };
+            // SAFETY: there is room for `n` positions; `at + lane < done`.
+            unsafe { job.rooms[0].wrapping_add(at + lane).write(sum | signs >> 31) };
         }
     }
     (done, V128::any_negative32(found))
