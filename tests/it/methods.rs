@@ -63,7 +63,7 @@ fn resolve_tuples_every_way<I: Probe>() {
         let shape = &[3, 5, 2, 4, 3][..components];
         let data = Dense::from_fn(shape, |at| at as u32 + 1);
         for len in [0, 1, 7, 8, 9, 40, 511, 520] {
-            for every in [1, 7, 300, 600] {
+            for every in [1, 7, 300, 600, 1037] {
                 let edges = I::edges(4);
                 let indices = Dense::from_fn(&[len, components], |at| {
                     let dim = shape[at % components];
@@ -76,7 +76,7 @@ fn resolve_tuples_every_way<I: Probe>() {
                         let op = GatherNd::new().negative_index(negative).out_of_bounds(out).level(level);
                         let what = || format!("{op:?} of {shape:?}, {} x {len}, every {every}", I::TYPE);
                         same(&expected, op.run(&view(&data), &view(&narrowed)), what);
-                        // Several rounds, of which the first, one in the middle, or each has an index out of range.
+                        // Several rounds: in all of them, in some, in the last one or in none an index is out of range.
                         if len > 500 {
                             let op = op.clone().method(Method::Prefetched);
                             same(&expected, op.run(&view(&data), &view(&narrowed)), what);

@@ -78,6 +78,8 @@ const FAR_AWAY: usize = 12 << 20;
 /// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;
+/// The same, in second-level caches. Where these are large, the processor waits less often.
+const FAR_AWAY_IN_CACHES: usize = 6;
 
 /// The loops of a nest before they are arranged, along whose innermost rows follow one another and their indices too.
 pub(crate) struct Short<'a> {
@@ -219,7 +221,10 @@ impl Nest<'_> {
 
     /// Whether data is so far away that rows are worth asking for a round ahead.
     fn is_far_away(&self) -> bool {
-        self.reach > if self.components.len() == 1 { FAR_AWAY } else { FAR_AWAY_OF_TUPLES }
+        match self.components.len() {
+            1 => self.reach > FAR_AWAY,
+            _ => self.reach > FAR_AWAY_OF_TUPLES && self.reach / FAR_AWAY_IN_CACHES > Caches::get().second,
+        }
     }
 
     fn inner(&self) -> &Loop {

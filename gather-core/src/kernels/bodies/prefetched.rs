@@ -23,9 +23,12 @@ use crate::types::index::Index;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
-/// Bytes by which indices of one component are asked for ahead: among rows that come from anywhere, the hardware stops
-/// to follow them (workload `gather/rows64B_1Mx16_1M`). Tuples take more bytes, which it follows.
+/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the hardware stops to follow them
+/// (workload `gather/rows64B_1Mx16_1M`).
 const INDICES_AHEAD: usize = 4 << 10;
+/// The most bytes of a tuple that is asked for ahead. Longer ones the hardware follows, and to ask for them takes time
+/// (workload `gather_nd/k3_elems_128x128x128_1M`).
+const MOST_ASKED: usize = 16;
 
 /// The body of [`Method::Prefetched`](crate::Method::Prefetched).
 ///
@@ -106,9 +109,7 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
         // SAFETY: K2 and K3 for these indices; they are at most a block.
         *out_of_range |= unsafe { block.resolve::<I, L>(rooms[0], args, index, n) };
         left -= n;
-        if (1..=LINE as isize).contains(&inner.index) {
-            prefetch(index.wrapping_add(INDICES_AHEAD), n * inner.index as usize);
-        }
+        ask_for_indices(index, inner.index, n, LINE);
         // SAFETY: the caller's promise; the positions have been written.
         if !unsafe { rolling.go_on(rooms[0].as_ptr(), n, block, move_rows) } {
             return;
@@ -119,8 +120,8 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
     unsafe { rolling.finish(move_rows) };
 }
 
-/// Runs the inner loop over tuples side by side: what they are compared with is made once for all rounds. Returns
-/// `false`, and does nothing, for others, and where the level has no way of its own for as many components.
+/// Runs the inner loop by one call of the level for all rounds. Only tuples that lie side by side are run so, by levels
+/// that have a way of their own for as many components. For others nothing is done, and `false` returned.
 ///
 /// # Safety
 /// As for [`planes`].
@@ -148,6 +149,7 @@ unsafe fn run_tuples<I: Index, L: Isa>(
     let mut rolling = Rolling::<L>::new(args, at);
     let mut goes_on = true;
     let mut each = |n, bad| {
+        ask_for_indices(rolling.at.index, args.inner().index, n, MOST_ASKED);
         // SAFETY: the positions of these rows have been written.
         unsafe { block.note(rooms[0], n, bad) };
         *out_of_range |= bad;
@@ -163,6 +165,15 @@ unsafe fn run_tuples<I: Index, L: Isa>(
         unsafe { rolling.finish(move_rows) };
     }
     done
+}
+
+/// Asks for the indices that follow `n` from `index` on after [`INDICES_AHEAD`] bytes, if they lie at most `most` bytes
+/// apart.
+#[inline(always)]
+fn ask_for_indices(index: *const u8, step: isize, n: usize, most: usize) {
+    if (1..=most as isize).contains(&step) {
+        prefetch(index.wrapping_add(INDICES_AHEAD), n * step as usize);
+    }
 }
 
 /// Rows of a round.
@@ -183,7 +194,7 @@ struct Rolling<'a, L> {
 }
 
 impl<'a, L: Isa> Rolling<'a, L> {
-    /// The loop at its begin: no rows were asked for.
+    /// The loop at its start: no rows have been asked for.
     #[inline(always)]
     fn new(args: &'a IndexArgs<'a>, at: Cursor) -> Self {
         let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);

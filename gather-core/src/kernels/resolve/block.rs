@@ -152,7 +152,7 @@ impl Block {
         self.has_bad
     }
 
-    /// Becomes the same as another: which positions are out of range only where some are.
+    /// Becomes the same as another. The bits are copied only if an index is out of range.
     #[inline(always)]
     pub(crate) fn copy_from(&mut self, other: &Block) {
         self.has_bad = other.has_bad;

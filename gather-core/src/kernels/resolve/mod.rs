@@ -74,11 +74,11 @@ impl ResolveJob {
 pub struct TupleJob<'a> {
     pub(crate) index: *const u8,
     pub(crate) n: usize,
-    /// Tuples that are resolved at a time.
+    /// Tuples that are resolved at a time: at least one, if there are any.
     pub(crate) chunk: usize,
     pub(crate) components: &'a [Component],
     pub(crate) policy: IndexPolicy,
-    /// Where the positions of chunks go, by turns.
+    /// Where the positions of chunks go, by turns, from the first room on.
     pub(crate) rooms: [*mut i32; 2],
 }
 
@@ -115,8 +115,8 @@ impl TupleJob<'_> {
         position.is_none()
     }
 
-    /// Resolves the tuples from the first `done` on one by one; returns whether one was out of range. Not inlined, since these
-    /// are few: levels call it for each number of components.
+    /// Resolves the tuples after the first `done` one by one; returns whether one was out of range. These are few, so
+    /// that one function serves all levels.
     ///
     /// # Safety
     /// K2 and K3 for the tuples; there is room for `n`.

@@ -4,7 +4,7 @@
 //! are added up tuple by tuple. A component out of range is negative after scaling, and so makes its tuple's position
 //! -1. Under `Wrap` such tuples are then resolved one by one, as are the last ones, fewer than eight.
 
-// Loops count: the functions of an iterator may not be inlined in a build without link-time optimisation.
+// Loops run over numbers: without link-time optimisation, an iterator's functions may not be inlined.
 #![allow(clippy::needless_range_loop)]
 
 use core::arch::x86_64::{
@@ -100,6 +100,7 @@ impl<const K: usize> Axes<K> {
     unsafe fn resolve<I: Index>(&self, job: &TupleJob<'_>) -> (usize, bool) {
         let index = job.index.cast::<I>();
         let steps = job.n / EIGHT;
+        const { assert!(K <= MOST) };
         let mut found = _mm256_setzero_si256();
         for step in 0..steps {
             let mut parts = [0i32; MOST * EIGHT];
