@@ -114,6 +114,7 @@ mod bodies;
 pub(crate) mod builtin;
 pub(crate) mod by_level;
 pub(crate) mod convert;
+mod index_rule;
 mod isa;
 pub(crate) mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::method::Method;
 
@@ -91,22 +90,6 @@ pub enum Par {
 pub(crate) struct IndexPolicy {
     pub(crate) negative: NegativeIndex,
     pub(crate) out_of_bounds: OutOfBounds,
-}
-
-impl IndexPolicy {
-    /// The position along an axis of `dim >= 1` elements that an index names; `None` when it is out of range. The plain
-    /// form of what the kernels do block by block.
-    pub(crate) fn resolve<I: Index>(self, value: I, dim: i64) -> Option<i64> {
-        if self.out_of_bounds == OutOfBounds::Wrap {
-            return Some(value.wrap(dim));
-        }
-        let x = value.widen();
-        let x = if x < 0 && self.negative == NegativeIndex::FromEnd { x + dim } else { x };
-        match self.out_of_bounds {
-            OutOfBounds::Clamp => Some(x.clamp(0, dim - 1)),
-            _ => (0..dim).contains(&x).then_some(x),
-        }
-    }
 }
 
 /// How a call runs, whatever it computes.

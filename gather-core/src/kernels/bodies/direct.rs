@@ -9,6 +9,7 @@ use core::mem::MaybeUninit;
 use crate::kernels::args::{Component, Cursor, IndexArgs};
 use crate::kernels::bodies::elements;
 use crate::kernels::bodies::{MoveFn, State};
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::{FEW, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
@@ -121,14 +122,11 @@ unsafe fn resolve_one<I: Index>(
         // SAFETY: the caller's promise.
         return unsafe { resolve_tuples::<I>(args, component, at, n, sources) };
     }
-    let from_end = if policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let rule = IndexRule::new(policy.negative, dim);
     let (mut index, mut data, mut bad) = (at.index.wrapping_offset(component.index), at.data, 0);
     for (i, source) in sources[..n].iter_mut().enumerate() {
         // SAFETY: K3 for this index.
-        let x = unsafe { index.cast::<I>().read_unaligned() }.widen();
-        // Negative values: `x + dim` cannot overflow. Others: plus 0.
-        let x = x + (from_end & (x >> 63));
-        let inside = (x as u64) < dim as u64;
+        let (x, inside) = rule.check(unsafe { index.cast::<I>().read_unaligned() });
         bad |= u64::from(!inside) << i;
         let position = if inside { x } else { 0 };
         source.write(data.wrapping_offset(args.stride.wrapping_mul(position as isize)));
@@ -151,12 +149,11 @@ unsafe fn resolve_tuples<I: Index>(
     sources: &mut Sources,
 ) -> u64 {
     let (inner, policy, mut at, mut bad) = (args.inner(), args.spec.policy, at, 0);
-    let from_end = policy.negative == NegativeIndex::FromEnd;
     let ends = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
     for (i, source) in sources[..n].iter_mut().enumerate() {
         let position = if ends {
             // SAFETY: the caller's promise.
-            unsafe { tuple_inside::<I>(components, at.index, from_end) }
+            unsafe { tuple_inside::<I>(components, at.index, policy.negative) }
         } else {
             // SAFETY: as above.
             unsafe { resolve_tuple::<I>(args, components, at.index) }
@@ -174,14 +171,13 @@ unsafe fn resolve_tuples<I: Index>(
 /// # Safety
 /// As there.
 #[inline(always)]
-unsafe fn tuple_inside<I: Index>(components: &[Component], index: *const u8, from_end: bool) -> Option<i64> {
+unsafe fn tuple_inside<I: Index>(components: &[Component], index: *const u8, negative: NegativeIndex) -> Option<i64> {
     let (mut sum, mut inside) = (0i64, true);
     for component in components {
         // SAFETY: K3 for this component.
-        let x = unsafe { index.wrapping_offset(component.index).cast::<I>().read_unaligned() }.widen();
-        // Negative values: `x + dim` cannot overflow. Others: plus 0.
-        let x = if from_end { x + (component.dim & (x >> 63)) } else { x };
-        inside &= (x as u64) < component.dim as u64;
+        let value = unsafe { index.wrapping_offset(component.index).cast::<I>().read_unaligned() };
+        let (x, is_inside) = IndexRule::new(negative, component.dim).check(value);
+        inside &= is_inside;
         sum = sum.wrapping_add(x.wrapping_mul(component.scale));
     }
     inside.then_some(sum)

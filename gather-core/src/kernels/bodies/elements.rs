@@ -11,10 +11,11 @@
 //! and to hand it from one loop to another would take as long again.
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::resolve::block::fill_row;
 use crate::types::index::Index;
-use crate::types::policy::{NegativeIndex, OutOfBounds};
+use crate::types::policy::OutOfBounds;
 
 /// The most bytes of an element.
 pub(crate) const MOST_ELEMENT: usize = 16;
@@ -41,16 +42,14 @@ pub(super) fn takes(args: &IndexArgs<'_>) -> bool {
 pub(crate) unsafe fn one_by_one<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
     debug_assert!(args.spec.row == BYTES && takes(args), "K6, K9");
     let Component { dim, index: component, .. } = args.spec.components[0];
-    let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let rule = IndexRule::new(args.spec.policy.negative, dim);
     let (outer, inner, stride, mut plane, mut missed) = (*args.outer(), *args.inner(), args.stride, *at, false);
     for _ in 0..outer.n {
         let mut at = plane;
         for _ in 0..inner.n {
             // SAFETY: K3 for this index.
-            let x = unsafe { at.index.wrapping_offset(component).cast::<I>().read_unaligned() }.widen();
-            // Negative values: `x + dim` cannot overflow. Others: plus 0.
-            let x = if I::TYPE.is_signed() { x + (from_end & (x >> 63)) } else { x };
-            if (x as u64) < dim as u64 {
+            let (x, inside) = rule.check(unsafe { at.index.wrapping_offset(component).cast::<I>().read_unaligned() });
+            if inside {
                 let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
                 // SAFETY: K1, K2 and K4 for this row, whose index is in range.
                 unsafe { copy_fixed::<BYTES>(from, at.out) };

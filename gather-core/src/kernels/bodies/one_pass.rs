@@ -10,11 +10,12 @@
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
 use crate::kernels::bodies::State;
 use crate::kernels::bodies::direct::direct;
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::Width;
 use crate::kernels::moves::placed::CopyRow;
 use crate::types::index::Index;
-use crate::types::policy::{NegativeIndex, OutOfBounds};
+use crate::types::policy::OutOfBounds;
 
 /// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
 /// pass.
@@ -88,9 +89,7 @@ unsafe fn rest<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) {
 #[derive(Clone, Copy)]
 struct Pass {
     n: usize,
-    dim: i64,
-    /// What is added to negative indices.
-    from_end: i64,
+    rule: IndexRule,
     /// Bytes from an index to its component.
     component: isize,
     row: usize,
@@ -103,9 +102,9 @@ impl Pass {
         debug_assert_eq!(args.spec.components.len(), 1, "K9: one component");
         let Component { dim, index: component, .. } = args.spec.components[0];
         let row = C::BYTES.unwrap_or(args.spec.row);
-        let from_end = if args.spec.policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+        let rule = IndexRule::new(args.spec.policy.negative, dim);
         let stride = if packed { row as isize } else { args.stride };
-        Pass { n: args.inner().n, dim, from_end, component, row, stride }
+        Pass { n: args.inner().n, rule, component, row, stride }
     }
 
     /// Resolves each row of the inner loop at a cursor and moves it, up to the first whose index is out of range;
@@ -115,22 +114,20 @@ impl Pass {
     /// As for [`one_pass`].
     #[inline(always)]
     unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
-        let Pass { n, dim, from_end, component, row, stride } = self;
+        let Pass { n, rule, component, row, stride } = self;
         let index = at.index.wrapping_offset(component).cast::<I>();
         let (copy, mut out, mut done) = (C::of(row), at.out, 0);
         // For rows of a few bytes the loop itself would cost more than the copies.
         while C::BYTES.is_some() && n - done >= GROUP {
-            let mut group = [0; GROUP];
+            let mut group = [(0, false); GROUP];
             for (i, x) in group.iter_mut().enumerate() {
                 // SAFETY: K3 for this index; they lie side by side.
-                let value = unsafe { index.wrapping_add(done + i).read_unaligned() }.widen();
-                // Negative values: `x + dim` cannot overflow. Others: plus 0.
-                *x = if I::TYPE.is_signed() { value + (from_end & (value >> 63)) } else { value };
+                *x = rule.check(unsafe { index.wrapping_add(done + i).read_unaligned() });
             }
-            if group.iter().any(|&x| (x as u64) >= dim as u64) {
+            if group.iter().any(|&(_, inside)| !inside) {
                 break;
             }
-            for x in group {
+            for (x, _) in group {
                 let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
                 // SAFETY: K1, K2 and K4 for this row, whose index is in range.
                 unsafe { copy.copy(from, out) };
@@ -140,15 +137,8 @@ impl Pass {
         }
         for done in done..n {
             // SAFETY: K3 for this index; they lie side by side.
-            let mut x = unsafe { index.wrapping_add(done).read_unaligned() }.widen();
-            if (x as u64) >= dim as u64 {
-                // Where negative indices count from the end, those from `-dim` on are now in range. All others stay
-                // out of range: from `x >= dim` the sum is at least `dim`, or it wraps and is negative.
-                x = x.wrapping_add(from_end);
-                if (x as u64) >= dim as u64 {
-                    return done;
-                }
-            }
+            let index = unsafe { index.wrapping_add(done).read_unaligned() };
+            let Some(x) = rule.check_valid_first(index) else { return done };
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));
             // SAFETY: K1, K2 and K4 for this row, whose index is in range.
             unsafe { copy.copy(from, out) };

@@ -3,9 +3,10 @@
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::index::{Index, IndexType};
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// The indices of all bags, one bag after the other: runs of them, an even step apart.
 #[derive(Clone, Copy)]
@@ -92,7 +93,7 @@ unsafe fn resolve_runs<I: Index>(indices: &BagIndices, first: usize, out: &mut [
 #[inline(always)]
 unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut [MaybeUninit<i64>]) -> bool {
     let BagIndices { dim, policy, padding, .. } = *indices;
-    let from_end = if policy.negative == NegativeIndex::FromEnd { dim } else { 0 };
+    let rule = IndexRule::new(policy.negative, dim);
     // Of an axis without positions, any index is out of range.
     let (otherwise, is_bad) = match policy.out_of_bounds {
         OutOfBounds::Zero => (ZEROS, false),
@@ -100,15 +101,13 @@ unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut
         OutOfBounds::Error | OutOfBounds::Clamp | OutOfBounds::Wrap => (if dim == 0 { LEFT_OUT } else { 0 }, true),
     };
     let in_range = move |value: I| {
-        let x = value.widen();
-        // Negative values: `x + dim` cannot overflow. Others: plus 0.
-        let x = x + (from_end & (x >> 63));
-        if (x as u64) < dim as u64 { (x, false) } else { (otherwise, true) }
+        let (x, inside) = rule.check(value);
+        if inside { (x, false) } else { (otherwise, true) }
     };
     let missed = match policy.out_of_bounds {
         // SAFETY: the caller's promise.
         OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => unsafe {
-            each(indices, from, out, |value: I| (policy.resolve(value, dim).unwrap_or(0), false))
+            each(indices, from, out, |value: I| (policy.check(value, dim).0, false))
         },
         // SAFETY: the caller's promise.
         _ => unsafe { each(indices, from, out, in_range) },

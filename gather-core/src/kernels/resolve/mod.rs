@@ -20,9 +20,10 @@ pub(crate) mod check;
 pub(crate) mod tuples_avx2;
 
 use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
 use crate::types::index::Index;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
 /// see the loads of the next rows while it resolves, nor their indices while it moves (bench `matrix`).
@@ -155,44 +156,18 @@ impl TupleJob<'_> {
 /// `index` reaches `n` values of `I` at the stride (K3); `out` has room for `n`.
 #[inline(always)]
 pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
-    let dim = i64::from(job.dim);
+    let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
+    let check = move |index: I| {
+        let (x, inside) = rule.check(index);
+        if inside { x as i32 } else { -1 }
+    };
     match job.policy.out_of_bounds {
-        OutOfBounds::Error | OutOfBounds::Zero => {
-            let from_end = match job.policy.negative {
-                NegativeIndex::FromEnd => dim,
-                NegativeIndex::Reject => 0,
-            };
-            let check = move |value: I| {
-                let x = value.widen();
-                // Negative values: `x + dim` cannot overflow. Others: plus 0.
-                let x = x + (from_end & (x >> 63));
-                if (x as u64) < dim as u64 { x as i32 } else { -1 }
-            };
-            // SAFETY: the caller's promise.
-            unsafe { each::<I>(job, check) }
-        }
-        OutOfBounds::Clamp => {
-            let from_end = match job.policy.negative {
-                NegativeIndex::FromEnd => dim,
-                NegativeIndex::Reject => 0,
-            };
-            let clamp = move |value: I| {
-                let x = value.widen();
-                let x = x + (from_end & (x >> 63));
-                x.max(0).min(dim - 1) as i32
-            };
-            // SAFETY: the caller's promise.
-            unsafe { each::<I>(job, clamp) }
-        }
-        OutOfBounds::Wrap => {
-            let wrap = move |value: I| {
-                let x = value.widen();
-                // In range already: no division.
-                if (x as u64) < dim as u64 { x as i32 } else { value.wrap(dim) as i32 }
-            };
-            // SAFETY: the caller's promise.
-            unsafe { each::<I>(job, wrap) }
-        }
+        // SAFETY: the caller's promise.
+        OutOfBounds::Error | OutOfBounds::Zero => unsafe { each::<I>(job, check) },
+        // SAFETY: the caller's promise.
+        OutOfBounds::Clamp => unsafe { each::<I>(job, move |index| rule.clamp(index) as i32) },
+        // SAFETY: the caller's promise.
+        OutOfBounds::Wrap => unsafe { each::<I>(job, move |index| rule.wrap(index) as i32) },
     }
 }
 

@@ -23,7 +23,7 @@ use crate::types::element::Element;
 use crate::types::index::Index;
 #[cfg(target_arch = "x86_64")]
 use crate::types::level::Level;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// What follows from a declaration of an operator on indices.
 pub(crate) struct IndexShapeOf<D>(D);
@@ -286,27 +286,9 @@ unsafe fn resolve<D: Declaration, T, I: Index, const ARGS: usize>(
         let ShapedAxis { dim, stride, .. } = const { IndexShapeOf::<D>::SHAPE }.axes[k];
         // SAFETY: the caller's promise.
         let value = unsafe { tensors.indices.wrapping_add(index + k).read_unaligned() };
-        let (position, ok) = position(policy, value, dim.at(sizes) as i64);
+        let (position, ok) = policy.check(value, dim.at(sizes) as i64);
         far = far.wrapping_add(stride.at(sizes).wrapping_mul(position as usize));
         inside &= ok;
     }
     (far, inside)
-}
-
-/// The position along an axis of `dim >= 1` elements that an index names, and whether it is in range; the position of
-/// one that is not means nothing.
-#[inline(always)]
-fn position<I: Index>(policy: IndexPolicy, value: I, dim: i64) -> (i64, bool) {
-    if policy.out_of_bounds == OutOfBounds::Wrap {
-        return (value.wrap(dim), true);
-    }
-    let mut x = value.widen();
-    if I::TYPE.is_signed() && policy.negative == NegativeIndex::FromEnd {
-        // Negative values: `x + dim` cannot overflow. Others: plus 0.
-        x += dim & (x >> 63);
-    }
-    match policy.out_of_bounds {
-        OutOfBounds::Clamp => (x.clamp(0, dim - 1), true),
-        _ => (x, (x as u64) < dim as u64),
-    }
 }

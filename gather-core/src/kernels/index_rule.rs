@@ -1,0 +1,163 @@
+//! The rule by which an index names a position along an axis, for scalar code.
+//!
+//! ```text
+//! x < 0 counts from the end:  x + dim      (FromEnd; else it stays negative)
+//! then  Error, Zero:          a position if 0 <= x < dim, else out of range
+//!       Clamp:                the nearest position
+//!       Wrap:                 the value itself modulo dim
+//! ```
+//!
+//! Vector code has the same rule in registers (`resolve`); its tests compare the two.
+
+#![forbid(unsafe_code)]
+
+use crate::types::index::Index;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// What indices of one axis are compared with.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexRule {
+    /// The size of the axis; not negative.
+    dim: i64,
+    /// What is added to a negative index: `dim`, or 0.
+    from_end: i64,
+}
+
+impl IndexRule {
+    /// The rule for an axis of `dim >= 0` elements.
+    #[inline(always)]
+    pub(crate) fn new(negative: NegativeIndex, dim: i64) -> Self {
+        debug_assert!(dim >= 0);
+        IndexRule { dim, from_end: if negative == NegativeIndex::FromEnd { dim } else { 0 } }
+    }
+
+    /// An index with negative values counted from the end. Without a branch: the sign selects `dim` or 0.
+    #[inline(always)]
+    fn count<I: Index>(self, index: I) -> i64 {
+        let x = index.widen();
+        // A negative value plus `dim` cannot overflow.
+        if I::TYPE.is_signed() { x + (self.from_end & (x >> 63)) } else { x }
+    }
+
+    /// Whether a value is a position.
+    #[inline(always)]
+    fn is_position(self, x: i64) -> bool {
+        (x as u64) < self.dim as u64
+    }
+
+    /// What an index names under the policies `Error` and `Zero`, and whether that is a position.
+    #[inline(always)]
+    pub(crate) fn check<I: Index>(self, index: I) -> (i64, bool) {
+        let x = self.count(index);
+        (x, self.is_position(x))
+    }
+
+    /// As [`IndexRule::check`], with one comparison where the index is a position by itself. Faster where a branch on
+    /// it is predicted.
+    #[inline(always)]
+    pub(crate) fn check_valid_first<I: Index>(self, index: I) -> Option<i64> {
+        let x = index.widen();
+        if self.is_position(x) {
+            return Some(x);
+        }
+        // Those from `-dim` on become positions. Others do not: from `x >= dim` the sum is at least `dim`, or it wraps
+        // and is negative.
+        let x = x.wrapping_add(self.from_end);
+        self.is_position(x).then_some(x)
+    }
+
+    /// The position that is nearest to an index, along an axis that has one.
+    #[inline(always)]
+    pub(crate) fn clamp<I: Index>(self, index: I) -> i64 {
+        self.count(index).max(0).min(self.dim - 1)
+    }
+
+    /// An index modulo the size of an axis that has a position: without a division where the index is one.
+    #[inline(always)]
+    pub(crate) fn wrap<I: Index>(self, index: I) -> i64 {
+        let x = index.widen();
+        if self.is_position(x) { x } else { index.wrap(self.dim) }
+    }
+}
+
+impl IndexPolicy {
+    /// What an index names along an axis, and whether that is a position. `Clamp` and `Wrap` need `dim >= 1`.
+    #[inline(always)]
+    pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
+        let rule = IndexRule::new(self.negative, dim);
+        match self.out_of_bounds {
+            OutOfBounds::Error | OutOfBounds::Zero => rule.check(index),
+            OutOfBounds::Clamp => (rule.clamp(index), true),
+            OutOfBounds::Wrap => (rule.wrap(index), true),
+        }
+    }
+
+    /// The position that an index names along an axis of `dim >= 1` elements; `None` when it is out of range.
+    #[inline(always)]
+    pub(crate) fn resolve<I: Index>(self, index: I, dim: i64) -> Option<i64> {
+        let (position, inside) = self.check(index, dim);
+        inside.then_some(position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rule in `i128`, as the documentation of the policies says it.
+    fn expected(policy: IndexPolicy, index: i128, dim: i128) -> Option<i128> {
+        let counted = if index < 0 && policy.negative == NegativeIndex::FromEnd { index + dim } else { index };
+        match policy.out_of_bounds {
+            OutOfBounds::Clamp => Some(counted.clamp(0, dim - 1)),
+            OutOfBounds::Wrap => Some(index.rem_euclid(dim)),
+            OutOfBounds::Error | OutOfBounds::Zero => (0..dim).contains(&counted).then_some(counted),
+        }
+    }
+
+    fn check<I: Index + TryFrom<i128>>() {
+        let (least, most) = I::TYPE.bounds();
+        for dim in [1i64, 2, 3, 100, 1 << 31, 1 << 40, i64::MAX] {
+            let around = [least, -i128::from(dim), 0, i128::from(dim), i128::from(i64::MAX), most];
+            for index in around.into_iter().flat_map(|x| x - 2..=x + 2) {
+                let Ok(value) = I::try_from(index) else { continue };
+                for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
+                    for out_of_bounds in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap]
+                    {
+                        let policy = IndexPolicy { negative, out_of_bounds };
+                        let expected = expected(policy, index, dim.into());
+                        let found = policy.resolve(value, dim).map(i128::from);
+                        assert_eq!(found, expected, "{policy:?} {index} {dim}");
+                        if matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero) {
+                            let first = IndexRule::new(negative, dim).check_valid_first(value).map(i128::from);
+                            assert_eq!(first, expected, "{policy:?} {index} {dim}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_type_and_policy_follows_the_rule() {
+        check::<i8>();
+        check::<i16>();
+        check::<i32>();
+        check::<i64>();
+        check::<isize>();
+        check::<u8>();
+        check::<u16>();
+        check::<u32>();
+        check::<u64>();
+        check::<usize>();
+    }
+
+    #[test]
+    fn an_axis_without_elements_has_no_position() {
+        for negative in [NegativeIndex::FromEnd, NegativeIndex::Reject] {
+            for index in [i64::MIN, -1, 0, 1, i64::MAX] {
+                let rule = IndexRule::new(negative, 0);
+                assert!(!rule.check(index).1 && rule.check_valid_first(index).is_none());
+            }
+        }
+    }
+}
