@@ -34,7 +34,7 @@
 //! - An operator is a small value that holds its attributes. Presets such as [`Gather::openvino8`] and
 //!   [`GatherNd::tensorflow`] follow one specification each.
 //! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
-//!   writes to a [`ViewMut`] of yours, and `run_uninit` to memory that holds no values yet.
+//!   writes to an [`Output`] of yours: a [`ViewMut`], uninitialised memory, or a [`Tensor`] that is used again.
 //! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
@@ -158,6 +158,7 @@ pub use crate::ops::{
 pub use crate::plan::Explain;
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::layout::{Layout, Shape};
+pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 pub use crate::tensor::pages::WillNeed;
 pub use crate::tensor::view::{View, ViewMut};

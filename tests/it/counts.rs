@@ -58,8 +58,8 @@ fn views<I: Index>(
     let ran = plan.run_into(data, indices, &mut ViewMut::new(&mut out, shape).unwrap());
     same(expected, ran.map(|()| out), what);
     let mut fresh = vec![MaybeUninit::uninit(); len];
-    let ran = plan.run_uninit(data, indices, &mut ViewMut::new(&mut fresh, shape).unwrap());
-    // SAFETY: `run_uninit` has succeeded.
+    let ran = plan.run_into(data, indices, &mut ViewMut::new(&mut fresh, shape).unwrap());
+    // SAFETY: `run_into` has succeeded.
     let got = ran.map(|()| fresh.iter().map(|value| unsafe { value.assume_init() }).collect());
     same(expected, got, what);
 }

@@ -78,7 +78,7 @@ fn doors<T: Element + PartialEq + std::fmt::Debug, I: Index>(
     compare(expected, ran.as_ref().map(|()| &memory[1..=len]), what);
 
     let mut memory = vec![MaybeUninit::new(guard); len];
-    let ran = op.run_uninit(data, indices, &mut ViewMut::new(&mut memory, &shape).unwrap());
+    let ran = op.run_into(data, indices, &mut ViewMut::new(&mut memory, &shape).unwrap());
     // SAFETY: every element was initialised before the run.
     let written: Vec<T> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     compare(expected, ran.as_ref().map(|()| &written[..]), what);

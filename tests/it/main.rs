@@ -18,6 +18,7 @@ mod layers;
 mod maps;
 mod matrix;
 mod methods;
+mod outputs;
 mod own_maps;
 mod packages;
 mod panels;

@@ -94,8 +94,8 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
     }
 
     let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
-    op.run_map_uninit(map, data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
-    // SAFETY: `run_map_uninit` has succeeded.
+    op.run_map_into(map, data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_map_into` has succeeded.
     let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}", what());
 
@@ -103,8 +103,8 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
     plan.run_into(data, indices, given, &mut ViewMut::new(&mut out, shape).unwrap()).unwrap();
     assert_eq!(bytes(expected.as_slice()), bytes(&out), "{}, planned", what());
     let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
-    plan.run_uninit(data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
-    // SAFETY: `run_uninit` has succeeded.
+    plan.run_into(data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_into` has succeeded.
     let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}, planned", what());
 }

@@ -170,8 +170,8 @@ fn uninitialised_outputs_come_back_written() {
     let list = Dense::from_fn(&[700], |at| at as i128 % 4);
     let mut memory = vec![MaybeUninit::<u16>::uninit(); 700 * 300];
     let mut out = ViewMut::new(&mut memory, &[700, 300]).unwrap();
-    Gather::new(0).run_uninit(&view(&data), &view(&narrow::<u8>(&list)), &mut out).unwrap();
-    // SAFETY: `run_uninit` has succeeded.
+    Gather::new(0).run_into(&view(&data), &view(&narrow::<u8>(&list)), &mut out).unwrap();
+    // SAFETY: `run_into` has succeeded.
     let got: Vec<u16> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(got, oracle::gather(&data, &list, 0, 0, ERROR, &0).unwrap().values);
 }

@@ -2,12 +2,12 @@
 
 use crate::call::erased::{Call, Request};
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::call::planned::Planned;
-use crate::exec::{self, Operands};
+use crate::call::planned::{Inputs, Planned};
 use crate::kernels::registry::Registry;
 use crate::plan::{Explain, IndexRequest};
-use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::DynOutput;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -18,30 +18,29 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// # Errors
     /// [`Error::NotAnIndexType`], [`Error::UnknownDType`], then as for [`Self::run`].
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>, indices: &DynView<'_>) -> Result<DynTensor, Error> {
-        let index = index_type(indices.dtype())?;
-        let plan = self.plan_dyn(registry, data.dtype(), data.layout(), index, indices.layout())?;
-        plan.run(data, indices)
+        let mut out = DynTensor::empty(data.dtype());
+        self.run_dyn_into(registry, data, indices, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_dyn`], into a given output of any strides.
+    /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] after [`Error::NotAnIndexType`], and
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] after [`Error::NotAnIndexType`], and
     /// [`Error::ShapeMismatch`] after errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(
         &self,
         registry: &Registry,
         data: &DynView<'_>,
         indices: &DynView<'_>,
-        out: &mut DynViewMut<'_>,
+        out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let index = index_type(indices.dtype())?;
-        check_dtype(data.dtype(), out.dtype())?;
+        let out = out.target(data.dtype())?;
         let request = self.dyn_request(registry, data.dtype(), data.layout(), index, indices.layout())?;
         let call = Call::erased(request, data, indices);
-        // SAFETY: a mutable view may be written along its layout as elements of its data type, and being borrowed
-        // mutably it overlaps no input.
-        unsafe { call.run_into(out.origin(), out.layout()) }
+        // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { call.run(out) }
     }
 
     /// As [`Self::plan`], for types that are known at run time, with the kernels of a registry.
@@ -131,39 +130,30 @@ impl DynPlan {
     /// # Errors
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Result<DynTensor, Error> {
-        self.check_inputs(data, indices)?;
-        let write = |out: *mut u8| {
-            // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; the memory is fresh,
-            // row-major, long enough.
-            unsafe { exec::run_index(&self.planned.plan, operands(data, indices, out)) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of its output (X3) with values of the data type.
-        unsafe { DynTensor::fill(self.dtype, &self.planned.out, write) }
+        let mut out = DynTensor::empty(self.dtype);
+        self.run_into(data, indices, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output.
+    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again.
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then
     /// [`Error::IndexOutOfRange`].
-    pub fn run_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
-        self.check_inputs(data, indices)?;
-        check_dtype(self.dtype, out.dtype())?;
-        self.planned.check_output(out.layout(), 0)?;
-        // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written
-        // along its layout.
-        unsafe { exec::run_index(&self.planned.plan, operands(data, indices, out.origin())) }
-    }
-
-    fn check_inputs(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Result<(), Error> {
+    pub fn run_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         check_dtype(self.dtype, data.dtype())?;
         check_dtype(self.planned.plan.index().dtype(), indices.dtype())?;
-        self.planned.check_inputs(data.layout(), indices.layout())?;
-        Ok(())
+        let inputs = Inputs {
+            data: data.origin(),
+            data_layout: data.layout(),
+            index: indices.origin(),
+            indices: indices.layout(),
+            params: core::ptr::null(),
+        };
+        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
+        let out = out.target(self.dtype)?;
+        // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run_on_inputs(inputs, count, out) }
     }
-}
-
-fn operands<'a>(data: &DynView<'_>, indices: &'a DynView<'_>, out: *mut u8) -> Operands<'a> {
-    let (data, index) = (data.origin(), indices.origin());
-    Operands { out, data, index, indices: indices.layout(), params: core::ptr::null() }
 }

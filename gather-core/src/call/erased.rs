@@ -8,8 +8,6 @@
 //!
 //! Compiled once, whatever the types of a call.
 
-use alloc::vec::Vec;
-
 use crate::call::check_output;
 use crate::call::operator::{IndexAttributes, IndexOperator};
 use crate::exec::{self, Operands};
@@ -17,8 +15,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::memory;
-use crate::tensor::owned::Tensor;
+use crate::tensor::output::{Resize, Target};
 use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
@@ -81,6 +78,17 @@ impl<'a> Request<'a> {
         Ok((IndexPlan::new(&lowered, &self.planned, &out)?, out))
     }
 
+    /// Plans for an output; returns the number of elements of the result too.
+    ///
+    /// # Errors
+    /// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`].
+    pub(super) fn plan_for(&self, out: &Target<'_>) -> Result<(IndexPlan, usize), Error> {
+        match out.layout() {
+            Some(layout) => Ok((self.plan_into(layout)?, layout.len())),
+            None => self.plan().map(|(plan, layout)| (plan, layout.len())),
+        }
+    }
+
     /// Plans for a given output.
     ///
     /// # Errors
@@ -130,16 +138,30 @@ impl<'a> Call<'a> {
         Operands { out, data: *data, index: *index, indices: request.indices, params: core::ptr::null() }
     }
 
-    /// Runs into a given output. The plan is made where it is used: to move its hundreds of bytes from function to
-    /// function takes longer than a small call.
+    /// Runs into an output.
     ///
     /// # Errors
-    /// Those of [`Request::plan_into`], then those of the run.
+    /// For a fixed output those of [`Request::plan_into`], else those of [`Request::plan`]; then those of the run.
     ///
     /// # Safety
-    /// `out` may be written along its layout as elements of the request's data type, and overlaps no input.
+    /// O1 for elements of the request's data type; a fixed output overlaps no input.
+    #[inline(always)]
+    pub(super) unsafe fn run(&self, out: Target<'_>) -> Result<(), Error> {
+        match out {
+            // SAFETY: the caller's promise.
+            Target::Fixed(out, layout) => unsafe { self.run_fixed(out, layout) },
+            // SAFETY: the caller's promise.
+            Target::Resized(out) => unsafe { self.run_resized(out) },
+        }
+    }
+
+    /// As [`Call::run`]. The plan is made where it is used: to move its hundreds of bytes from function to function
+    /// takes longer than a small call.
+    ///
+    /// # Safety
+    /// As for [`Call::run`].
     #[inline(never)]
-    pub(super) unsafe fn run_into(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
+    unsafe fn run_fixed(&self, out: *mut u8, layout: &Layout) -> Result<(), Error> {
         let Request { data, indices, planned: request, .. } = &self.request;
         if FewRows::fits_output(layout, data, indices)
             && let Some(rows) = self.request.few_rows()
@@ -154,55 +176,27 @@ impl<'a> Call<'a> {
         unsafe { exec::run_index(plan, self.operands(out)) }
     }
 
-    /// Runs into memory that `allocate` gives for as many elements as it is asked for; returns the shape.
-    ///
-    /// # Errors
-    /// Those of [`Request::plan`], then those of `allocate` and of the run.
+    /// As [`Call::run`].
     ///
     /// # Safety
-    /// The memory is fresh, and has room for as many elements of the request's data type.
+    /// As for [`Call::run`].
     #[inline(never)]
-    pub(super) unsafe fn run_allocated(
-        &self,
-        allocate: &mut dyn FnMut(usize) -> Result<*mut u8, Error>,
-    ) -> Result<Shape, Error> {
+    unsafe fn run_resized(&self, out: &mut dyn Resize) -> Result<(), Error> {
         let Request { data, indices, planned: request, .. } = &self.request;
         if let Some(rows) = self.request.few_rows() {
             let shape = FewRows::output(data, indices);
-            let memory = allocate(Shape::checked_len(&shape)?)?;
-            // SAFETY: X1: the rows were found in the layouts and types of the inputs; there is room for a row-major
-            // output of the result's shape; the rest is the caller's promise.
-            unsafe { exec::run_few_rows(&rows, request, self.operands(memory)) }?;
-            return Ok(shape);
+            let len = Shape::checked_len(&shape)?;
+            // SAFETY: X1: the rows were found in the layouts and types of the inputs; the memory is fresh and
+            // row-major.
+            let write = |out| unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
+            // SAFETY: a run that succeeds has initialised every element of the result (X3).
+            return unsafe { out.fill(shape, len, write) };
         }
         let planned = self.request.plan();
-        let Ok((plan, out)) = &planned else { return planned.map(|(plan, _)| plan.output().clone()) };
-        let memory = allocate(out.len())?;
-        // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
-        unsafe { exec::run_index(plan, self.operands(memory)) }?;
-        Ok(plan.output().clone())
-    }
-
-    /// Runs into a fresh tensor of `U`, the type of the request's output.
-    ///
-    /// # Errors
-    /// As for [`Call::run_allocated`].
-    ///
-    /// # Safety
-    /// `U` is the request's data type.
-    pub(super) unsafe fn run_fresh<U: Element>(&self) -> Result<Tensor<U>, Error> {
-        debug_assert_eq!(self.request.planned.dtype, U::DTYPE);
-        let mut values = Vec::new();
-        let mut room = 0;
-        let mut allocate = |len| {
-            values = memory::reserve::<U>(len)?;
-            room = len;
-            Ok(values.as_mut_ptr().cast())
-        };
-        // SAFETY: the memory is fresh, aligned, and has room for `len` elements.
-        let shape = unsafe { self.run_allocated(&mut allocate) }?;
-        // SAFETY: there is room for so many elements, and the run has written every element of the result (X3).
-        unsafe { values.set_len(room) };
-        Ok(Tensor::from_parts(values, shape))
+        let Ok((plan, layout)) = &planned else { return planned.map(drop) };
+        // SAFETY: X1: the plan was made for these layouts and types; the memory is fresh and row-major.
+        let write = |out| unsafe { exec::run_index(plan, self.operands(out)) };
+        // SAFETY: as above.
+        unsafe { out.fill(plan.output().clone(), layout.len(), write) }
     }
 }

@@ -1,22 +1,21 @@
 //! Calls with a map, which converts each element on its way, and their plans.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use crate::call::erased::Request;
 use crate::call::operator::{IndexAttributes, IndexOperator};
-use crate::call::planned::Planned;
+use crate::call::planned::{Inputs, Planned};
 use crate::call::will_need;
-use crate::exec::{self, Operands};
+use crate::exec::{self};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
-use crate::plan::{Axis, Converting, Explain, IndexPlan, IndexRequest};
+use crate::plan::{Axis, Converting, Explain, IndexRequest};
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -71,48 +70,40 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        self.plan_map(map, data.layout(), indices.layout())?.run(data, indices, params)
+        let mut out = Tensor::default();
+        self.run_map_into(map, data, indices, params, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_map`], into a given output of any strides. Allocates what [`Self::run_map`] does, but for the
-    /// result.
+    /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. Allocates what [`Self::run_map`] does, but for the result.
     ///
     /// # Errors
-    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched
-    /// but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
+    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
-    /// When the map does; the output then holds a mix of results and what it held before.
+    /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
     pub fn run_map_into<T: Element, U: Element, P: Params, I: Index>(
         &self,
         map: &Map<T, U, P>,
         data: &View<'_, T>,
         indices: &View<'_, I>,
         params: P::Given<'_>,
-        out: &mut ViewMut<'_, U>,
+        out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
-        unsafe { self.run_mapped(map, data, indices, params, out.origin(), out.layout()) }
-    }
-
-    /// As [`Self::run_map`], into memory that holds no values yet. On success every element of the output is
-    /// initialised.
-    ///
-    /// # Errors
-    /// As for [`Self::run_map_into`]; after an error nothing may be assumed of the output.
-    ///
-    /// # Panics
-    /// When the map does; nothing may be assumed of the output then.
-    pub fn run_map_uninit<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: &mut ViewMut<'_, MaybeUninit<U>>,
-    ) -> Result<(), Error> {
-        // SAFETY: as in `run_map_into`.
-        unsafe { self.run_mapped(map, data, indices, params, out.origin().cast(), out.layout()) }
+        let (request, target) = (self.map_request::<T, U, P, I>(map, data.layout(), indices.layout()), out.target());
+        let (plan, fresh) = request.plan_for(&target)?;
+        let names = (map.erased().name, map.erased().params);
+        check_params(plan.op(), names, plan.axes(), data.layout(), P::counts(&params))?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        // SAFETY: X1: the plan was made for these layouts and types; O1 for `U`, and the output is borrowed mutably, so
+        // that it overlaps no input. Pointers to `T` and `U` are aligned for them; the parameters are `Sync`, and reach
+        // a value for every position along the axis, or for every element of row-major data, as just checked (K8).
+        let run = |out| unsafe { exec::run_index(&plan, inputs.operands(out)) };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { target.write(|| Ok((plan.output().clone(), fresh)), run) }
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and converts by the map on any tensors of
@@ -151,51 +142,6 @@ impl<A: IndexAttributes> IndexOperator<A> {
         };
         Request { attributes: self.attributes(), planned, data, indices }
     }
-
-    /// Runs a map into an output.
-    ///
-    /// # Safety
-    /// `out` may be written along its layout, and overlaps no input.
-    unsafe fn run_mapped<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: *mut U,
-        layout: &Layout,
-    ) -> Result<(), Error> {
-        let plan = self.map_request::<T, U, P, I>(map, data.layout(), indices.layout()).plan_into(layout)?;
-        let names = (map.erased().name, map.erased().params);
-        check_params(plan.op(), names, plan.axes(), data.layout(), P::counts(&params))?;
-        // SAFETY: the plan was made for these layouts and types; the parameters have been checked; the rest is the
-        // caller's promise.
-        unsafe { execute::<T, U, P, I>(&plan, data, indices, &params, out) }
-    }
-}
-
-/// Runs the plan of a map.
-///
-/// # Safety
-/// X1, for a map of these types; the parameters have been checked.
-unsafe fn execute<T: Element, U: Element, P: Params, I: Index>(
-    plan: &IndexPlan,
-    data: &View<'_, T>,
-    indices: &View<'_, I>,
-    params: &P::Given<'_>,
-    out: *mut U,
-) -> Result<(), Error> {
-    let given = GivenParams::<P>::new(params, data.origin().addr());
-    let operands = Operands {
-        out: out.cast(),
-        data: data.origin().cast(),
-        index: indices.origin().cast(),
-        indices: indices.layout(),
-        params: (&raw const given).cast(),
-    };
-    // SAFETY: the caller's promise; pointers to `T` and `U` are aligned for them; what is given is `Sync`, and reaches
-    // a value for every position along the axis, or for every element of row-major data (K8).
-    unsafe { exec::run_index(plan, operands) }
 }
 
 /// Checks that parameters which are given per row have a value for every position along the axis, and those which are
@@ -280,23 +226,18 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// # Panics
     /// When the map does.
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
-        self.check(data, indices, &params)?;
-        let (shape, len) = self.planned.fresh(0)?;
-        let run = |out: *mut MaybeUninit<U>| {
-            // SAFETY: the layouts and parameters have just been checked; the memory is fresh, row-major and long
-            // enough.
-            unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.cast()) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of its output (X3).
-        let values = unsafe { memory::fill(len, run) }?;
-        Ok(Tensor::from_parts(values, shape))
+        let mut out = Tensor::default();
+        self.run_into(data, indices, params, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output. Allocates nothing.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
+    /// nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`], then
-    /// [`Error::IndexOutOfRange`]; the output is then as after [`IndexOperator::run_map_into`].
+    /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`],
+    /// [`Error::AllocationFailed`] for a tensor, then [`Error::IndexOutOfRange`]; the output is then as after
+    /// [`IndexOperator::run_map_into`].
     ///
     /// # Panics
     /// When the map does.
@@ -305,37 +246,15 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         data: &View<'_, T>,
         indices: &View<'_, I>,
         params: P::Given<'_>,
-        out: &mut ViewMut<'_, U>,
+        out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        self.check(data, indices, &params)?;
-        self.planned.check_output(out.layout(), 0)?;
-        // SAFETY: the layouts and parameters have just been checked; a mutable view may be written along its layout.
-        unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.origin()) }
-    }
-
-    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates nothing.
-    ///
-    /// # Errors
-    /// As for [`MapPlan::run_into`]; after an error nothing may be assumed of the output.
-    ///
-    /// # Panics
-    /// When the map does; nothing may be assumed of the output then.
-    pub fn run_uninit(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: &mut ViewMut<'_, MaybeUninit<U>>,
-    ) -> Result<(), Error> {
-        self.check(data, indices, &params)?;
-        self.planned.check_output(out.layout(), 0)?;
-        // SAFETY: as in `run_into`.
-        unsafe { execute::<T, U, P, I>(&self.planned.plan, data, indices, &params, out.origin().cast()) }
-    }
-
-    fn check(&self, data: &View<'_, T>, indices: &View<'_, I>, params: &P::Given<'_>) -> Result<(), Error> {
-        self.planned.check_inputs(data.layout(), indices.layout())?;
-        let plan = &self.planned.plan;
-        check_params(plan.op(), (self.name, self.params), plan.axes(), &self.planned.data, P::counts(params))
+        let Planned { plan, data: layout, .. } = &self.planned;
+        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
+        check_params(plan.op(), (self.name, self.params), plan.axes(), layout, P::counts(&params))?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        // SAFETY: the layouts of the inputs and the parameters have just been checked; the rest as in
+        // `IndexOperator::run_map_into`.
+        unsafe { self.planned.run_on_inputs(inputs, count, out.target()) }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod space;
 mod will_need;
 
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
 
@@ -40,6 +41,15 @@ fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
 #[inline(always)]
 fn check_layout(argument: Argument, expected: &Layout, got: &Layout) -> Result<(), Error> {
     if expected.matches(got) { Ok(()) } else { Err(mismatch(argument, expected.shape(), got.shape())) }
+}
+
+/// Checks that an output has the layout that a plan was made for: that of fresh memory, where it is not fixed.
+#[inline(always)]
+fn check_target(planned: &Layout, out: &Target<'_>) -> Result<(), Error> {
+    match out.layout() {
+        Some(layout) => check_layout(Argument::Output, planned, layout),
+        None => check_fresh(planned),
+    }
 }
 
 /// Checks that the output that a plan was made for is row-major, as fresh memory is.

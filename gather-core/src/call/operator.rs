@@ -1,7 +1,5 @@
 //! The operators on data and indices: their doors.
 
-use core::mem::MaybeUninit;
-
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::erased::{Call, Request};
@@ -9,8 +7,9 @@ use crate::call::plan::Plan;
 use crate::call::planned::Planned;
 use crate::plan::IndexLowered;
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -160,42 +159,27 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no
     /// elements.
     pub fn run<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-        let call = Call::typed(self, data, indices);
-        // SAFETY: the request's data type is that of `T`.
-        unsafe { call.run_fresh() }
+        let mut out = Tensor::default();
+        self.run_into(data, indices, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the operator into a given output of any strides. On one thread it allocates nothing but the scratch of
-    /// [`Method::Panels`] (up to six dimensions, and index tuples of up to three).
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
+    /// On one thread it allocates nothing but the scratch of [`Method::Panels`] (up to six dimensions, and index tuples
+    /// of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
-    /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
+    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let call = Call::typed(self, data, indices);
-        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
-        unsafe { call.run_into(out.origin().cast(), out.layout()) }
-    }
-
-    /// Runs the operator into memory that holds no values yet. On success every element of the output is initialised.
-    /// Allocates as [`Self::run_into`] does.
-    ///
-    /// # Errors
-    /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
-    pub fn run_uninit<T: Element, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Result<(), Error> {
-        let call = Call::typed(self, data, indices);
-        // SAFETY: as in `run_into`.
-        unsafe { call.run_into(out.origin().cast(), out.layout()) }
+        // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { call.run(out.target()) }
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these layouts, into row-major

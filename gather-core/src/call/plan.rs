@@ -1,16 +1,15 @@
 //! Plans with their types: what a caller holds.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
-use crate::call::planned::Planned;
+use crate::call::planned::{Inputs, Planned};
 use crate::call::will_need;
 use crate::exec::Operands;
 use crate::plan::Explain;
-use crate::tensor::memory;
+use crate::tensor::output::{Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -87,58 +86,31 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`Error::PlanMismatch`], also where the plan was made for an output that is not row-major,
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
-        let (shape, len) = self.planned.fresh(count)?;
-        let run = |out: *mut MaybeUninit<T>| {
-            // SAFETY: the layouts are those of the plan, as just checked; the memory is fresh, row-major and long
-            // enough.
-            unsafe { self.planned.execute(operands(data, indices, out.cast()), count) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of its output (X3).
-        let values = unsafe { memory::fill(len, run) }?;
-        Ok(Tensor::from_parts(values, shape))
+        let mut out = Tensor::default();
+        self.run_into(data, indices, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into an output of the planned layout. On one thread it allocates nothing but the scratch of
-    /// [`Method::Panels`](crate::Method::Panels) (up to six loops).
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
+    /// six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]; the
+    /// [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is not row-major,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]; the
     /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
     #[inline]
-    pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
-        if self.planned.is_one_call(data.layout(), indices.layout(), out.layout()) {
-            // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked. A
-            // mutable view may be written along its layout.
-            return unsafe { self.planned.call(data.origin().cast(), indices.origin().cast(), out.origin().cast()) };
+    pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut impl Output<T>) -> Result<(), Error> {
+        let target = out.target();
+        if let Target::Fixed(out, layout) = target
+            && self.planned.is_one_call(data.layout(), indices.layout(), layout)
+        {
+            // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked; O1.
+            return unsafe { self.planned.call(data.origin().cast(), indices.origin().cast(), out) };
         }
-        self.run_any_into(data, indices, out)
-    }
-
-    /// As [`Plan::run_into`], for every plan and any layouts.
-    #[inline(never)]
-    fn run_any_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
-        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
-        self.planned.check_output(out.layout(), count)?;
-        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout.
-        unsafe { self.planned.execute(operands(data, indices, out.origin().cast()), count) }
-    }
-
-    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates as
-    /// [`Plan::run_into`] does.
-    ///
-    /// # Errors
-    /// As for [`Plan::run_into`]; after an error nothing may be assumed of the output.
-    pub fn run_uninit(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Result<(), Error> {
-        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
-        self.planned.check_output(out.layout(), count)?;
-        // SAFETY: as in `run_into`.
-        unsafe { self.planned.execute(operands(data, indices, out.origin().cast()), count) }
+        // SAFETY: the tensors are of the plan's types; O1 for `T`; the output is borrowed mutably, so that it overlaps
+        // no input.
+        unsafe { self.planned.run(Inputs::typed(data, indices), target) }
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to
@@ -156,10 +128,4 @@ impl<T: Element, I: Index> Plan<T, I> {
         // the plan's.
         unsafe { self.planned.execute(operands, count) }
     }
-}
-
-/// The operands of a call without parameters.
-fn operands<'a, T, I>(data: &View<'_, T>, indices: &'a View<'_, I>, out: *mut u8) -> Operands<'a> {
-    let (data, index) = (data.origin().cast(), indices.origin().cast());
-    Operands { out, data, index, indices: indices.layout(), params: core::ptr::null() }
 }

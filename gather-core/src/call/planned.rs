@@ -8,8 +8,40 @@ use crate::call::{check_fresh, check_layout, mismatch};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::plan::{Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
+use crate::tensor::view::View;
 use crate::types::error::Error;
 use crate::types::op::Argument;
+
+/// The inputs of a call, and what is given for the parameters of a map.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a> {
+    pub(super) data: *const u8,
+    pub(super) data_layout: &'a Layout,
+    pub(super) index: *const u8,
+    pub(super) indices: &'a Layout,
+    pub(super) params: *const (),
+}
+
+impl<'a> Inputs<'a> {
+    /// Those of a call on views.
+    #[inline(always)]
+    pub(super) fn typed<T, I>(data: &'a View<'_, T>, indices: &'a View<'_, I>) -> Self {
+        Inputs {
+            data: data.origin().cast(),
+            data_layout: data.layout(),
+            index: indices.origin().cast(),
+            indices: indices.layout(),
+            params: core::ptr::null(),
+        }
+    }
+
+    /// With the memory of the output.
+    pub(super) fn operands(self, out: *mut u8) -> Operands<'a> {
+        let Inputs { data, index, indices, params, .. } = self;
+        Operands { out, data, index, indices, params }
+    }
+}
 
 #[derive(Clone)]
 pub(super) struct Planned {
@@ -145,6 +177,35 @@ impl Planned {
                 (core::iter::once(count).chain(inner).collect(), counted.out_len(count))
             }
         })
+    }
+
+    /// Checks the layouts of a call, and runs it.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    ///
+    /// # Safety
+    /// X1 but for the layouts: inputs and output are of the planned types (O1), and a fixed output overlaps no input.
+    #[inline(never)]
+    pub(super) unsafe fn run(&self, inputs: Inputs<'_>, out: Target<'_>) -> Result<(), Error> {
+        let count = self.check_inputs(inputs.data_layout, inputs.indices)?;
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked; the rest is the caller's promise.
+        unsafe { self.run_on_inputs(inputs, count, out) }
+    }
+
+    /// As [`Planned::run`], for inputs of the planned layouts, with what [`Planned::check_inputs`] returned for them.
+    ///
+    /// # Safety
+    /// As for [`Planned::run`].
+    pub(super) unsafe fn run_on_inputs(&self, inputs: Inputs<'_>, count: usize, out: Target<'_>) -> Result<(), Error> {
+        if let Some(layout) = out.layout() {
+            self.check_output(layout, count)?;
+        }
+        // SAFETY: a fixed output has the planned layout, as just checked, and other memory is fresh and row-major; the
+        // rest is the caller's promise.
+        let run = |out| unsafe { self.execute(inputs.operands(out), count) };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { out.write(|| self.fresh(count), run) }
     }
 
     /// Calls the kernel, and nothing else, but on an error.

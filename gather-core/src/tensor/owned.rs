@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::tensor::memory;
 use crate::tensor::shape::Shape;
@@ -10,11 +11,29 @@ use crate::tensor::view::{View, ViewMut};
 use crate::types::error::Error;
 
 /// An owned row-major tensor: a `Vec<T>` with a shape, taken apart without a copy by [`Tensor::into_vec`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Tensor<T> {
     values: Vec<T>,
     /// Has as many elements as `values`, and passes [`Shape::checked_len`].
     shape: Shape,
+}
+
+/// A tensor of shape `[0]`, without memory.
+impl<T> Default for Tensor<T> {
+    fn default() -> Self {
+        Tensor { values: Vec::new(), shape: [0].into() }
+    }
+}
+
+/// Shows the shape and the first elements.
+impl<T: fmt::Debug> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 16;
+        let shown = &self.values[..self.values.len().min(SHOWN)];
+        let mut out = f.debug_struct("Tensor");
+        out.field("shape", &&self.shape[..]).field("values", &shown);
+        if shown.len() < self.values.len() { out.finish_non_exhaustive() } else { out.finish() }
+    }
 }
 
 impl<T> Tensor<T> {

@@ -47,22 +47,22 @@ macro_rules! prelude {
 needs_bytes! {
     GatherRun: "Gather::new(0).run(&data, &indices)?;";
     GatherRunInto: "Gather::new(0).run_into(&data, &indices, out)?;";
-    GatherRunUninit: "Gather::new(0).run_uninit(&data, &indices, uninit)?;";
+    GatherRunUninit: "Gather::new(0).run_into(&data, &indices, uninit)?;";
     GatherPlan: "Gather::new(0).plan::<T, i64>(&three, &two)?;";
     GatherFunction: "gather(&data, &indices, 0)?;";
     GatherElementsRun: "GatherElements::new(0).run(&data, &indices)?;";
     GatherElementsRunInto: "GatherElements::new(0).run_into(&data, &indices, out)?;";
-    GatherElementsRunUninit: "GatherElements::new(0).run_uninit(&data, &indices, uninit)?;";
+    GatherElementsRunUninit: "GatherElements::new(0).run_into(&data, &indices, uninit)?;";
     GatherElementsPlan: "GatherElements::new(0).plan::<T, i64>(&three, &two)?;";
     GatherElementsFunction: "gather_elements(&data, &indices, 0)?;";
     GatherNdRun: "GatherNd::new().run(&data, &tuples)?;";
     GatherNdRunInto: "GatherNd::new().run_into(&data, &tuples, out)?;";
-    GatherNdRunUninit: "GatherNd::new().run_uninit(&data, &tuples, uninit)?;";
+    GatherNdRunUninit: "GatherNd::new().run_into(&data, &tuples, uninit)?;";
     GatherNdPlan: "GatherNd::new().plan::<T, i64>(&three, &pair)?;";
     GatherNdFunction: "gather_nd(&data, &tuples)?;";
     BatchToSpaceRun: "blocks.run(&square)?;";
     BatchToSpaceRunInto: "blocks.run_into(&square, row)?;";
-    BatchToSpaceRunUninit: "blocks.run_uninit(&square, uninit_row)?;";
+    BatchToSpaceRunUninit: "blocks.run_into(&square, uninit_row)?;";
     BatchToSpacePlan: "blocks.plan::<T>(&pair)?;";
     BatchToSpaceFunction: "batch_to_space(&square, &[1, 2], &[0, 0], &[0, 0])?;";
     MapFrom: "map_kernels! { static MAP = |_value: T| -> u8 { 1 }; }
@@ -72,7 +72,7 @@ needs_bytes! {
     MapInto: "map_kernels! { static MAP = |value: T| -> T { value }; }
         Gather::new(0).run_map_into(&MAP, &data, &indices, (), out)?;";
     MapUninit: "map_kernels! { static MAP = |value: T| -> T { value }; }
-        Gather::new(0).run_map_uninit(&MAP, &data, &indices, (), uninit)?;";
+        Gather::new(0).run_map_into(&MAP, &data, &indices, (), uninit)?;";
     Erased: "DynView::from(&data);";
     DataType: "let dtype = <T as Element>::DTYPE; assert_eq!(dtype.size(), 1);";
     Named: "assert_eq!(DType::of::<T>(\"mine\").size(), 1);";

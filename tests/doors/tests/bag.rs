@@ -79,7 +79,7 @@ fn into_outputs_and_planned() {
     op.run_into(&table(), &bags, &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
     assert_eq!(out, sums);
     let mut fresh = [MaybeUninit::new(7); 3];
-    op.run_uninit(&table(), &bags, &mut ViewMut::new(&mut fresh, &[3]).unwrap()).unwrap();
+    op.run_into(&table(), &bags, &mut ViewMut::new(&mut fresh, &[3]).unwrap()).unwrap();
     let plan = op.plan(table().layout(), &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3][..], Method::Accumulated));
     assert_eq!(plan.clone().run(&table(), &ids, Some(&weights)).unwrap().as_slice(), sums);
@@ -178,15 +178,15 @@ fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
     op.run_map_into(map, &data, &bags, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
     assert_eq!(out, expected);
     let mut fresh = vec![MaybeUninit::new(U::ZERO); 9];
-    op.run_map_uninit(map, &data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    op.run_map_into(map, &data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
     let plan = op.plan_map(map, data.layout(), &bags).unwrap();
     assert_eq!((plan.output_shape(), plan.explain().method()), (&[3, 3][..], Method::Accumulated));
     assert_eq!(plan.clone().run(&data, &same, None, given).unwrap().as_slice(), expected);
     let mut out = vec![U::ZERO; 9];
     plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
     assert_eq!(out, expected);
-    plan.run_uninit(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
-    let refused = plan.run_uninit(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[9]).unwrap());
+    plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    let refused = plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[9]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
 }
 

@@ -63,7 +63,7 @@ macro_rules! through {
             }
             "run_uninit" => {
                 let values = &mut fresh.spare_capacity_mut()[..len];
-                op.run_uninit(data $(, $indices)?, &mut ViewMut::new(values, out)?).map(|()| None)
+                op.run_into(data $(, $indices)?, &mut ViewMut::new(values, out)?).map(|()| None)
             }
             "run_dyn" => {
                 let registry = Registry::builtin().with($set);
@@ -80,7 +80,7 @@ macro_rules! through {
                     }
                     "plan.run_uninit" => {
                         let values = &mut fresh.spare_capacity_mut()[..len];
-                        plan.run_uninit(data $(, $indices)?, &mut ViewMut::new(values, out)?).map(|()| None)
+                        plan.run_into(data $(, $indices)?, &mut ViewMut::new(values, out)?).map(|()| None)
                     }
                     _ => panic!("no door {planned}"),
                 }

@@ -81,7 +81,7 @@ fn run_planned<T: Element, I: Index>(
     let ran = plan.run_slices(values, ids, &mut written);
     judge(&format!("{name}.run_slices"), ran.map(|()| Some(written)));
     let mut fresh = vec![MaybeUninit::new(fill); len];
-    let ran = plan.run_uninit(data, indices, &mut ViewMut::new(&mut fresh, out).expect("it fits"));
+    let ran = plan.run_into(data, indices, &mut ViewMut::new(&mut fresh, out).expect("it fits"));
     judge(&format!("{name}.run_uninit"), ran.map(|()| None));
     let other = Layout::contiguous(&[1; 9]).expect("one element");
     let wrong = View::new(std::slice::from_ref(&fill), other.shape()).expect("one element");
@@ -114,7 +114,7 @@ macro_rules! doors {
                 call: &Given<'_, T, I>,
                 out: &mut [MaybeUninit<T>],
             ) -> Result<(), Error> {
-                self.run_uninit(&call.data, &call.indices, &mut ViewMut::new(out, call.out)?)
+                self.run_into(&call.data, &call.indices, &mut ViewMut::new(out, call.out)?)
             }
 
             fn run_cloned<T: Clone + Default, I: Index>(&self, call: &Given<'_, T, I>) -> Result<Vec<T>, Error> {

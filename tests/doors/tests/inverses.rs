@@ -88,7 +88,7 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
         for par in PARS {
             let setting = Setting { level, par, ..Setting::default() };
             let judge = |door: &str, got| setting.judge(what.op, door, &expected, got);
-            // Safe code cannot read what `run_uninit` writes; what it says must be right still.
+            // Safe code cannot read what `run_into` writes to uninitialised memory; what it says must be right still.
             let said = |door: &str, got: Result<(), Error>| judge(door, got.map(|()| expected.clone().unwrap()));
             let op = level.map_or(op.clone(), |level| op.clone().level(level)).par(par);
             let fresh = || vec![MaybeUninit::new(T::sample(99)); len];
@@ -96,7 +96,7 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
             let mut written = vec![T::sample(99); len];
             let ran = op.run_into(&data, &mut ViewMut::new(&mut written, out).unwrap());
             judge("run_into", ran.map(|()| written));
-            said("run_uninit", op.run_uninit(&data, &mut ViewMut::new(&mut fresh(), out).unwrap()));
+            said("run_uninit", op.run_into(&data, &mut ViewMut::new(&mut fresh(), out).unwrap()));
             match op.plan::<T>(data.layout()) {
                 Err(error) => judge("plan", Err(error)),
                 Ok(plan) => {
@@ -105,7 +105,7 @@ fn go<A: SpaceAttributes + Clone, T: Sample>(
                     let mut written = vec![T::sample(99); len];
                     let ran = plan.run_into(&data, &mut ViewMut::new(&mut written, out).unwrap());
                     judge("plan.run_into", ran.map(|()| written));
-                    said("plan.run_uninit", plan.run_uninit(&data, &mut ViewMut::new(&mut fresh(), out).unwrap()));
+                    said("plan.run_uninit", plan.run_into(&data, &mut ViewMut::new(&mut fresh(), out).unwrap()));
                     let mut written = vec![T::sample(99); len];
                     let ran = plan.run_slices(&values, &mut written);
                     judge("plan.run_slices", ran.map(|()| written));

@@ -39,7 +39,7 @@ macro_rules! go {
                 let mut fresh = vec![MaybeUninit::new(<$to>::sample(99)); 21];
                 let out = &mut ViewMut::new(&mut fresh, &[7, 3]).unwrap();
                 // Safe code cannot read what was written; what the call says must be right still.
-                let ran = op.run_map_uninit(map, &table, &indices, $params, out);
+                let ran = op.run_map_into(map, &table, &indices, $params, out);
                 judge("run_map_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
             }
         }

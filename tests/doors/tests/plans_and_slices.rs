@@ -191,7 +191,7 @@ macro_rules! mapped {
         let ran = plan.run_into(data, indices, (by,), &mut ViewMut::new(&mut written, out).unwrap());
         judge("plan_map, run_into", ran.map(|()| written));
         let mut fresh = vec![MaybeUninit::new(77u64); len];
-        let ran = plan.run_uninit(data, indices, (by,), &mut ViewMut::new(&mut fresh, out).unwrap());
+        let ran = plan.run_into(data, indices, (by,), &mut ViewMut::new(&mut fresh, out).unwrap());
         said("plan_map, run_uninit", ran);
         let few = plan.run(data, indices, (Param::PerRow(&[1, 2, 3, 4]),));
         assert!(matches!(few, Err(Error::MapParameterLengthMismatch { op, .. }) if op == $name), "{few:?}");

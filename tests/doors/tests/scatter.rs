@@ -3,7 +3,7 @@
 
 use gather_core::{
     DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
-    NegativeIndex, Op, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, View, ViewMut,
+    NegativeIndex, Op, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, Tensor, View, ViewMut,
     scatter_elements, scatter_nd,
 };
 
@@ -194,6 +194,9 @@ fn reductions_of_ones_own() {
     assert_eq!(op.run_reduce(&DIGITS, &data, &ids, &new).unwrap().as_slice(), digits);
     let first = op.clone().include_self(false).run_reduce(&DIGITS, &data, &ids, &new).unwrap();
     assert_eq!(first.as_slice(), [2, 20, 30, 14]);
+    let mut tensor = Tensor::default();
+    op.run_reduce_into(&DIGITS, &data, &ids, &new, &mut tensor).unwrap();
+    assert_eq!(tensor.as_slice(), digits);
     let mut out = DATA;
     op.run_reduce_on(&DIGITS, &mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, digits);

@@ -47,7 +47,7 @@ fn go<T: Sample>(set: Option<&'static KernelSet>) {
         for par in PARS {
             let setting = Setting { level, par, ..Setting::default() };
             let judge = |door: &str, got| setting.judge(Op::BatchToSpace, door, &expected, got);
-            // Safe code cannot read what `run_uninit` writes; what it says must be right still.
+            // Safe code cannot read what `run_into` writes to uninitialised memory; what it says must be right still.
             let said = |door: &str, got: Result<(), Error>| judge(door, got.map(|()| expected.clone().unwrap()));
             let op = level.map_or(operator(), |level| operator().level(level)).par(par);
             judge("run", op.run(&data).map(Tensor::into_vec));
@@ -55,7 +55,7 @@ fn go<T: Sample>(set: Option<&'static KernelSet>) {
             let ran = op.run_into(&data, &mut ViewMut::new(&mut written, &OUT).unwrap());
             judge("run_into", ran.map(|()| written));
             let mut fresh = vec![MaybeUninit::new(T::sample(99)); len];
-            said("run_uninit", op.run_uninit(&data, &mut ViewMut::new(&mut fresh, &OUT).unwrap()));
+            said("run_uninit", op.run_into(&data, &mut ViewMut::new(&mut fresh, &OUT).unwrap()));
             match op.plan::<T>(data.layout()) {
                 Err(error) => judge("plan", Err(error)),
                 Ok(plan) => {
@@ -66,7 +66,7 @@ fn go<T: Sample>(set: Option<&'static KernelSet>) {
                     let ran = plan.run_into(&data, &mut ViewMut::new(&mut written, &OUT).unwrap());
                     judge("plan.run_into", ran.map(|()| written));
                     let mut fresh = vec![MaybeUninit::new(T::sample(99)); len];
-                    said("plan.run_uninit", plan.run_uninit(&data, &mut ViewMut::new(&mut fresh, &OUT).unwrap()));
+                    said("plan.run_uninit", plan.run_into(&data, &mut ViewMut::new(&mut fresh, &OUT).unwrap()));
                     let mut written = vec![T::sample(99); len];
                     let ran = plan.run_slices(&values, &mut written);
                     judge("plan.run_slices", ran.map(|()| written));

@@ -3,8 +3,8 @@
 use std::any::TypeId;
 
 use gather_core::{
-    DType, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Registry, Shape,
-    Tensor, View, ViewMut,
+    DType, DynTensor, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Registry,
+    Shape, Tensor, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, METHODS, Packed, Point, Sample};
@@ -171,6 +171,13 @@ fn results_known_at_run_time() {
     assert_eq!(out.downcast::<u16>().unwrap().into_vec(), [3, 1]);
     let wrong = run().downcast::<i16>().unwrap_err();
     assert_eq!(wrong, Error::DTypeMismatch { expected: i16::DTYPE, got: u16::DTYPE });
+    let list = run().view().layout().clone();
+    let again = DynTensor::from(Tensor::new(vec![7u16, 8], &[2]).unwrap());
+    assert_eq!((again.view().layout(), again.dtype()), (&list, u16::DTYPE));
+    let copied = DynTensor::from_bytes(u16::DTYPE, again.as_bytes(), &[2]).unwrap();
+    assert_eq!(copied.downcast::<u16>().unwrap().into_vec(), [7, 8]);
+    assert_eq!(DynTensor::zeros::<Point>(&[2]).unwrap().as_bytes(), [0; 24]);
+    assert_eq!(DynTensor::empty(u16::DTYPE).shape(), [0]);
     let bytes = [0u8, 2];
     assert!(matches!(
         DynView::from_bytes(bool::DTYPE, &bytes, &[2]),

@@ -320,7 +320,7 @@ fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
     expected.is("run", op.run(data, &bags));
     if case.expected.is_ok() {
         expected.is_written("run_into", &case.out, &|out| op.run_into(data, &bags, out), &|out| {
-            op.run_uninit(data, &bags, out)
+            op.run_into(data, &bags, out)
         });
     }
     match op.plan(data.layout(), &bags) {
@@ -337,7 +337,7 @@ fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
             "run_map_into",
             &case.out,
             &|out| op.run_map_into(map, data, &bags, params, out),
-            &|out| op.run_map_uninit(map, data, &bags, params, out),
+            &|out| op.run_map_into(map, data, &bags, params, out),
         );
     }
     match op.plan_map(map, data.layout(), &bags) {

@@ -83,7 +83,7 @@ fn check<T: Sample, I: Word>(case: &Case) {
     // A method may take a row-major output and refuse another.
     let given = if case.method.is_some() && refuses(&op, &data, &indices, &case.out) { &case.op } else { &op };
     expected.is_written("run_into", &case.out, &|out| given.run_into(&data, &indices, out), &|out| {
-        op.run_uninit(&data, &indices, out)
+        op.run_into(&data, &indices, out)
     });
     let (erased, list) = (DynView::from(&data), DynView::from(&indices));
     expected.is_dyn("run_dyn", op.run_dyn(&erased, &list));
@@ -117,7 +117,7 @@ fn check<T: Sample, I: Word>(case: &Case) {
             expected.is("plan.run", plan.run(&data, &indices));
             slices("plan.run_slices", case, &plan, (&data_memory, &index_memory), &expected);
             expected.is_written("plan.run_into", &dense, &|out| plan.run_into(&data, &indices, out), &|out| {
-                plan.run_uninit(&data, &indices, out)
+                plan.run_into(&data, &indices, out)
             });
         }
         Err(error) => expected.is("plan", Err(error)),
@@ -162,7 +162,7 @@ fn any_count<T: Sample, I: Word>(
     slices("plan_any_count, run_slices", case, &plan, memory, expected);
     let dense = Place::dense(plan.output_shape());
     expected.is_written("plan_any_count, run_into", &dense, &|out| plan.run_into(data, indices, out), &|out| {
-        plan.run_uninit(data, indices, out)
+        plan.run_into(data, indices, out)
     });
     // The same plan, made for another count.
     let mut shape = indices.shape().to_vec();

@@ -1,10 +1,8 @@
 //! An index operator of any kind, with the doors that cases go through.
 
-use std::mem::MaybeUninit;
-
 use gather_core::{
-    DynPlan, DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Map,
-    MapPlan, Method, Params, Plan, Registry, Shape, Tensor, View, ViewMut,
+    DynOutput, DynPlan, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Map,
+    MapPlan, Method, Output, Params, Plan, Registry, Shape, Tensor, View,
 };
 
 use super::draw::Tuning;
@@ -79,18 +77,9 @@ impl IndexOp {
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Ran<()> {
         with_op!(self, op => op.run_into(data, indices, out))
-    }
-
-    pub(super) fn run_uninit<T: Element, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Ran<()> {
-        with_op!(self, op => op.run_uninit(data, indices, out))
     }
 
     pub(super) fn run_cloned<T: Clone + Default, I: Index>(
@@ -105,7 +94,7 @@ impl IndexOp {
         with_op!(self, op => op.run_dyn(&Registry::builtin().with(&OWN), data, indices))
     }
 
-    pub(super) fn run_dyn_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut DynViewMut<'_>) -> Ran<()> {
+    pub(super) fn run_dyn_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut impl DynOutput) -> Ran<()> {
         with_op!(self, op => op.run_dyn_into(&Registry::builtin().with(&OWN), data, indices, out))
     }
 
@@ -142,20 +131,9 @@ impl IndexOp {
         data: &View<'_, T>,
         indices: &View<'_, I>,
         params: P::Given<'_>,
-        out: &mut ViewMut<'_, U>,
+        out: &mut impl Output<U>,
     ) -> Ran<()> {
         with_op!(self, op => op.run_map_into(map, data, indices, params, out))
-    }
-
-    pub(super) fn run_map_uninit<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: &mut ViewMut<'_, MaybeUninit<U>>,
-    ) -> Ran<()> {
-        with_op!(self, op => op.run_map_uninit(map, data, indices, params, out))
     }
 
     pub(super) fn plan_map<T: Element, U: Element, P: Params, I: Index>(

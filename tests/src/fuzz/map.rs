@@ -154,7 +154,7 @@ impl Case {
             "run_map_into",
             &self.out,
             &|out| self.op.run_map_into(map, &data, &indices, given, out),
-            &|out| self.op.run_map_uninit(map, &data, &indices, given, out),
+            &|out| self.op.run_map_into(map, &data, &indices, given, out),
         );
         match self.op.plan_map(map, data.layout(), indices.layout()) {
             Ok(plan) => {
@@ -165,7 +165,7 @@ impl Case {
                     "plan_map, run_into",
                     &dense,
                     &|out| plan.run_into(&data, &indices, given, out),
-                    &|out| plan.run_uninit(&data, &indices, given, out),
+                    &|out| plan.run_into(&data, &indices, given, out),
                 );
             }
             Err(error) => expected.is("plan_map", Err(error)),

@@ -83,7 +83,7 @@ fn check<M: Model, T: Sample>(case: &Case<'_, M>) {
 
     expected.is_shape(op.output_shape(&case.data.shape));
     expected.is("run", op.run(&data));
-    expected.is_written("run_into", &case.out, &|out| op.run_into(&data, out), &|out| op.run_uninit(&data, out));
+    expected.is_written("run_into", &case.out, &|out| op.run_into(&data, out), &|out| op.run_into(&data, out));
     let (registry, erased) = (Registry::builtin().with(&OWN), DynView::from(&data));
     expected.is_dyn("run_dyn", op.run_dyn(&registry, &erased));
     expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&registry, &erased, &mut DynViewMut::from(out)));
@@ -118,7 +118,7 @@ fn check<M: Model, T: Sample>(case: &Case<'_, M>) {
             }
             let dense = Place::dense(plan.output_shape());
             expected.is_written("plan.run_into", &dense, &|out| plan.run_into(&data, out), &|out| {
-                plan.run_uninit(&data, out)
+                plan.run_into(&data, out)
             });
         }
         Err(error) => expected.is("plan", Err(error)),

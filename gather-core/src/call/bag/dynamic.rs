@@ -1,13 +1,14 @@
 //! EmbeddingBag on tensors whose types are known at run time, and its plans.
 
 use crate::call::bag::EmbeddingBag;
-use crate::call::bag::erased::{self, Erased, Request, Tensors};
+use crate::call::bag::erased::{Erased, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
 use crate::kernels::convert::ErasedParams;
 use crate::plan::Explain;
-use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::DynOutput;
 use crate::types::element::DType;
 use crate::types::error::Error;
 
@@ -52,28 +53,22 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run`].
     pub fn run_dyn(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
-        // SAFETY: the tensors are views of these types.
-        let plan = unsafe { request.plan(&tensors) }?;
-        let write = |out: *mut u8| {
-            // SAFETY: X1: the plan was made for these layouts and types; the memory is fresh, row-major, long enough.
-            unsafe { erased::run(&plan, &tensors, out) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of its output (X3) with values of the data type.
-        unsafe { DynTensor::fill(data.dtype(), plan.output(), write) }
+        let mut out = DynTensor::empty(data.dtype());
+        self.run_dyn_into(data, bags, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_dyn`], into a given output of any strides.
+    /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::ShapeMismatch`] after
-    /// errors of shapes. The output is then as after [`Self::run_into`].
-    pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after errors
+    /// of shapes. The output is then as after [`Self::run_into`].
+    pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
-        check_dtype(data.dtype(), out.dtype())?;
-        // SAFETY: the tensors are views of these types; a mutable view may be written along its layout as elements of
-        // its data type, and being borrowed mutably it overlaps no input.
-        unsafe { request.run_into(&tensors, (out.origin(), out.layout())) }
+        let out = out.target(data.dtype())?;
+        // SAFETY: the tensors are views of these types; O1 for the data type; the output is borrowed mutably, so that it
+        // overlaps no input.
+        unsafe { request.run(&tensors, out) }
     }
 
     /// As [`Self::plan`], for types that are known at run time: `dtype` and the layout are those of data.
@@ -153,17 +148,12 @@ impl DynBagPlan {
         indices: &DynView<'_>,
         weights: Option<&DynView<'_>>,
     ) -> Result<DynTensor, Error> {
-        let (plan, tensors) = (&self.planned.plan, self.check(data, indices, weights)?);
-        let write = |out: *mut u8| {
-            // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; the memory is fresh,
-            // row-major, long enough.
-            unsafe { erased::run(plan, &tensors, out) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of its output (X3) with values of the data type.
-        unsafe { DynTensor::fill(plan.request().dtype, plan.output(), write) }
+        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
+        self.run_into(data, indices, weights, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
+    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
     /// does.
     ///
     /// # Errors
@@ -174,27 +164,16 @@ impl DynBagPlan {
         data: &DynView<'_>,
         indices: &DynView<'_>,
         weights: Option<&DynView<'_>>,
-        out: &mut DynViewMut<'_>,
+        out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let (plan, tensors) = (&self.planned.plan, self.check(data, indices, weights)?);
-        check_dtype(plan.request().dtype, out.dtype())?;
-        self.planned.check_output(out.layout())?;
-        // SAFETY: X1: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written
-        // along its layout, and overlaps no input.
-        unsafe { erased::run(plan, &tensors, out.origin()) }
-    }
-
-    /// Checks the tensors of a call.
-    fn check<'a>(
-        &self,
-        data: &'a DynView<'_>,
-        indices: &'a DynView<'_>,
-        weights: Option<&'a DynView<'_>>,
-    ) -> Result<Tensors<'a>, Error> {
-        let plan = &self.planned.plan;
-        check_dtype(plan.request().dtype, data.dtype())?;
-        check_dtype(plan.index().dtype(), indices.dtype())?;
-        weights.map_or(Ok(()), |weights| check_dtype(plan.request().dtype, weights.dtype()))?;
-        self.planned.check(data.into(), indices.into(), weights.map(Into::into))
+        let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
+        check_dtype(dtype, data.dtype())?;
+        check_dtype(index, indices.dtype())?;
+        weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
+        let out = out.target(dtype)?;
+        // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run(&tensors, out) }
     }
 }

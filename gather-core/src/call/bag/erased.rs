@@ -12,8 +12,7 @@ use crate::kernels::convert::{ConvertFns, ErasedParams};
 use crate::kernels::reduce::{self, BagFns, PositionsFn, ReduceFns};
 use crate::plan::{BagConverting, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::memory;
-use crate::tensor::owned::Tensor;
+use crate::tensor::output::Target;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
@@ -164,100 +163,59 @@ impl<'a> Request<'a> {
         self.unweighted
     }
 
-    /// Plans for row-major outputs.
+    /// Plans for an output: for one that is not fixed, of the row-major layout.
     ///
     /// # Errors
-    /// Those of attributes and shapes, [`Error::TooManyElements`], and those of [`BagPlan::new`].
+    /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and those
+    /// of [`BagPlan::new`].
     ///
     /// # Safety
     /// As for [`Request::check`].
-    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>) -> Result<BagPlan, Error> {
+    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<BagPlan, Error> {
         // SAFETY: the caller's promise.
         let (request, bounds) = unsafe { self.check(tensors) }?;
         let out = output(tensors.data.layout, bounds.bags())?;
-        BagPlan::new(&request, tensors.data.layout, &out, bounds)
+        if let Some(fixed) = fixed {
+            check_output(OP, &out.shape().into(), fixed.shape())?;
+        }
+        BagPlan::new(&request, tensors.data.layout, fixed.unwrap_or(&out), bounds)
     }
 
-    /// Plans for a given output.
-    ///
-    /// # Errors
-    /// As for [`Request::plan`], with [`Error::ShapeMismatch`] after errors of shapes.
-    ///
-    /// # Safety
-    /// As for [`Request::check`].
-    pub(super) unsafe fn plan_into(&self, tensors: &Tensors<'_>, out: &Layout) -> Result<BagPlan, Error> {
-        // SAFETY: the caller's promise.
-        let (request, bounds) = unsafe { self.check(tensors) }?;
-        let expected: Shape = output(tensors.data.layout, bounds.bags())?.shape().into();
-        check_output(OP, &expected, out.shape())?;
-        BagPlan::new(&request, tensors.data.layout, out, bounds)
-    }
-
-    /// Runs into a fresh tensor of `T`, the request's data type.
+    /// Runs into an output.
     ///
     /// # Errors
     /// Those of [`Request::plan`] and of the run.
     ///
     /// # Safety
-    /// `T` is the request's data type; the tensors may be read along their layouts as values of its types.
-    pub(super) unsafe fn run_fresh<T: Element>(&self, tensors: &Tensors<'_>) -> Result<Tensor<T>, Error> {
-        debug_assert_eq!(self.dtype, T::DTYPE);
+    /// The tensors may be read along their layouts as values of the request's types. O1 for elements of its data type; a
+    /// fixed output overlaps no input.
+    pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        let plan = unsafe { self.plan(tensors) }?;
-        // SAFETY: the caller's promise; weights have been checked.
-        unsafe { run_fresh(&plan, tensors) }
-    }
-
-    /// Runs into a given output.
-    ///
-    /// # Errors
-    /// Those of [`Request::plan_into`] and of the run.
-    ///
-    /// # Safety
-    /// As for [`Request::run_fresh`]; the output may be written along its layout as elements of the data type, and
-    /// overlaps no input.
-    pub(super) unsafe fn run_into(&self, tensors: &Tensors<'_>, out: (*mut u8, &Layout)) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        let plan = unsafe { self.plan_into(tensors, out.1) }?;
+        let plan = unsafe { self.plan(tensors, out.layout()) }?;
         // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
-        unsafe { run(&plan, tensors, out.0) }
+        unsafe { run(&plan, tensors, out) }
     }
-}
-
-/// Runs a plan into a fresh tensor of `T`, its data type.
-///
-/// # Errors
-/// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
-///
-/// # Safety
-/// `T` is the plan's data type; the tensors are of its layouts and types, and the output that it was made for is
-/// row-major.
-pub(super) unsafe fn run_fresh<T: Element>(plan: &BagPlan, tensors: &Tensors<'_>) -> Result<Tensor<T>, Error> {
-    let write = |out: *mut core::mem::MaybeUninit<T>| {
-        // SAFETY: the caller's promise; the memory is fresh, row-major and long enough.
-        unsafe { run(plan, tensors, out.cast()) }
-    };
-    // SAFETY: a run that succeeds has initialised every element of its output (X3).
-    let values = unsafe { memory::fill(plan.output().len(), write) }?;
-    Ok(Tensor::from_parts(values, plan.output().shape().into()))
 }
 
 /// Runs a plan.
 ///
 /// # Errors
-/// Those of [`exec::run_bags`].
+/// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the tensors are of the plan's layouts and types. Weights have been checked, and so have parameters: what
-/// `params` points to is that of the plan's map (K8).
-pub(super) unsafe fn run(plan: &BagPlan, tensors: &Tensors<'_>, out: *mut u8) -> Result<(), Error> {
+/// X1: the tensors are of the plan's layouts and types, and so is a fixed output; another is of its data type (O1), and
+/// the plan's output is row-major. Weights have been checked, and so have parameters: what `params` points to is that
+/// of the plan's map (K8).
+pub(super) unsafe fn run(plan: &BagPlan, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
     let weights = tensors.weights.map(|weights| (weights.origin, weights.layout));
     let reduce = plan.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
     let Tensors { data, indices, params, .. } = *tensors;
     let (data, index, indices) = (data.origin, indices.origin, indices.layout);
-    let operands = BagOperands { out, data, index, indices, weights, params };
-    // SAFETY: the caller's promise.
-    unsafe { exec::run_bags(plan, reduce, operands) }
+    let fresh = || Ok((plan.output().shape().into(), plan.output().len()));
+    // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
+    let run = |out| unsafe { exec::run_bags(plan, reduce, BagOperands { out, data, index, indices, weights, params }) };
+    // SAFETY: a run that succeeds has initialised every element of its output (X3).
+    unsafe { out.write(fresh, run) }
 }
 
 /// Checks the ranks of data, indices and offsets.

@@ -1,7 +1,6 @@
 //! Bags of rows that a map converts, and their plans.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::planned::Planned;
@@ -10,8 +9,9 @@ use crate::call::maps::check_params;
 use crate::kernels::convert::map::{GivenParams, Map, Params};
 use crate::plan::{BagPlan, Explain};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -65,47 +65,38 @@ impl EmbeddingBag {
         bags: &Bags<'_, U::Value, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        self.plan_map(map, data.layout(), bags)?.run(data, bags.indices, bags.weights, params)
+        let mut out = Tensor::default();
+        self.run_map_into(map, data, bags, params, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_map`], into a given output of any strides.
+    /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again.
     ///
     /// # Errors
-    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
-    /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
+    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
-    /// When the map does; the output then holds a mix of results and what it held before.
+    /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
     pub fn run_map_into<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
         &self,
         map: &Map<T, U, P>,
         data: &View<'_, T>,
         bags: &Bags<'_, U::Value, I, O>,
         params: P::Given<'_>,
-        out: &mut ViewMut<'_, U>,
+        out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
-        unsafe { self.run_mapped(map, data, bags, params, (out.origin(), out.layout())) }
-    }
-
-    /// As [`Self::run_map_into`], into memory that holds no values yet. On success every element of the output is
-    /// initialised.
-    ///
-    /// # Errors
-    /// As for [`Self::run_map_into`]; after an error nothing may be assumed of the output.
-    ///
-    /// # Panics
-    /// When the map does; nothing may be assumed of the output then.
-    pub fn run_map_uninit<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
-        params: P::Given<'_>,
-        out: &mut ViewMut<'_, MaybeUninit<U>>,
-    ) -> Result<(), Error> {
-        // SAFETY: as in `run_map_into`.
-        unsafe { self.run_mapped(map, data, bags, params, (out.origin().cast(), out.layout())) }
+        let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
+        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
+        // SAFETY: the offsets are a view of their type.
+        let plan = unsafe { request.plan(&tensors, out.layout()) }?;
+        check::<P>(&plan, names(map), data.layout(), &params)?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let tensors = Tensors { params: given.erased(), ..tensors };
+        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; O1 for
+        // `U`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { erased::run(&plan, &tensors, out) }
     }
 
     /// As [`Self::plan`], for rows that a map converts first.
@@ -122,30 +113,6 @@ impl EmbeddingBag {
         // SAFETY: the offsets are a view of their type.
         let planned = unsafe { Planned::new(&request, &Tensors::of_bags(data, bags)) }?;
         Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
-    }
-
-    /// Runs a map into an output.
-    ///
-    /// # Safety
-    /// The output may be written along its layout, and overlaps no input.
-    unsafe fn run_mapped<T: Element, U: Reducible, P: Params, I: Index, O: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
-        params: P::Given<'_>,
-        (out, layout): (*mut U, &Layout),
-    ) -> Result<(), Error> {
-        let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
-        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
-        // SAFETY: the offsets are a view of their type.
-        let plan = unsafe { request.plan_into(&tensors, layout) }?;
-        check::<P>(&plan, names(map), data.layout(), &params)?;
-        let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; the rest
-        // is the caller's promise.
-        unsafe { erased::run(&plan, &tensors, out.cast()) }
     }
 }
 
@@ -231,15 +198,12 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         weights: Option<&View<'_, U::Value>>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let tensors = self.check(data, indices, weights, &params)?;
-        let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; its output is
-        // row-major.
-        unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
+        let mut out = Tensor::default();
+        self.run_into(data, indices, weights, params, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
     ///
     /// Cost: as for [`EmbeddingBag::run_map`]. Every call allocates its scratch, at once and for each thread that may
     /// take part: up to 16 KiB, or one element of the output where that is longer, and a row of sums where a bag has
@@ -258,62 +222,14 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, U::Value>>,
         params: P::Given<'_>,
-        out: &mut ViewMut<'_, U>,
+        out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        // SAFETY: a mutable view may be written along its layout, and being borrowed mutably it overlaps no input.
-        unsafe { self.execute(data, indices, weights, &params, (out.origin().cast(), out.layout())) }
-    }
-
-    /// Runs the plan into memory that holds no values yet. On success every element is initialised.
-    ///
-    /// # Errors
-    /// As for [`BagMapPlan::run_into`]; after an error nothing may be assumed of the output.
-    ///
-    /// # Panics
-    /// When the map does; nothing may be assumed of the output then.
-    pub fn run_uninit(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Value>>,
-        params: P::Given<'_>,
-        out: &mut ViewMut<'_, MaybeUninit<U>>,
-    ) -> Result<(), Error> {
-        // SAFETY: as in `run_into`.
-        unsafe { self.execute(data, indices, weights, &params, (out.origin().cast(), out.layout())) }
-    }
-
-    /// Runs the plan into an output.
-    ///
-    /// # Safety
-    /// The output may be written along its layout as elements of `U`, and overlaps no input.
-    unsafe fn execute(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Value>>,
-        params: &P::Given<'_>,
-        (out, layout): (*mut u8, &Layout),
-    ) -> Result<(), Error> {
-        let tensors = self.check(data, indices, weights, params)?;
-        self.planned.check_output(layout)?;
-        let given = GivenParams::<P>::new(params, data.origin().addr());
-        let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: the layouts are those of the plan, as just checked, and the types and parameters too; the rest is the
-        // caller's promise.
-        unsafe { erased::run(&self.planned.plan, &tensors, out) }
-    }
-
-    /// Checks the tensors and the parameters of a call.
-    fn check<'a>(
-        &self,
-        data: &'a View<'_, T>,
-        indices: &'a View<'_, I>,
-        weights: Option<&'a View<'_, U::Value>>,
-        params: &P::Given<'_>,
-    ) -> Result<Tensors<'a>, Error> {
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        check::<P>(&self.planned.plan, self.map, data.layout(), params)?;
-        Ok(tensors)
+        check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let tensors = Tensors { params: given.erased(), ..tensors };
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types and parameters too; O1
+        // for `U`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run(&tensors, out.target()) }
     }
 }

@@ -11,12 +11,11 @@ pub use dynamic::{DynBagPlan, DynBags};
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
 
-use core::mem::MaybeUninit;
-
 use crate::call::bag::erased::{Request, Tensors};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -288,44 +287,27 @@ impl EmbeddingBag {
         data: &View<'_, T>,
         bags: &Bags<'_, T, I, O>,
     ) -> Result<Tensor<T>, Error> {
-        let request = Request::typed::<T, I>(self, None)?;
-        // SAFETY: the request and the tensors are of these types.
-        unsafe { request.run_fresh(&Tensors::typed(data, bags)) }
+        let mut out = Tensor::default();
+        self.run_into(data, bags, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the operator into a given output of any strides. Allocates what [`Self::run`] does, but for the result.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
+    /// Allocates what [`Self::run`] does, but for the result.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for
-    /// [`Error::IndexOutOfRange`]: it then holds a mix of results and what it held before.
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
+    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
         bags: &Bags<'_, T, I, O>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self, None)?;
-        let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and
-        // being borrowed mutably it overlaps no input.
-        unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
-    }
-
-    /// As [`Self::run_into`], into memory that holds no values yet. On success every element of the output is
-    /// initialised. Allocates what [`Self::run`] does, but for the result.
-    ///
-    /// # Errors
-    /// As for [`Self::run_into`]; after an error nothing may be assumed of the output.
-    pub fn run_uninit<T: Element, I: Index, O: Index>(
-        &self,
-        data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self, None)?;
-        let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: as in `run_into`.
-        unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
+        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that it
+        // overlaps no input.
+        unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
     }
 
     /// Makes a plan: it does the work that depends on shapes and on the bounds of bags once. It runs on any data of

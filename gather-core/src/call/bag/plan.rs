@@ -3,12 +3,13 @@
 use core::marker::PhantomData;
 
 use crate::call::bag::Bags;
-use crate::call::bag::erased::{self, Request, Tensors};
+use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::plan::Explain;
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -77,13 +78,14 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, T>>,
     ) -> Result<Tensor<T>, Error> {
-        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too; its output is row-major.
-        unsafe { erased::run_fresh(&self.planned.plan, &tensors) }
+        let mut out = Tensor::default();
+        self.run_into(data, indices, weights, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output. Allocates nothing but sums of bags of more than 512 rows, and
-    /// counters for rows of more than six loops.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
+    /// nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, and the memory of a
+    /// tensor that is too small.
     ///
     /// # Errors
     /// As for [`BagPlan::run`]; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).
@@ -92,12 +94,11 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         data: &View<'_, T>,
         indices: &View<'_, I>,
         weights: Option<&View<'_, T>>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        self.planned.check_output(out.layout())?;
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too; a mutable view may be written
-        // along its layout, and overlaps no input.
-        unsafe { erased::run(&self.planned.plan, &tensors, out.origin().cast()) }
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types too; O1 for `T`; the
+        // output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run(&tensors, out.target()) }
     }
 }

@@ -2,11 +2,12 @@
 //! share.
 
 use crate::call::bag::erased::{self, Erased, Request, Tensors};
-use crate::call::check_layout;
+use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
 use crate::kernels::convert::ErasedParams;
 use crate::plan::{BagPlan, Explain};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -35,7 +36,7 @@ impl Planned {
     /// As for [`Request::plan`].
     pub(super) unsafe fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
         // SAFETY: the caller's promise.
-        let plan = unsafe { request.plan(tensors) }?;
+        let plan = unsafe { request.plan(tensors, None) }?;
         let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
         Ok(Planned { plan, data, indices, unweighted: request.unweighted() })
     }
@@ -61,8 +62,16 @@ impl Planned {
         Ok(Tensors { data, indices, offsets: None, weights, params: ErasedParams::NONE })
     }
 
-    /// Checks the layout of an output.
-    pub(super) fn check_output(&self, out: &Layout) -> Result<(), Error> {
-        check_layout(Argument::Output, self.plan.output(), out)
+    /// Checks the layout of a fixed output, and runs the plan.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], then those of [`erased::run`].
+    ///
+    /// # Safety
+    /// As for [`erased::run`], but for the layout of the output, whose type is the plan's (O1).
+    pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
+        check_target(self.plan.output(), &out)?;
+        // SAFETY: the caller's promise; the layout of the output has just been checked.
+        unsafe { erased::run(&self.plan, tensors, out) }
     }
 }

@@ -4,8 +4,9 @@ use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::{BagPlan, Bags, EmbeddingBag};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -43,30 +44,30 @@ impl EmbeddingBag {
         data: &View<'_, T>,
         bags: &Bags<'_, T, I, O>,
     ) -> Result<Tensor<T>, Error> {
-        let request = self.reducing::<T, I>(reducer)?;
-        // SAFETY: the request and the tensors are of these types.
-        unsafe { request.run_fresh(&Tensors::typed(data, bags)) }
+        let mut out = Tensor::default();
+        self.run_reduce_into(reducer, data, bags, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_reduce`], into a given output of any strides.
+    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again.
     ///
     /// # Errors
     /// As for [`Self::run_into`].
     ///
     /// # Panics
-    /// When the reduction does; the output then holds a mix of results and what it held before.
+    /// When the reduction does; a view then holds a mix of results and what it held before, and a tensor no elements.
     pub fn run_reduce_into<T: Element, I: Index, O: Index>(
         &self,
         reducer: &Reducer<T>,
         data: &View<'_, T>,
         bags: &Bags<'_, T, I, O>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = self.reducing::<T, I>(reducer)?;
-        let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: the request and the tensors are of these types; a mutable view may be written along its layout, and
-        // being borrowed mutably it overlaps no input.
-        unsafe { request.run_into(&Tensors::typed(data, bags), (out, layout)) }
+        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that it
+        // overlaps no input.
+        unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.

@@ -12,8 +12,9 @@ use crate::kernels::convert::quantized::convert_fns;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::codes::{Codes, Scale};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -129,14 +130,16 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
     ) -> Result<Tensor<T>, Error> {
-        self.plan(data.layout(), indices.layout())?.run(data, indices, scales, zero_points)
+        let mut out = Tensor::default();
+        self.run_into(data, indices, scales, zero_points, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run`], into a given row-major output.
+    /// As [`Self::run`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for the
-    /// output. The output is untouched but for [`Error::IndexOutOfRange`]: it then holds a mix of results and what it
+    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for a
+    /// view. The output is untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it
     /// held before.
     pub fn run_into<T: Scale, I: Index>(
         &self,
@@ -144,7 +147,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         indices: &View<'_, I>,
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         self.plan(data.layout(), indices.layout())?.run_into(data, indices, scales, zero_points, out)
     }

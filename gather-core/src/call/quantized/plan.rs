@@ -1,17 +1,17 @@
 //! Planned calls on block-quantised data.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
+use crate::call::planned::Inputs;
 use crate::call::{check_layout, check_output, will_need};
-use crate::exec::{self, Operands, pool_threads};
+use crate::exec::{self, pool_threads};
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
 use crate::plan::{Explain, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::memory;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::codes::{Codes, Scale};
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -91,21 +91,16 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
     ) -> Result<Tensor<T>, Error> {
-        self.check(data, indices)?;
-        let given = self.given(data, scales, zero_points)?;
-        let run = |out: *mut MaybeUninit<T>| {
-            // SAFETY: the layouts have just been checked; the memory is fresh, row-major and long enough.
-            unsafe { self.execute(data, indices, &given, out.cast()) }
-        };
-        // SAFETY: a run that succeeds has initialised every value of its output (X3).
-        let values = unsafe { memory::fill(Shape::checked_len(&self.output)?, run) }?;
-        Ok(Tensor::from_parts(values, self.output.clone()))
+        let mut out = Tensor::default();
+        self.run_into(data, indices, scales, zero_points, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output. Allocates nothing.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
+    /// nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for the output; those of
+    /// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for a view; those of
     /// [`Self::run`] for scales and zero points, then [`Error::IndexOutOfRange`]; the output is then as after
     /// [`BlockQuantized::run_into`](crate::BlockQuantized::run_into).
     pub fn run_into(
@@ -114,19 +109,23 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         indices: &View<'_, I>,
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        self.check(data, indices)?;
-        check_output(self.plan.op(), &self.output, out.layout().shape())?;
-        check_row_major(self.plan.op(), Argument::Output, out.layout())?;
-        let given = self.given(data, scales, zero_points)?;
-        // SAFETY: the layouts have just been checked; a mutable view may be written along its layout.
-        unsafe { self.execute(data, indices, &given, out.origin().cast()) }
-    }
-
-    fn check(&self, data: &View<'_, u8>, indices: &View<'_, I>) -> Result<(), Error> {
         check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Indices, &self.indices, indices.layout())
+        check_layout(Argument::Indices, &self.indices, indices.layout())?;
+        let out = out.target();
+        if let Some(layout) = out.layout() {
+            check_output(self.plan.op(), &self.output, layout.shape())?;
+            check_row_major(self.plan.op(), Argument::Output, layout)?;
+        }
+        let given = self.given(data, scales, zero_points)?;
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        // SAFETY: X1: the layouts have just been checked; O1 for `T`, and an array of values is aligned as a value, so
+        // that the output is one of arrays; it is borrowed mutably, so that it overlaps no input. What is given is
+        // `Sync`, of the type that the plan's functions take, and data is row-major (K8).
+        let run = |out| unsafe { exec::run_index(&self.plan, inputs.operands(out)) };
+        // SAFETY: a run that succeeds has initialised every value of its output (X3).
+        unsafe { out.write(|| Ok((self.output.clone(), Shape::checked_len(&self.output)?)), run) }
     }
 
     /// Scales and zero points, with one of each for every block of data.
@@ -186,30 +185,6 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         }
         // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they lie side by side.
         Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
-    }
-
-    /// Runs the plan.
-    ///
-    /// # Safety
-    /// X1: the layouts are those of the plan, and `out` is row-major memory of the result's shape that may be written,
-    /// and overlaps no input. What is given was made for this plan and this data.
-    unsafe fn execute(
-        &self,
-        data: &View<'_, u8>,
-        indices: &View<'_, I>,
-        given: &Quantized<'_, T>,
-        out: *mut u8,
-    ) -> Result<(), Error> {
-        let operands = Operands {
-            out,
-            data: data.origin(),
-            index: indices.origin().cast(),
-            indices: indices.layout(),
-            params: (&raw const *given).cast(),
-        };
-        // SAFETY: the caller's promise. An array of values is aligned as a value, so that the output is one of arrays.
-        // What is given is `Sync`, of the type that the plan's functions take, and data is row-major (K8).
-        unsafe { exec::run_index(&self.plan, operands) }
     }
 }
 

@@ -1,15 +1,16 @@
 //! Scatters on tensors whose types are known at run time, and their plans.
 
+use crate::call::check_layout;
 use crate::call::dynamic::{check_dtype, index_type};
 use crate::call::scatter::erased::{Request, Settings, Tensors};
 use crate::call::scatter::plan::Planned;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator};
-use crate::call::{check_fresh, check_layout};
-use crate::exec::{Check, pool_threads};
+use crate::exec::pool_threads;
 use crate::kernels::registry::Registry;
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
+use crate::tensor::output::DynOutput;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -28,33 +29,32 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
-        let index = index_type(indices.dtype())?;
-        check_dtype(data.dtype(), updates.dtype())?;
-        let plan = self.plan_dyn(registry, data.dtype(), data.shape(), index, indices.layout(), updates.layout())?;
-        plan.run(data, indices, updates)
+        let mut out = DynTensor::empty(data.dtype());
+        self.run_dyn_into(registry, data, indices, updates, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_dyn`], into a given output of any strides.
+    /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] for the output too, and [`Error::ShapeMismatch`]
-    /// after errors of shapes. On an error the output is untouched.
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after errors
+    /// of shapes. On an error a view is untouched.
     pub fn run_dyn_into(
         &self,
         registry: &Registry,
         data: &DynView<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
-        out: &mut DynViewMut<'_>,
+        out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let types = (data.dtype(), index_type(indices.dtype())?);
         check_dtype(data.dtype(), updates.dtype())?;
-        check_dtype(data.dtype(), out.dtype())?;
+        let out = out.target(data.dtype())?;
         let request = Request::erased(registry, self.settings(), types, indices.layout(), updates.layout())?;
         let (tensors, data) = (Tensors::erased(indices, updates), (data.origin(), data.layout()));
-        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
-        // layout, and being borrowed mutably it overlaps no input.
-        unsafe { request.run_into(data, tensors, (out.origin(), out.layout())) }
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { request.run(data, tensors, out) }
     }
 
     /// As [`Self::run_dyn`], in place, on a tensor of any strides.
@@ -144,41 +144,31 @@ impl DynScatterPlan {
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], also where the plan was made for an output that is not
     /// row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &DynView<'_>, indices: &DynView<'_>, updates: &DynView<'_>) -> Result<DynTensor, Error> {
-        let planned = &self.planned;
-        check_dtype(planned.request.dtype, data.dtype())?;
-        self.check_inputs(indices, updates)?;
-        planned.check_data(data.layout())?;
-        check_fresh(&planned.out)?;
-        let write = |out: *mut u8| {
-            let data = (data.origin(), data.layout());
-            // SAFETY: the tensors are of the plan's layouts and types, as just checked; the memory is fresh, row-major,
-            // long enough.
-            unsafe { planned.run_into(data, Tensors::erased(indices, updates), out, Check::OnTheWay) }
-        };
-        // SAFETY: a run that succeeds has written every element of its output with values of the data type.
-        unsafe { DynTensor::fill(planned.request.dtype, &planned.out, write) }
+        let mut out = DynTensor::empty(self.planned.request.dtype);
+        self.run_into(data, indices, updates, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into an output of the planned layout.
+    /// Runs the plan into a [`DynOutput`]: a view of the planned layout, or a tensor that is used again.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then
-    /// [`Error::IndexOutOfRange`]. On an error the output is untouched.
+    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is
+    /// not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. On an error a view is untouched.
     pub fn run_into(
         &self,
         data: &DynView<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
-        out: &mut DynViewMut<'_>,
+        out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         check_dtype(self.planned.request.dtype, data.dtype())?;
         self.check_inputs(indices, updates)?;
         self.planned.check_data(data.layout())?;
-        self.check_output(out)?;
+        let out = out.target(self.planned.request.dtype)?;
         let (data, tensors) = ((data.origin(), data.layout()), Tensors::erased(indices, updates));
-        // SAFETY: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written along
-        // its layout, and overlaps no input.
-        unsafe { self.planned.run_into(data, tensors, out.origin(), Check::First) }
+        // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run(data, tensors, out) }
     }
 
     /// Runs the plan in place, on a tensor of the planned layout.
@@ -189,7 +179,8 @@ impl DynScatterPlan {
     pub fn run_on(&self, out: &mut DynViewMut<'_>, indices: &DynView<'_>, updates: &DynView<'_>) -> Result<(), Error> {
         self.check_inputs(indices, updates)?;
         self.check_output(out)?;
-        // SAFETY: as in `run_into`; the bytes of the view are initialised, and the built-in reductions take any.
+        // SAFETY: the tensors are of the plan's layouts and types, as just checked; a mutable view may be written along
+        // its layout, and overlaps no input; its bytes are initialised, and the built-in reductions take any.
         unsafe { self.planned.run_on(Tensors::erased(indices, updates), out.origin()) }
     }
 

@@ -14,8 +14,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
-use crate::tensor::owned::Tensor;
+use crate::tensor::output::Target;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
@@ -175,53 +174,41 @@ impl<'a> Request<'a> {
         unsafe { exec::run_scatter(&plan, tensors.operands(out, self.indices), Check::First, None) }
     }
 
-    /// Runs into a given output.
+    /// Runs on a copy of data, in an output.
     ///
     /// # Errors
-    /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] after errors of shapes.
+    /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
     ///
     /// # Safety
-    /// As for [`Request::run_on`], but that the output need hold nothing; data may be read along its layout as values
-    /// of the data type, and does not overlap the output.
-    pub(super) unsafe fn run_into(
+    /// Data, indices and updates may be read along their layouts as values of the request's types. O1 for its data type;
+    /// a fixed output overlaps no input.
+    pub(super) unsafe fn run(
         &self,
         data: (*const u8, &Layout),
         tensors: Tensors,
-        out: (*mut u8, &Layout),
+        out: Target<'_>,
     ) -> Result<(), Error> {
-        let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
-        check_output(lowered.op, &data.1.shape().into(), out.1.shape())?;
-        let plan = self.plan(out.1)?;
-        let original = Original { request: &self.planned, data, out: out.1 };
-        let operands = tensors.operands(out.0, self.indices);
-        // SAFETY: as in `run_on`; data has the destination's shape, as just checked.
-        unsafe { exec::run_scatter(&plan, operands, Check::First, Some(&original)) }
-    }
-
-    /// Runs into a fresh tensor of `T`, the request's data type.
-    ///
-    /// # Errors
-    /// Those of [`Request::plan`] and of the run.
-    ///
-    /// # Safety
-    /// `T` is the request's data type; indices and updates as for [`Request::run_on`].
-    pub(super) unsafe fn run_fresh<T: Element>(
-        &self,
-        data: &View<'_, T>,
-        tensors: Tensors,
-    ) -> Result<Tensor<T>, Error> {
-        debug_assert_eq!(self.planned.dtype, T::DTYPE);
-        let layout = Layout::contiguous(data.shape())?;
-        let plan = self.plan(&layout)?;
-        let data = (data.origin().cast(), data.layout());
+        let row_major;
+        let (layout, check) = match out.layout() {
+            Some(layout) => {
+                let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
+                check_output(lowered.op, &data.1.shape().into(), layout.shape())?;
+                (layout, Check::First)
+            }
+            None => {
+                row_major = Layout::contiguous(data.1.shape())?;
+                (&row_major, Check::OnTheWay)
+            }
+        };
+        let (plan, layout) = (self.plan(layout)?, layout.clone());
         let original = Original { request: &self.planned, data, out: &layout };
-        let write = |out: *mut core::mem::MaybeUninit<T>| {
-            let operands = tensors.operands(out.cast(), self.indices);
-            // SAFETY: the caller's promise; the memory is fresh and row-major, and has the shape of data.
-            unsafe { exec::run_scatter(&plan, operands, Check::OnTheWay, Some(&original)) }
+        let run = |out| {
+            let operands = tensors.operands(out, self.indices);
+            // SAFETY: X1: the plan was made for these layouts and types; data has the destination's shape, as just
+            // checked; memory that is not fixed is fresh and row-major; the rest is the caller's promise.
+            unsafe { exec::run_scatter(&plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        let values = unsafe { memory::fill(layout.len(), write) }?;
-        Ok(Tensor::from_parts(values, layout.shape().into()))
+        unsafe { out.write(|| Ok((layout.shape().into(), layout.len())), run) }
     }
 }

@@ -13,6 +13,7 @@ use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::{Sealed, cloned};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -218,31 +219,30 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
-        let tensors = Tensors::typed(indices, updates);
-        // SAFETY: the request and the tensors are of these types and layouts.
-        unsafe { request.run_fresh(data, tensors) }
+        let mut out = Tensor::default();
+        self.run_into(data, indices, updates, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the operator into a given output of any strides. On one thread it allocates nothing but the scratch of
-    /// [`Method::Grouped`] and [`Method::Panels`] (up to six dimensions, and index tuples of up to three).
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
+    /// On one thread it allocates nothing but the scratch of [`Method::Grouped`] and [`Method::Panels`] (up to six
+    /// dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. On an error the output is
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
     /// untouched.
     pub fn run_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
         updates: &View<'_, T>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
         let tensors = Tensors::typed(indices, updates);
-        let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
-        // layout, and being borrowed mutably it overlaps no input.
-        unsafe { request.run_into((data.origin().cast(), data.layout()), tensors, (out, layout)) }
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed mutably,
+        // so that it overlaps no input.
+        unsafe { request.run((data.origin().cast(), data.layout()), tensors, out.target()) }
     }
 
     /// Runs the operator in place, on a tensor of any strides. Allocates as [`Self::run_into`] does.
@@ -271,7 +271,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
         let tensors = Tensors::typed(indices, updates);
         let (out, layout) = (out.origin().cast(), out.layout());
-        // SAFETY: as in `run_into`; the view holds values.
+        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
+        // layout, holds values, and being borrowed mutably overlaps no input.
         unsafe { request.run_on(tensors, (out, layout)) }
     }
 

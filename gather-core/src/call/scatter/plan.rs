@@ -1,14 +1,13 @@
 //! Plans of scatters with their types: what a caller holds.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use crate::call::scatter::erased::{Request, Tensors};
-use crate::call::{check_fresh, check_layout, mismatch};
+use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, Check, Original, pool_threads};
 use crate::plan::{Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
+use crate::tensor::output::{Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -54,20 +53,30 @@ impl Planned {
         unsafe { exec::run_scatter(&self.plan, tensors.operands(out, &self.indices), Check::First, None) }
     }
 
-    /// Runs the plan on a copy of data.
+    /// Checks the layout of a fixed output, and runs the plan on a copy of data in it.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Safety
-    /// The promise of [`Request::run_into`], for the planned layouts; data has the destination's shape.
-    pub(super) unsafe fn run_into(
+    /// The promise of [`Request::run`], for the planned layouts but that of the output; data has the destination's shape.
+    pub(super) unsafe fn run(
         &self,
         data: (*const u8, &Layout),
         tensors: Tensors,
-        out: *mut u8,
-        check: Check,
+        out: Target<'_>,
     ) -> Result<(), Error> {
+        check_target(&self.out, &out)?;
+        let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
         let original = Original { request: &self.request, data, out: &self.out };
-        // SAFETY: the caller's promise.
-        unsafe { exec::run_scatter(&self.plan, tensors.operands(out, &self.indices), check, Some(&original)) }
+        let run = |out| {
+            let operands = tensors.operands(out, &self.indices);
+            // SAFETY: the caller's promise; a fixed output has the planned layout, as just checked, and other memory is
+            // fresh and row-major.
+            unsafe { exec::run_scatter(&self.plan, operands, check, Some(&original)) }
+        };
+        // SAFETY: a run that succeeds has copied every element.
+        unsafe { out.write(|| Ok((self.out.shape().into(), self.out.len())), run) }
     }
 }
 
@@ -131,40 +140,31 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     /// [`Error::PlanMismatch`], also where the plan was made for an output that is not row-major,
     /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, updates: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        let (planned, tensors) = (&self.planned, Tensors::typed(indices, updates));
-        planned.check_data(data.layout())?;
-        planned.check_inputs(indices.layout(), updates.layout())?;
-        check_fresh(&planned.out)?;
-        let write = |out: *mut MaybeUninit<T>| {
-            let data = (data.origin().cast(), data.layout());
-            // SAFETY: the layouts are those of the plan, as just checked; the memory is fresh and row-major.
-            unsafe { planned.run_into(data, tensors, out.cast(), Check::OnTheWay) }
-        };
-        // SAFETY: a run that succeeds has copied every element.
-        let values = unsafe { memory::fill(planned.out.len(), write) }?;
-        Ok(Tensor::from_parts(values, planned.out.shape().into()))
+        let mut out = Tensor::default();
+        self.run_into(data, indices, updates, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into an output of the planned layout. On one thread it allocates nothing but the scratch of
-    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels) (up to six loops).
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`](crate::Method::Grouped) and
+    /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error
-    /// the output is untouched.
+    /// [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is not row-major,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. On an error a view is untouched.
     pub fn run_into(
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
         updates: &View<'_, T>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         self.planned.check_data(data.layout())?;
         self.planned.check_inputs(indices.layout(), updates.layout())?;
-        check_layout(Argument::Output, &self.planned.out, out.layout())?;
         let (data, tensors) = ((data.origin().cast(), data.layout()), Tensors::typed(indices, updates));
-        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout,
-        // and overlaps no input.
-        unsafe { self.planned.run_into(data, tensors, out.origin().cast(), Check::First) }
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked; O1 for `T`; the output is borrowed
+        // mutably, so that it overlaps no input.
+        unsafe { self.planned.run(data, tensors, out.target()) }
     }
 
     /// Runs the plan in place, on a tensor of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
@@ -175,7 +175,8 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     pub fn run_on(&self, out: &mut ViewMut<'_, T>, indices: &View<'_, I>, updates: &View<'_, T>) -> Result<(), Error> {
         self.planned.check_inputs(indices.layout(), updates.layout())?;
         check_layout(Argument::Output, &self.planned.out, out.layout())?;
-        // SAFETY: as in `run_into`; the view holds values.
+        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout,
+        // overlaps no input, and holds values.
         unsafe { self.planned.run_on(Tensors::typed(indices, updates), out.origin().cast()) }
     }
 }

@@ -4,6 +4,7 @@ use crate::call::scatter::erased::{Request, Settings, Tensors};
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
+use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -45,9 +46,31 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
+        let mut out = Tensor::default();
+        self.run_reduce_into(reducer, data, indices, updates, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_into`].
+    ///
+    /// # Panics
+    /// When the reduction does; a view then holds a mix of results and what it held before, and a tensor no elements.
+    pub fn run_reduce_into<T: Element, I: Index>(
+        &self,
+        reducer: &Reducer<T>,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        updates: &View<'_, T>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
-        // SAFETY: the request and the tensors are of these types and layouts.
-        unsafe { request.run_fresh(data, Tensors::typed(indices, updates)) }
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed mutably,
+        // so that it overlaps no input.
+        unsafe { request.run((data.origin().cast(), data.layout()), Tensors::typed(indices, updates), out.target()) }
     }
 
     /// As [`Self::run_reduce`], in place, on a tensor of any strides.

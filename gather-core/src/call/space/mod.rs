@@ -2,19 +2,17 @@
 
 pub(crate) mod plan;
 
-use core::mem::MaybeUninit;
-
-use crate::call::dynamic::check_dtype;
 use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{SpaceLowered, SpacePlan};
-use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::{DynOutput, Output, Target};
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::level::Level;
@@ -119,38 +117,22 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
     pub fn run<T: Element>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        self.plan(data.layout())?.run(data)
+        let mut out = Tensor::default();
+        self.run_into(data, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the operator into a given output of any strides. Allocates nothing but a list of what is padded, where
-    /// something is.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
+    /// Allocates nothing but a list of what is padded, where something is, and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`Self::run`], and [`Error::ShapeMismatch`] after errors of shapes. On an error the output is
+    /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
     /// untouched.
-    pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+    pub fn run_into<T: Element>(&self, data: &View<'_, T>, out: &mut impl Output<T>) -> Result<(), Error> {
         const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data.layout(), out.layout())?;
-        // SAFETY: X1: the plan was made for these layouts; a mutable view may be written along its layout.
-        unsafe { exec::run_space(&plan, data.origin().cast(), out.origin().cast()) };
-        Ok(())
-    }
-
-    /// Runs the operator into memory that holds no values yet. On success every element of the output is initialised.
-    /// Allocates what [`Self::run_into`] does.
-    ///
-    /// # Errors
-    /// As for [`Self::run_into`].
-    pub fn run_uninit<T: Element>(
-        &self,
-        data: &View<'_, T>,
-        out: &mut ViewMut<'_, MaybeUninit<T>>,
-    ) -> Result<(), Error> {
-        const { IsElement::<T>::CHECK };
-        let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data.layout(), out.layout())?;
-        // SAFETY: X1: the plan was made for these layouts; a mutable view may be written along its layout.
-        unsafe { exec::run_space(&plan, data.origin().cast(), out.origin().cast()) };
-        Ok(())
+        let out = out.target();
+        // SAFETY: the view is one of `T`; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.run_target(Kernels::space(), T::DTYPE, (data.origin().cast(), data.layout()), out) }
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any data of this layout, into row-major
@@ -179,22 +161,21 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::run`].
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        self.plan_dyn(registry, data.dtype(), data.layout())?.run(data)
+        let mut out = DynTensor::empty(data.dtype());
+        self.run_dyn_into(registry, data, &mut out)?;
+        Ok(out)
     }
 
-    /// As [`Self::run_dyn`], into a given output of any strides.
+    /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after errors
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after errors
     /// of shapes. On an error the output is untouched.
-    pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
-        check_dtype(data.dtype(), out.dtype())?;
+    pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
+        let out = out.target(data.dtype())?;
         let kernels = self.dyn_kernels(registry, data.dtype())?;
-        let plan = self.space_plan_into(kernels, data.dtype(), data.layout(), out.layout())?;
-        // SAFETY: X1: the plan was made for these layouts and this element size; a mutable view may be written along
-        // its layout.
-        unsafe { exec::run_space(&plan, data.origin(), out.origin()) };
-        Ok(())
+        // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.run_target(kernels, data.dtype(), (data.origin(), data.layout()), out) }
     }
 
     /// As [`Self::plan`], for a type that is known at run time, with the kernels of a registry.
@@ -209,6 +190,26 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {
         let op = self.attributes.op();
         registry.space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
+    }
+
+    /// Runs into an output.
+    ///
+    /// # Safety
+    /// Data may be read along its layout as elements of the data type. O1 for the data type; a fixed output does not
+    /// overlap data.
+    unsafe fn run_target(
+        &self,
+        kernels: Kernels,
+        dtype: DType,
+        (data, layout): (*const u8, &Layout),
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let plan = match out.layout() {
+            Some(out) => self.space_plan_into(kernels, dtype, layout, out)?,
+            None => self.space_plan(kernels, dtype, layout)?.0,
+        };
+        // SAFETY: X1: the plan was made for these layouts and this element size.
+        unsafe { run(&plan, data, out) }
     }
 
     fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
@@ -227,6 +228,23 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     pub(crate) fn clone_elements<T: Clone>(&self, data: &View<'_, T>, fill: Option<&T>) -> Result<Tensor<T>, Error> {
         cloned::space(&self.attributes.lower(data.layout().shape())?, self.options, data, fill)
     }
+}
+
+/// Runs a plan into an output.
+///
+/// # Safety
+/// X1 for data and a fixed output; O1 for elements of the planned size, and for an output that is not fixed the plan's
+/// is row-major.
+#[inline(always)]
+unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> Result<(), Error> {
+    let fresh = || Ok((plan.output().clone(), Shape::checked_len(plan.output())?));
+    let run = |out| {
+        // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
+        unsafe { exec::run_space(plan, data, out) };
+        Ok(())
+    };
+    // SAFETY: a run initialises every element of its output (X3).
+    unsafe { out.write(fresh, run) }
 }
 
 impl<A: Permutes> SpaceOperator<A> {

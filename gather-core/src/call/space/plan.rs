@@ -1,17 +1,17 @@
 //! Plans of the operators that rearrange space: what a caller holds.
 
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 
 use crate::call::dynamic::check_dtype;
-use crate::call::{check_fresh, check_layout, mismatch};
+use crate::call::space::run;
+use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
-use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
+use crate::tensor::output::{DynOutput, Output};
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
+use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::op::Argument;
@@ -77,41 +77,25 @@ impl<T: Element> RearrangePlan<T> {
     /// [`Error::PlanMismatch`], also where the plan was made for an output that is not row-major, then
     /// [`Error::AllocationFailed`].
     pub fn run(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        check_fresh(&self.out)?;
-        let run = |out: *mut MaybeUninit<T>| {
-            // SAFETY: X1: the layout is that of the plan; the memory is fresh, row-major and long enough.
-            unsafe { exec::run_space(&self.plan, data.origin().cast(), out.cast()) };
-            Ok(())
-        };
-        // SAFETY: a run initialises every element of its output (X3).
-        let values = unsafe { memory::fill(self.out.len(), run) }?;
-        Ok(Tensor::from_parts(values, self.plan.output().clone()))
+        let mut out = Tensor::default();
+        self.run_into(data, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into an output of the planned layout. Allocates nothing.
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
+    /// again. Allocates nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`]; the output is untouched then.
+    /// [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is not row-major, then
+    /// [`Error::AllocationFailed`]. A view is untouched then.
     #[inline]
-    pub fn run_into(&self, data: &View<'_, T>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+    pub fn run_into(&self, data: &View<'_, T>, out: &mut impl Output<T>) -> Result<(), Error> {
         check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
-        // SAFETY: X1: the layouts are those of the plan; a mutable view may be written along its layout.
-        unsafe { exec::run_space(&self.plan, data.origin().cast(), out.origin().cast()) };
-        Ok(())
-    }
-
-    /// Runs the plan into memory that holds no values yet. On success every element is initialised. Allocates nothing.
-    ///
-    /// # Errors
-    /// As for [`RearrangePlan::run_into`].
-    pub fn run_uninit(&self, data: &View<'_, T>, out: &mut ViewMut<'_, MaybeUninit<T>>) -> Result<(), Error> {
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
-        // SAFETY: as in `run_into`.
-        unsafe { exec::run_space(&self.plan, data.origin().cast(), out.origin().cast()) };
-        Ok(())
+        let out = out.target();
+        check_target(&self.out, &out)?;
+        // SAFETY: X1: the layouts are those of the plan, as just checked; O1 for `T`; the output is borrowed mutably, so
+        // that it overlaps no input.
+        unsafe { run(&self.plan, data.origin().cast(), out) }
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts.
@@ -169,28 +153,23 @@ impl DynRearrangePlan {
     /// # Errors
     /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], then [`Error::AllocationFailed`].
     pub fn run(&self, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        check_dtype(self.dtype, data.dtype())?;
-        check_layout(Argument::Data, &self.data, data.layout())?;
-        let write = |out: *mut u8| {
-            // SAFETY: X1: the tensor is of the plan's layout and type; the memory is fresh, row-major and long enough.
-            unsafe { exec::run_space(&self.plan, data.origin(), out) };
-            Ok(())
-        };
-        // SAFETY: a run initialises every element of its output (X3) with values of the data type.
-        unsafe { DynTensor::fill(self.dtype, &self.out, write) }
+        let mut out = DynTensor::empty(self.dtype);
+        self.run_into(data, &mut out)?;
+        Ok(out)
     }
 
-    /// Runs the plan into a given row-major output.
+    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], then [`Error::PlanMismatch`]; the output is untouched then.
-    pub fn run_into(&self, data: &DynView<'_>, out: &mut DynViewMut<'_>) -> Result<(), Error> {
+    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], then [`Error::AllocationFailed`] for a tensor. A view is
+    /// untouched then.
+    pub fn run_into(&self, data: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         check_dtype(self.dtype, data.dtype())?;
-        check_dtype(self.dtype, out.dtype())?;
+        let out = out.target(self.dtype)?;
         check_layout(Argument::Data, &self.data, data.layout())?;
-        check_layout(Argument::Output, &self.out, out.layout())?;
-        // SAFETY: X1: the tensors are of the plan's layouts and type; a mutable view may be written along its layout.
-        unsafe { exec::run_space(&self.plan, data.origin(), out.origin()) };
-        Ok(())
+        check_target(&self.out, &out)?;
+        // SAFETY: X1: the tensors are of the plan's layouts and type, as just checked; O1 for the data type; the output
+        // is borrowed mutably, so that it overlaps no input.
+        unsafe { run(&self.plan, data.origin(), out) }
     }
 }

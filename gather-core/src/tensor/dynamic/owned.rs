@@ -1,23 +1,25 @@
 //! Owned tensors whose data type is known at run time.
 
-use alloc::alloc::{alloc, dealloc};
+use alloc::alloc::{alloc, dealloc, realloc};
 use alloc::vec::Vec;
 use core::alloc::Layout as Memory;
 use core::fmt;
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use crate::tensor::dynamic::{DynView, DynViewMut};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Resize;
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages;
-use crate::types::element::{DType, Element};
+use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
 /// An owned row-major tensor whose data type is known at run time.
 pub struct DynTensor {
-    /// V4: allocated for `layout.len()` elements of the data type, of its alignment, and holds as many values of it.
+    /// V4: has the alignment of the data type, and begins with `layout.len()` values of it.
     memory: Allocation,
-    /// Row-major.
+    /// Row-major. Its elements have at most `isize::MAX` bytes.
     layout: Layout,
     dtype: DType,
 }
@@ -29,24 +31,42 @@ impl fmt::Debug for DynTensor {
 }
 
 impl DynTensor {
-    /// A tensor of a row-major layout whose memory `write` initialises.
+    /// A tensor of shape `[0]`, without memory.
+    #[must_use]
+    pub fn empty(dtype: DType) -> Self {
+        DynTensor { memory: Allocation::empty(dtype.align()), layout: no_elements(), dtype }
+    }
+
+    /// A tensor of zeros, in the sense of [`Element::ZERO`]: a derived type's own zero may have any bytes.
     ///
     /// # Errors
-    /// [`Error::TooManyBytes`], [`Error::AllocationFailed`], then those of `write`.
+    /// [`Error::TooManyElements`], [`Error::TooManyBytes`], then [`Error::AllocationFailed`].
+    pub fn zeros<T: Element>(shape: &[usize]) -> Result<Self, Error> {
+        Shape::checked_bytes(shape, size_of::<T>())?;
+        Ok(Tensor::filled(shape, T::ZERO)?.into())
+    }
+
+    /// A copy of bytes: row-major elements in the machine's byte order.
     ///
-    /// # Safety
-    /// The layout is one that [`Layout::contiguous`] made. `write` returns `Ok` only when the memory holds
-    /// `layout.len()` values of the data type.
-    pub(crate) unsafe fn fill(
-        dtype: DType,
-        layout: &Layout,
-        write: impl FnOnce(*mut u8) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
-        debug_assert!(layout.is_contiguous());
-        let bytes = Shape::checked_bytes(layout.shape(), dtype.size())?;
-        let memory = Allocation::new(bytes, dtype.align())?;
-        write(memory.start.as_ptr())?;
-        Ok(DynTensor { memory, layout: layout.clone(), dtype })
+    /// # Errors
+    /// As for [`DynView::from_bytes`], then [`Error::AllocationFailed`].
+    pub fn from_bytes(dtype: DType, bytes: &[u8], shape: &[usize]) -> Result<Self, Error> {
+        let layout = DynView::from_bytes(dtype, bytes, shape)?.layout().clone();
+        let memory = Allocation::new(bytes.len(), dtype.align())?;
+        // SAFETY: the memory has as many bytes, and was just allocated. The view has checked that the bytes are values.
+        unsafe { memory.start.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(DynTensor { memory, layout, dtype })
+    }
+
+    /// Makes it a tensor of another data type, without elements. A tensor of this data type is left as it is.
+    pub(crate) fn retype(&mut self, dtype: DType) {
+        if self.dtype == dtype {
+            return;
+        }
+        if self.dtype.align() != dtype.align() {
+            self.memory = Allocation::empty(dtype.align());
+        }
+        (self.layout, self.dtype) = (no_elements(), dtype);
     }
 
     /// The data type.
@@ -64,8 +84,9 @@ impl DynTensor {
     /// The elements in row-major order, as bytes in the machine's byte order.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
+        let bytes = self.layout.len() * self.dtype.size();
         // SAFETY: by V4 the memory holds as many initialised bytes: elements have no padding.
-        unsafe { core::slice::from_raw_parts(self.memory.start.as_ptr(), self.memory.bytes()) }
+        unsafe { core::slice::from_raw_parts(self.memory.start.as_ptr(), bytes) }
     }
 
     /// A view of the whole tensor.
@@ -91,12 +112,47 @@ impl DynTensor {
             return Err(Error::DTypeMismatch { expected: T::DTYPE, got: self.dtype });
         }
         let len = self.layout.len();
-        let start = self.memory.into_raw().cast::<T>();
-        // SAFETY: by V4 the memory came from the global allocator for `len` elements of the size and alignment of `T`
-        // (or is dangling for none), and holds as many values of it; `into_raw` has given up its ownership.
-        let values = unsafe { Vec::from_raw_parts(start.as_ptr(), len, len) };
+        let memory = self.memory.of_whole(size_of::<T>())?;
+        let capacity = memory.bytes() / size_of::<T>();
+        let start = memory.into_raw().cast::<T>();
+        // SAFETY: by V4 the memory came from the global allocator for `capacity` elements of the size and alignment of
+        // `T` (or is dangling for none), and begins with `len` values of it; `into_raw` has given up its ownership.
+        let values = unsafe { Vec::from_raw_parts(start.as_ptr(), len, capacity) };
         Tensor::new(values, self.layout.shape())
     }
+}
+
+/// Forgets the type of a tensor, without a copy.
+impl<T: Element> From<Tensor<T>> for DynTensor {
+    fn from(tensor: Tensor<T>) -> Self {
+        const { IsElement::<T>::CHECK };
+        let layout = Layout::contiguous(tensor.shape()).expect("a tensor has a shape that can be laid out");
+        DynTensor { memory: Allocation::of_vec(tensor.into_vec()), layout, dtype: T::DTYPE }
+    }
+}
+
+impl Resize for DynTensor {
+    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
+        self.layout = no_elements();
+        let (size, align) = (self.dtype.size(), self.dtype.align());
+        let bytes = len.saturating_mul(size);
+        if self.memory.bytes() < bytes {
+            // Freed first, so that both need not fit in memory.
+            self.memory = Allocation::empty(align);
+            self.memory = Allocation::new(bytes, align)?;
+        }
+        Ok(self.memory.start.as_ptr())
+    }
+
+    unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
+        debug_assert!(len * self.dtype.size() <= self.memory.bytes());
+        self.layout = Layout::contiguous(&shape).expect("the shape of a result can be laid out");
+    }
+}
+
+/// The layout of shape `[0]`.
+fn no_elements() -> Layout {
+    Layout::contiguous(&[0]).expect("an empty dimension can be laid out")
 }
 
 /// Memory from the global allocator; dangling for 0 bytes.
@@ -111,15 +167,55 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    fn new(bytes: usize, align: usize) -> Result<Self, Error> {
-        let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::AllocationFailed { bytes })?;
+    /// No memory, at a dangling address.
+    fn empty(align: usize) -> Self {
+        let memory = Memory::from_size_align(0, align).expect("an alignment of a type");
+        Allocation { start: NonNull::without_provenance(align.try_into().expect("an alignment is not 0")), memory }
+    }
+
+    /// The memory of a vector.
+    fn of_vec<T>(values: Vec<T>) -> Self {
+        let mut values = ManuallyDrop::new(values);
+        let memory = Memory::array::<T>(values.capacity()).expect("a vector's memory has a layout");
+        let start = NonNull::new(values.as_mut_ptr().cast()).expect("a vector's address is not null");
+        Allocation { start, memory }
+    }
+
+    /// The same memory, of a whole number of elements of `size` bytes: where it has some bytes more, these are given
+    /// back.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    fn of_whole(self, size: usize) -> Result<Self, Error> {
+        let bytes = self.bytes() / size * size;
+        if bytes == self.bytes() {
+            return Ok(self);
+        }
+        let memory = Memory::from_size_align(bytes, self.memory.align()).expect("no more bytes than before");
+        let old = ManuallyDrop::new(self);
         let start = if bytes == 0 {
-            NonNull::new(core::ptr::without_provenance_mut(align))
+            // SAFETY: allocated with this layout, whose size is not 0, and owned.
+            unsafe { dealloc(old.start.as_ptr(), old.memory) };
+            Allocation::empty(memory.align()).start
         } else {
-            // SAFETY: the layout has a size other than 0.
-            NonNull::new(unsafe { alloc(memory) })
+            // SAFETY: allocated with this layout, and owned; the new size is not 0 and smaller.
+            let start = unsafe { realloc(old.start.as_ptr(), old.memory, bytes) };
+            let Some(start) = NonNull::new(start) else {
+                drop(ManuallyDrop::into_inner(old));
+                return Err(Error::AllocationFailed { bytes });
+            };
+            start
         };
-        let start = start.ok_or(Error::AllocationFailed { bytes })?;
+        Ok(Allocation { start, memory })
+    }
+
+    fn new(bytes: usize, align: usize) -> Result<Self, Error> {
+        if bytes == 0 {
+            return Ok(Self::empty(align));
+        }
+        let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::AllocationFailed { bytes })?;
+        // SAFETY: the layout has a size other than 0.
+        let start = NonNull::new(unsafe { alloc(memory) }).ok_or(Error::AllocationFailed { bytes })?;
         pages::advise(start.as_ptr(), bytes);
         Ok(Allocation { start, memory })
     }
@@ -129,7 +225,7 @@ impl Allocation {
     }
 
     fn into_raw(self) -> NonNull<u8> {
-        core::mem::ManuallyDrop::new(self).start
+        ManuallyDrop::new(self).start
     }
 }
 

@@ -158,7 +158,7 @@ fn doors<T: Element, U: Reducible<Value: Value>, P: Params>(
     same(ran.map(|()| in_order.collect()), "strided");
 
     let mut fresh = vec![MaybeUninit::new(U::ZERO); shape.iter().product()];
-    let ran = op.run_map_uninit(map, data, bags, given, &mut ViewMut::new(&mut fresh, &shape).unwrap());
+    let ran = op.run_map_into(map, data, bags, given, &mut ViewMut::new(&mut fresh, &shape).unwrap());
     let written = View::new(&fresh, &shape).unwrap();
     let values = |_| oracle::coords(&shape).map(|at| known(written.get(&at).unwrap())).collect();
     same(ran.map(values), "uninit");

@@ -1,0 +1,287 @@
+//! Outputs: where calls write their results.
+//!
+//! A view has a shape, which must be that of the result. A tensor takes the shape of the result, and keeps its memory
+//! where that is large enough. Behind the doors both are a [`Target`], which knows no type.
+
+use core::mem::MaybeUninit;
+
+use crate::tensor::dynamic::{DynTensor, DynViewMut};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::ViewMut;
+use crate::types::element::DType;
+use crate::types::error::Error;
+
+/// An output that calls write elements `T` to. Sealed; there are three:
+///
+/// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must be that of the result.
+/// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. When a call succeeds, it has initialised
+///   every element. After an error, or a panic of a map or reduction, nothing may be assumed of them.
+/// - [`Tensor<T>`]: a tensor that is used again. It takes the shape of the result, as a `Vec` does in `clone_from`, and
+///   allocates only where its memory is too small. After an error it is unchanged, or has no elements.
+///
+/// ```
+/// use gather_core::{Gather, Tensor, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [0.0f32, 0.5, 1.0, 1.5, 2.0, 2.5];
+///     let table = View::new(&table, &[3, 2])?;
+///     let mut rows = Tensor::default();
+///     for ids in [&[2u32, 0][..], &[1]] {
+///         // The second call allocates nothing.
+///         Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut rows)?;
+///     }
+///     assert_eq!((rows.shape(), rows.as_slice()), (&[1, 2][..], &[1.0, 1.5][..]));
+///     Ok(())
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "results of `{T}` cannot be written to `{Self}`",
+    label = "not an output for elements of `{T}`",
+    note = "outputs are `ViewMut<T>`, `ViewMut<MaybeUninit<T>>` and `Tensor<T>`; for a slice, make a view by \
+            `ViewMut::new(slice, shape)`"
+)]
+pub trait Output<T>: Sealed<T> {}
+
+/// An output of calls whose types are known at run time. Sealed; there are two:
+///
+/// - [`DynViewMut`]: a tensor of any strides. Its data type and its shape must be those of the result.
+/// - [`DynTensor`]: a tensor that is used again. It takes the data type and the shape of the result, and allocates only
+///   where its memory is too small or of another alignment. After an error it is unchanged, or has no elements.
+#[diagnostic::on_unimplemented(
+    message = "results whose type is known at run time cannot be written to `{Self}`",
+    label = "neither a `DynViewMut` nor a `DynTensor`",
+    note = "a `ViewMut` becomes a `DynViewMut` by `DynViewMut::from(&mut view)`"
+)]
+pub trait DynOutput: DynSealed {}
+
+/// What calls whose types are known at run time know of an output.
+///
+/// # Safety
+/// O1 of [`Sealed`] for elements of the data type.
+pub unsafe trait DynSealed {
+    /// The output for elements of a data type.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error>;
+}
+
+/// What calls know of an output.
+///
+/// # Safety
+/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, for as long as the output is borrowed,
+/// and no two coordinates share an element. A [`Target::Resized`] is a tensor of elements `T`.
+pub unsafe trait Sealed<T> {
+    /// The output without its type.
+    fn target(&mut self) -> Target<'_>;
+}
+
+/// An output without its type.
+pub enum Target<'a> {
+    /// Memory of a layout that is there.
+    Fixed(*mut u8, &'a Layout),
+    /// A tensor that takes the shape of the result.
+    Resized(&'a mut dyn Resize),
+}
+
+/// A tensor that takes the shape of a result.
+pub trait Resize {
+    /// Takes all elements away, and gives aligned memory for `len` others. It is valid until the next call of the
+    /// tensor.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`]; the tensor has no elements then.
+    fn clear(&mut self, len: usize) -> Result<*mut u8, Error>;
+
+    /// Takes the elements in the memory that [`Resize::clear`] gave.
+    ///
+    /// # Safety
+    /// [`Resize::clear`] was called last, for `len` elements, which all have been initialised. The shape has as many.
+    unsafe fn assume_init(&mut self, shape: Shape, len: usize);
+}
+
+impl Target<'_> {
+    /// Calls `write` for the memory of a fixed output, which has been checked, or for that of a row-major result of the
+    /// shape and length that `fresh` says.
+    ///
+    /// # Errors
+    /// For a fixed output those of `write`, else those of `fresh`, [`Error::AllocationFailed`], then those of `write`.
+    ///
+    /// # Safety
+    /// What `fresh` returns has as many elements as it says. `write` returns `Ok` only when it has initialised all.
+    #[inline(always)]
+    pub(crate) unsafe fn write(
+        self,
+        fresh: impl FnOnce() -> Result<(Shape, usize), Error>,
+        write: impl FnOnce(*mut u8) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Target::Fixed(out, _) => write(out),
+            Target::Resized(out) => {
+                let (shape, len) = fresh()?;
+                // SAFETY: the caller's promise.
+                unsafe { out.fill(shape, len, write) }
+            }
+        }
+    }
+
+    /// The layout of a fixed output.
+    #[inline(always)]
+    pub(crate) fn layout(&self) -> Option<&Layout> {
+        match self {
+            Target::Fixed(_, layout) => Some(layout),
+            Target::Resized(_) => None,
+        }
+    }
+}
+
+impl dyn Resize + '_ {
+    /// Makes the tensor a row-major result of `len` elements, which `write` initialises.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`], then those of `write`; the tensor has no elements then.
+    ///
+    /// # Safety
+    /// The shape has `len` elements. `write` returns `Ok` only when it has initialised all of them.
+    pub(crate) unsafe fn fill(
+        &mut self,
+        shape: Shape,
+        len: usize,
+        write: impl FnOnce(*mut u8) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        debug_assert_eq!(Shape::checked_len(&shape).ok(), Some(len));
+        write(self.clear(len)?)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.assume_init(shape, len) };
+        Ok(())
+    }
+}
+
+// SAFETY: O1: a mutable view may be written along its layout (V1), and no two coordinates share an element (V2).
+unsafe impl<T> Sealed<T> for ViewMut<'_, T> {
+    #[inline(always)]
+    fn target(&mut self) -> Target<'_> {
+        Target::Fixed(self.origin().cast(), self.layout())
+    }
+}
+
+impl<T> Output<T> for ViewMut<'_, T> {}
+
+// SAFETY: O1: as above; a place for a `T` may be written as one.
+unsafe impl<T> Sealed<T> for ViewMut<'_, MaybeUninit<T>> {
+    #[inline(always)]
+    fn target(&mut self) -> Target<'_> {
+        Target::Fixed(self.origin().cast(), self.layout())
+    }
+}
+
+impl<T> Output<T> for ViewMut<'_, MaybeUninit<T>> {}
+
+// SAFETY: O1: the tensor has elements `T`.
+unsafe impl<T: Copy> Sealed<T> for Tensor<T> {
+    #[inline(always)]
+    fn target(&mut self) -> Target<'_> {
+        Target::Resized(self)
+    }
+}
+
+impl<T: Copy> Output<T> for Tensor<T> {}
+
+// SAFETY: O1: a mutable view may be written along its layout (V1) as elements of its data type, and no two coordinates
+// share an element (V2).
+unsafe impl DynSealed for DynViewMut<'_> {
+    #[inline]
+    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+        if self.dtype() != dtype {
+            return Err(Error::DTypeMismatch { expected: dtype, got: self.dtype() });
+        }
+        Ok(Target::Fixed(self.origin(), self.layout()))
+    }
+}
+
+impl DynOutput for DynViewMut<'_> {}
+
+// SAFETY: O1: the tensor has elements of the data type.
+unsafe impl DynSealed for DynTensor {
+    #[inline]
+    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+        self.retype(dtype);
+        Ok(Target::Resized(self))
+    }
+}
+
+impl DynOutput for DynTensor {}
+
+impl<T: Copy> Resize for Tensor<T> {
+    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
+        let mut values = core::mem::take(self).into_vec();
+        values.clear();
+        if values.capacity() < len {
+            // Freed first, so that both need not fit in memory.
+            drop(values);
+            values = memory::reserve(len)?;
+        }
+        let start = values.as_mut_ptr().cast();
+        *self = Tensor::from_parts(values, [0].into());
+        Ok(start)
+    }
+
+    unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
+        let mut values = core::mem::take(self).into_vec();
+        debug_assert!(len <= values.capacity());
+        // SAFETY: the caller's promise: there is memory for as many elements, and all have been initialised.
+        unsafe { values.set_len(len) };
+        *self = Tensor::from_parts(values, shape);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a tensor of `len` elements of a value.
+    fn filled(tensor: &mut Tensor<u16>, len: usize, value: u16) -> Result<(), Error> {
+        let Target::Resized(tensor) = tensor.target() else { unreachable!("a tensor takes any shape") };
+        let write = |out: *mut u8| {
+            for at in 0..len {
+                // SAFETY: there is memory for `len` elements.
+                unsafe { out.cast::<u16>().wrapping_add(at).write(value) };
+            }
+            Ok(())
+        };
+        // SAFETY: the shape has `len` elements, which are written.
+        unsafe { tensor.fill([len].into(), len, write) }
+    }
+
+    #[test]
+    fn tensors_keep_their_memory_where_it_is_large_enough() {
+        let mut tensor = Tensor::default();
+        filled(&mut tensor, 100, 1).unwrap();
+        let memory = tensor.as_slice().as_ptr();
+        for len in [100, 7, 0, 50] {
+            filled(&mut tensor, len, len as u16).unwrap();
+            assert_eq!((tensor.shape(), tensor.as_slice()), (&[len][..], &vec![len as u16; len][..]));
+            assert_eq!(tensor.as_slice().as_ptr(), memory);
+        }
+        filled(&mut tensor, 1000, 9).unwrap();
+        assert_eq!((tensor.shape(), tensor.as_slice()), (&[1000][..], &[9; 1000][..]));
+        assert_eq!(tensor.into_vec().len(), 1000);
+    }
+
+    #[test]
+    fn after_an_error_a_tensor_has_no_elements() {
+        let mut tensor = Tensor::new(vec![1u16, 2, 3], &[3]).unwrap();
+        let refused = filled(&mut tensor, usize::MAX / 4, 0);
+        assert!(matches!(refused, Err(Error::AllocationFailed { .. })));
+        assert_eq!((tensor.shape(), tensor.len()), (&[0][..], 0));
+
+        filled(&mut tensor, 3, 4).unwrap();
+        let Target::Resized(face) = tensor.target() else { unreachable!("a tensor takes any shape") };
+        // SAFETY: nothing is said to be initialised.
+        let refused = unsafe { face.fill([3].into(), 3, |_| Err(Error::NoOffsets)) };
+        assert!(matches!(refused, Err(Error::NoOffsets)));
+        assert_eq!((tensor.shape(), tensor.len()), (&[0][..], 0));
+    }
+}

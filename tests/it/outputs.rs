@@ -1,0 +1,313 @@
+//! Outputs that are used again: every operator and plan writes the same to a tensor that held something else, and to
+//! uninitialised memory. A tensor keeps its memory where that is large enough.
+
+use std::mem::MaybeUninit;
+
+use gather_core::{
+    Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, Element, EmbeddingBag, Error, Gather,
+    GatherElements, GatherNd, IndexType, Layout, Output, Param, Reduction, Registry, ScatterElements, ScatterNd,
+    SpaceToBatch, Tensor, View, ViewMut, maps,
+};
+
+gather_core::reduce_kernels! {
+    static LARGER = |kept: f32, new: f32| -> f32 { if new > kept { new } else { kept } };
+}
+
+/// Values that no operator here makes.
+const OLD: f32 = -77.25;
+
+/// Checks that what `run` makes is what `run_into` writes to each kind of output.
+fn agrees<T: Element + PartialEq + std::fmt::Debug>(
+    door: &str,
+    old: T,
+    run: impl Fn() -> Result<Tensor<T>, Error>,
+    into: &dyn Fn(Any<'_, T>) -> Result<(), Error>,
+) {
+    let expected = run().unwrap();
+    let (shape, len) = (expected.shape(), expected.len());
+    // More memory than the result needs, as much, less, and none.
+    for (before, kept) in [(len + 5, true), (len, true), (len / 2, false), (0, false)] {
+        let mut tensor = Tensor::filled(&[before], old).unwrap();
+        let memory = tensor.as_slice().as_ptr();
+        into(Any::Tensor(&mut tensor)).unwrap();
+        assert_eq!((tensor.shape(), tensor.as_slice()), (shape, expected.as_slice()), "{door}, {before} elements");
+        // Without enough memory, the allocator may give the same address again.
+        assert!(!kept || tensor.as_slice().as_ptr() == memory, "{door}, {before} elements");
+        into(Any::Tensor(&mut tensor)).unwrap();
+        assert_eq!(tensor, expected, "{door}, again");
+    }
+    let mut fresh = vec![MaybeUninit::<T>::uninit(); len];
+    into(Any::Fresh(&mut ViewMut::new(&mut fresh, shape).unwrap())).unwrap();
+    // SAFETY: the call has succeeded, and has initialised every element.
+    let fresh: Vec<T> = fresh.into_iter().map(|value| unsafe { value.assume_init() }).collect();
+    assert_eq!(fresh, expected.as_slice(), "{door}, uninitialised");
+    let mut given = vec![old; len];
+    into(Any::View(&mut ViewMut::new(&mut given, shape).unwrap())).unwrap();
+    assert_eq!(given, expected.as_slice(), "{door}, a view");
+}
+
+/// Any output.
+enum Any<'a, T> {
+    Tensor(&'a mut Tensor<T>),
+    Fresh(&'a mut ViewMut<'a, MaybeUninit<T>>),
+    View(&'a mut ViewMut<'a, T>),
+}
+
+/// Calls with any output.
+macro_rules! into {
+    (|$out:ident| $call:expr) => {
+        &|any| match any {
+            Any::Tensor($out) => $call,
+            Any::Fresh($out) => $call,
+            Any::View($out) => $call,
+        }
+    };
+}
+
+fn numbers(n: usize) -> Vec<f32> {
+    (0..n).map(|at| at as f32 * 0.5 - 3.0).collect()
+}
+
+#[test]
+fn gathers_and_their_plans() {
+    let (table, ids) = (numbers(24), [2u32, 0, 5, 5, 1]);
+    let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[5]).unwrap());
+    let gather = Gather::new(0);
+    agrees("Gather", OLD, || gather.run(&data, &indices), into!(|out| gather.run_into(&data, &indices, out)));
+    let plan = gather.plan(data.layout(), indices.layout()).unwrap();
+    agrees("Plan", OLD, || plan.run(&data, &indices), into!(|out| plan.run_into(&data, &indices, out)));
+    for n in [0, 1, 3, 5] {
+        let plan = gather.plan_any_count(data.layout(), indices.layout()).unwrap();
+        let some = View::new(&ids[..n], &[n]).unwrap();
+        if n > 0 {
+            agrees("any count", OLD, || plan.run(&data, &some), into!(|out| plan.run_into(&data, &some, out)));
+        }
+        assert_eq!(plan.run(&data, &some).unwrap().shape(), [n, 4]);
+    }
+
+    let wide: Vec<u32> = (0..24).map(|at| at % 6).collect();
+    let wide = View::new(&wide, &[6, 4]).unwrap();
+    let elements = GatherElements::new(0);
+    agrees("GatherElements", OLD, || elements.run(&data, &wide), into!(|out| elements.run_into(&data, &wide, out)));
+    let tuples = View::new(&[5i64, -1, 0, 2], &[2, 2]).unwrap();
+    let nd = GatherNd::new();
+    agrees("GatherNd", OLD, || nd.run(&data, &tuples), into!(|out| nd.run_into(&data, &tuples, out)));
+
+    let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
+    let codes = View::new(&codes, &[6, 4]).unwrap();
+    let (map, scales) = (&maps::DEQUANTIZE_U8, numbers(6));
+    let params = (Param::PerRow(&scales[..]), Param::Value(128));
+    let run = || gather.run_map(map, &codes, &indices, params);
+    agrees("run_map", OLD, run, into!(|out| gather.run_map_into(map, &codes, &indices, params, out)));
+    let plan = gather.plan_map(map, codes.layout(), indices.layout()).unwrap();
+    let run = || plan.run(&codes, &indices, params);
+    agrees("MapPlan", OLD, run, into!(|out| plan.run_into(&codes, &indices, params, out)));
+
+    let blocks: Vec<u8> = (0..48).map(|at| at * 5).collect();
+    let (blocks, scales) = (View::new(&blocks, &[6, 8]).unwrap(), numbers(6));
+    let scales = View::new(&scales, &[6, 1]).unwrap();
+    let quantized = Gather::block_quantized(0, Codes::Bits4, 16);
+    let run = || quantized.run(&blocks, &indices, &scales, None);
+    agrees("BlockQuantized", OLD, run, into!(|out| quantized.run_into(&blocks, &indices, &scales, None, out)));
+}
+
+#[test]
+fn scatters_and_their_plans() {
+    let (table, ids, new) = (numbers(24), [2u32, 0, 5, 5, 1], numbers(20));
+    let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[5, 1]).unwrap());
+    let updates = View::new(&new, &[5, 4]).unwrap();
+    for reduction in [Reduction::None, Reduction::Add, Reduction::Mean] {
+        let nd = ScatterNd::new().reduction(reduction);
+        let run = || nd.run(&data, &indices, &updates);
+        agrees("ScatterNd", OLD, run, into!(|out| nd.run_into(&data, &indices, &updates, out)));
+        let plan = nd.plan(data.shape(), indices.layout(), updates.layout()).unwrap();
+        let run = || plan.run(&data, &indices, &updates);
+        agrees("ScatterPlan", OLD, run, into!(|out| plan.run_into(&data, &indices, &updates, out)));
+    }
+    let nd = ScatterNd::new();
+    let run = || nd.run_reduce(&LARGER, &data, &indices, &updates);
+    agrees("run_reduce", OLD, run, into!(|out| nd.run_reduce_into(&LARGER, &data, &indices, &updates, out)));
+
+    let wide: Vec<u8> = (0..24).map(|at| at % 6).collect();
+    let wide = View::new(&wide, &[6, 4]).unwrap();
+    let elements = ScatterElements::new(0).reduction(Reduction::Max);
+    let run = || elements.run(&data, &wide, &data);
+    agrees("ScatterElements", OLD, run, into!(|out| elements.run_into(&data, &wide, &data, out)));
+}
+
+#[test]
+fn bags_and_spaces_and_their_plans() {
+    let (table, ids, lens) = (numbers(24), [2u32, 0, 5, 5, 1], [0u32, 2, 2]);
+    let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[5]).unwrap());
+    let offsets = View::new(&lens, &[3]).unwrap();
+    let bags = Bags::new(&indices, &offsets);
+    let sum = EmbeddingBag::new(Reduction::Add);
+    agrees("EmbeddingBag", OLD, || sum.run(&data, &bags), into!(|out| sum.run_into(&data, &bags, out)));
+    let plan = sum.plan(data.layout(), &bags).unwrap();
+    let run = || plan.run(&data, &indices, None);
+    agrees("BagPlan", OLD, run, into!(|out| plan.run_into(&data, &indices, None, out)));
+    let run = || sum.run_reduce(&LARGER, &data, &bags);
+    agrees("run_reduce of bags", OLD, run, into!(|out| sum.run_reduce_into(&LARGER, &data, &bags, out)));
+    let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
+    let (codes, map) = (View::new(&codes, &[6, 4]).unwrap(), &maps::DEQUANTIZE_U8);
+    let params = (Param::Value(0.5), Param::Value(128));
+    let run = || sum.run_map(map, &codes, &bags, params);
+    agrees("run_map of bags", OLD, run, into!(|out| sum.run_map_into(map, &codes, &bags, params, out)));
+    let plan = sum.plan_map(map, codes.layout(), &bags).unwrap();
+    let run = || plan.run(&codes, &indices, None, params);
+    agrees("BagMapPlan", OLD, run, into!(|out| plan.run_into(&codes, &indices, None, params, out)));
+
+    let blocks = BatchToSpace::new(&[1, 2, 1], &[0; 3], &[0; 3]);
+    let data = View::new(&table, &[4, 3, 2]).unwrap();
+    agrees("BatchToSpace", OLD, || blocks.run(&data), into!(|out| blocks.run_into(&data, out)));
+    let plan = blocks.plan(data.layout()).unwrap();
+    agrees("RearrangePlan", OLD, || plan.run(&data), into!(|out| plan.run_into(&data, out)));
+    let padded = SpaceToBatch::new(&[1, 2, 1], &[0, 1, 0], &[0, 2, 0]);
+    agrees("SpaceToBatch", OLD, || padded.run(&data), into!(|out| padded.run_into(&data, out)));
+}
+
+/// Checks that what is run is what is written to a dyn tensor that held something else, of this and of other types.
+fn agrees_dyn(
+    door: &str,
+    run: impl Fn() -> Result<DynTensor, Error>,
+    tensor_into: impl Fn(&mut DynTensor) -> Result<(), Error>,
+) {
+    let expected = run().unwrap();
+    for old in [DynTensor::zeros::<u8>(&[1000]), DynTensor::zeros::<u64>(&[3]), DynTensor::zeros::<f32>(&[500])] {
+        let mut tensor = old.unwrap();
+        for again in 0..2 {
+            tensor_into(&mut tensor).unwrap();
+            assert_eq!((tensor.dtype(), tensor.shape()), (expected.dtype(), expected.shape()), "{door}, {again}");
+            assert_eq!(tensor.as_bytes(), expected.as_bytes(), "{door}, {again}");
+            assert_eq!(tensor.view().shape(), expected.shape());
+        }
+        // The memory may be larger than the tensor, and no multiple of an element.
+        let values = tensor.downcast::<f32>().unwrap().into_vec();
+        assert_eq!(values, run().unwrap().downcast::<f32>().unwrap().as_slice(), "{door}");
+    }
+}
+
+#[test]
+fn types_known_at_run_time() {
+    let registry = Registry::builtin();
+    let (table, ids, new) = (numbers(24), [2u32, 0, 5], numbers(12));
+    let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[3]).unwrap());
+    let (data, indices) = (DynView::from(&data), DynView::from(&indices));
+    let gather = Gather::new(0);
+    let run = || gather.run_dyn(&registry, &data, &indices);
+    agrees_dyn("Gather", run, |out| gather.run_dyn_into(&registry, &data, &indices, out));
+    let plan = gather.plan_dyn(&registry, f32::DTYPE, data.layout(), IndexType::U32, indices.layout()).unwrap();
+    agrees_dyn("DynPlan", || plan.run(&data, &indices), |out| plan.run_into(&data, &indices, out));
+
+    let (tuples, rows) = (View::new(&ids, &[3, 1]).unwrap(), View::new(&new, &[3, 4]).unwrap());
+    let (tuples, updates) = (DynView::from(&tuples), DynView::from(&rows));
+    let nd = ScatterNd::new();
+    let run = || nd.run_dyn(&registry, &data, &tuples, &updates);
+    agrees_dyn("ScatterNd", run, |out| nd.run_dyn_into(&registry, &data, &tuples, &updates, out));
+    let layouts = (tuples.layout(), updates.layout());
+    let plan = nd.plan_dyn(&registry, f32::DTYPE, &[6, 4], IndexType::U32, layouts.0, layouts.1).unwrap();
+    let run = || plan.run(&data, &tuples, &updates);
+    agrees_dyn("DynScatterPlan", run, |out| plan.run_into(&data, &tuples, &updates, out));
+
+    let packed = View::new(&ids, &[1, 3]).unwrap();
+    let packed = DynView::from(&packed);
+    let (sum, bags) = (EmbeddingBag::new(Reduction::Add), DynBags::packed(&packed));
+    agrees_dyn("EmbeddingBag", || sum.run_dyn(&data, &bags), |out| sum.run_dyn_into(&data, &bags, out));
+    let plan = sum.plan_dyn(f32::DTYPE, data.layout(), &bags).unwrap();
+    agrees_dyn("DynBagPlan", || plan.run(&data, &packed, None), |out| plan.run_into(&data, &packed, None, out));
+
+    let blocks = BatchToSpace::new(&[1, 2], &[0; 2], &[0; 2]);
+    let run = || blocks.run_dyn(&registry, &data);
+    agrees_dyn("BatchToSpace", run, |out| blocks.run_dyn_into(&registry, &data, out));
+    let plan = blocks.plan_dyn(&registry, f32::DTYPE, data.layout()).unwrap();
+    agrees_dyn("DynRearrangePlan", || plan.run(&data), |out| plan.run_into(&data, out));
+}
+
+#[test]
+fn dyn_tensors_from_bytes_zeros_and_tensors() {
+    let tensor = DynTensor::from_bytes(u16::DTYPE, &[1, 0, 2, 0, 3, 0], &[3]).unwrap();
+    assert_eq!(tensor.downcast::<u16>().unwrap().as_slice(), [1, 2, 3].map(u16::from_le));
+    let refused = DynTensor::from_bytes(u16::DTYPE, &[1, 0, 2], &[1]);
+    assert!(matches!(refused, Err(Error::LengthMismatch { .. })), "{refused:?}");
+    let refused = DynTensor::from_bytes(bool::DTYPE, &[2], &[1]);
+    assert!(refused.is_err(), "no bool is 2");
+    let zeros = DynTensor::zeros::<i64>(&[2, 3]).unwrap();
+    assert_eq!((zeros.dtype(), zeros.shape(), zeros.as_bytes()), (i64::DTYPE, &[2, 3][..], &[0; 48][..]));
+    assert!(matches!(DynTensor::zeros::<u64>(&[usize::MAX / 4]), Err(Error::TooManyBytes { .. })));
+    let mut values = Vec::with_capacity(100);
+    values.extend([1.5f32, 2.5]);
+    let memory = values.as_ptr();
+    let tensor = DynTensor::from(Tensor::new(values, &[2, 1]).unwrap());
+    assert_eq!((tensor.dtype(), tensor.shape()), (f32::DTYPE, &[2, 1][..]));
+    let values = tensor.downcast::<f32>().unwrap().into_vec();
+    assert_eq!((values.as_ptr(), &values[..]), (memory, &[1.5, 2.5][..]));
+    let empty = DynTensor::empty(f64::DTYPE);
+    assert_eq!((empty.shape(), empty.as_bytes()), (&[0][..], &[][..]));
+    assert!(empty.downcast::<f64>().unwrap().is_empty());
+}
+
+/// What an error leaves behind: a tensor that is unchanged, or has no elements.
+fn is_sound<T: Element + PartialEq>(tensor: &Tensor<T>, old: T) {
+    let unchanged = tensor.shape() == [7] && tensor.as_slice().iter().all(|&value| value == old);
+    assert!(unchanged || (tensor.shape() == [0] && tensor.is_empty()), "shape {:?}", tensor.shape());
+}
+
+#[test]
+fn errors_and_panics_leave_a_tensor_that_can_be_used() {
+    let (table, ids) = (numbers(24), [2u32, 0, 6]);
+    let (data, bad) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[3]).unwrap());
+    let good = View::new(&ids[..2], &[2]).unwrap();
+    let gather = Gather::new(0);
+    let mut tensor = Tensor::filled(&[7], OLD).unwrap();
+    assert!(matches!(gather.run_into(&data, &bad, &mut tensor), Err(Error::IndexOutOfRange { .. })));
+    is_sound(&tensor, OLD);
+    gather.run_into(&data, &good, &mut tensor).unwrap();
+    assert_eq!(tensor, gather.run(&data, &good).unwrap());
+
+    let mut tensor = Tensor::filled(&[7], OLD).unwrap();
+    assert!(matches!(Gather::new(9).run_into(&data, &bad, &mut tensor), Err(Error::AxisOutOfRange { .. })));
+    is_sound(&tensor, OLD);
+    assert_eq!(tensor.shape(), [7], "nothing was planned yet");
+
+    // A plan for an output that is not row-major has no shape of memory for a tensor.
+    let strided = Layout::strided(&[2, 4], &[1, 2]).unwrap();
+    let plan = gather.plan_into::<f32, u32>(data.layout(), good.layout(), &strided).unwrap();
+    let refused = plan.run_into(&data, &good, &mut tensor);
+    assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{refused:?}");
+    is_sound(&tensor, OLD);
+
+    let mut erased = DynTensor::zeros::<u8>(&[9]).unwrap();
+    let (dyn_data, dyn_bad) = (DynView::from(&data), DynView::from(&bad));
+    assert!(gather.run_dyn_into(&Registry::builtin(), &dyn_data, &dyn_bad, &mut erased).is_err());
+    assert_eq!((erased.shape(), erased.as_bytes().len()), (&[0][..], 0));
+}
+
+#[test]
+fn tensors_show_their_shape_and_first_values() {
+    let tensor = Tensor::new(vec![1, 2, 3, 4], &[2, 2]).unwrap();
+    assert_eq!(format!("{tensor:?}"), "Tensor { shape: [2, 2], values: [1, 2, 3, 4] }");
+    let long = format!("{:?}", Tensor::filled(&[1000], 7u8).unwrap());
+    assert!(long.starts_with("Tensor { shape: [1000], values: [7, 7,") && long.ends_with("7], .. }"), "{long}");
+    assert!(long.len() < 100, "{long}");
+    assert_eq!(format!("{:?}", Tensor::<f32>::default()), "Tensor { shape: [0], values: [] }");
+}
+
+/// Code that is generic over outputs names the traits.
+#[test]
+fn generic_code_can_take_any_output() {
+    fn first_row(table: &View<'_, f32>, out: &mut impl Output<f32>) -> Result<(), Error> {
+        Gather::new(0).run_into(table, &View::new(&[0u8], &[1])?, out)
+    }
+    fn first_row_dyn(table: &DynView<'_>, out: &mut impl DynOutput) -> Result<DType, Error> {
+        let ids = View::new(&[0u8], &[1])?;
+        Gather::new(0).run_dyn_into(&Registry::builtin(), table, &DynView::from(&ids), out)?;
+        Ok(table.dtype())
+    }
+    let table = numbers(6);
+    let table = View::new(&table, &[3, 2]).unwrap();
+    let mut tensor = Tensor::default();
+    first_row(&table, &mut tensor).unwrap();
+    let mut erased = DynTensor::empty(u8::DTYPE);
+    assert_eq!(first_row_dyn(&DynView::from(&table), &mut erased), Ok(f32::DTYPE));
+    assert_eq!(erased.downcast::<f32>().unwrap(), tensor);
+}
