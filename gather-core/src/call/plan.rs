@@ -101,16 +101,21 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
     #[inline]
     pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut impl Output<T>) -> Result<(), Error> {
-        let target = out.target();
-        if let Target::Fixed(out, layout) = target
+        if let Target::Fixed(out, layout) = out.target()
             && self.planned.is_one_call(data.layout(), indices.layout(), layout)
         {
             // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked; O1.
             return unsafe { self.planned.call(data.origin().cast(), indices.origin().cast(), out) };
         }
+        self.run_any_into(data, indices, out)
+    }
+
+    /// As [`Plan::run_into`], for every plan and any layouts.
+    #[inline(never)]
+    fn run_any_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut impl Output<T>) -> Result<(), Error> {
         // SAFETY: the tensors are of the plan's types; O1 for `T`; the output is borrowed mutably, so that it overlaps
         // no input.
-        unsafe { self.planned.run(Inputs::typed(data, indices), target) }
+        unsafe { self.planned.run(Inputs::typed(data, indices), out.target()) }
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to
