@@ -1,8 +1,8 @@
 //! Plans for any count of indices against fresh calls: operators x layouts x counts x policies x levels x methods.
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Layout, Method, Par,
-    Tensor, View, ViewMut,
+    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
+    IndexType, Layout, Method, Par, Param, Registry, Tensor, View, ViewMut,
 };
 
 use crate::support::{RULES, available_levels};
@@ -134,4 +134,40 @@ fn slices_by_any_number_of_tuples() {
     check::<_, u32, u8>(&tuples, &ROWS, &[2], |at| at as u32);
     check::<_, u64, i32>(&tuples, &ROWS[4..5], &[2, 3], |at| at as u64);
     check::<_, u8, i64>(&tuples, &ROWS[..3], &[4, 2], |at| at as u8);
+}
+
+gather_core::map_kernels! {
+    static SCALED = |value: i16, scale: f64, bias: i64| -> f64 { f64::from(value) * scale + bias as f64 };
+}
+
+/// A map's parameters belong to rows of data, so that any number of ids has them.
+#[test]
+fn rows_that_maps_convert_by_any_number_of_ids() {
+    let values: Vec<i16> = (0..600).map(|at| at * 31 % 997 - 400).collect();
+    let data = View::new(&values, &[40, 15]).unwrap();
+    let (scales, biases): (Vec<f64>, Vec<i64>) = (0..40).map(|at| (f64::from(at) * 0.25, i64::from(at) - 9)).unzip();
+    let biases: Vec<i64> = biases.iter().cycle().take(600).copied().collect();
+    for (negative, out_of_bounds, _) in RULES {
+        for par in [Par::Seq, Par::Threads(3)] {
+            let op = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds).par(par);
+            for expected in [1, 40, 2000] {
+                let ids = Layout::contiguous(&[expected]).unwrap();
+                let plan = op.plan_map_any_count(&SCALED, data.layout(), &ids).unwrap();
+                let registry = Registry::builtin();
+                let erased = op.plan_dyn_any_count(&registry, i16::DTYPE, data.layout(), IndexType::I32, &ids).unwrap();
+                for count in COUNTS {
+                    let ids: Vec<i32> = (0..count).map(|at| at as i32 * 7 % 47 - 3).collect();
+                    let ids = View::new(&ids, &[count]).unwrap();
+                    let params = (Param::PerRow(&scales[..]), Param::PerElement(&biases[..]));
+                    let fresh = op.run_map(&SCALED, &data, &ids, params);
+                    assert_eq!(plan.run(&data, &ids, params), fresh, "{count} of {expected}");
+                    let fresh = op.run(&data, &ids);
+                    let got = erased.run(&DynView::from(&data), &DynView::from(&ids));
+                    assert_eq!(got.and_then(DynTensor::downcast), fresh, "{count} of {expected}");
+                }
+            }
+        }
+    }
+    let tied = GatherElements::new(1).plan_map_any_count::<_, _, _, i32>(&SCALED, data.layout(), data.layout());
+    assert!(matches!(tied, Err(Error::FixedCount { .. })));
 }

@@ -59,6 +59,23 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Ok(DynPlan { planned, dtype })
     }
 
+    /// As [`Self::plan_dyn`], for any size of the first dimension of indices. The size in `indices` is what calls are
+    /// expected to have.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_dyn`], and [`Error::FixedCount`] as for [`Self::plan_any_count`].
+    pub fn plan_dyn_any_count(
+        &self,
+        registry: &Registry,
+        dtype: DType,
+        data: &Layout,
+        index: IndexType,
+        indices: &Layout,
+    ) -> Result<DynPlan, Error> {
+        let planned = Planned::new_any_count(&self.dyn_request(registry, dtype, data, index, indices)?)?;
+        Ok(DynPlan { planned, dtype })
+    }
+
     fn dyn_request<'a>(
         &'a self,
         registry: &Registry,
@@ -85,7 +102,8 @@ pub(super) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::DTypeMismatch { expected, got }) }
 }
 
-/// As [`Plan`](crate::Plan), for types that are known at run time. Made by [`plan_dyn`](IndexOperator::plan_dyn).
+/// As [`Plan`](crate::Plan), for types that are known at run time. Made by [`plan_dyn`](IndexOperator::plan_dyn) and
+/// [`plan_dyn_any_count`](IndexOperator::plan_dyn_any_count).
 ///
 /// ```
 /// use gather_core::{DynView, Gather, IndexType, Layout, Registry, View};

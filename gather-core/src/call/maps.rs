@@ -117,9 +117,21 @@ impl<A: IndexAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<MapPlan<T, U, P, I>, Error> {
-        let planned = Planned::new(&self.map_request::<T, U, P, I>(map, data, indices))?;
-        let (name, params) = (map.erased().name, map.erased().params);
-        Ok(MapPlan { planned, name, params, types: PhantomData })
+        Ok(MapPlan::new(Planned::new(&self.map_request::<T, U, P, I>(map, data, indices))?, map))
+    }
+
+    /// As [`Self::plan_map`], for any size of the first dimension of indices. The size in `indices` is what calls are
+    /// expected to have.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_map`], and [`Error::FixedCount`] as for [`Self::plan_any_count`].
+    pub fn plan_map_any_count<T: Element, U: Element, P: Params, I: Index>(
+        &self,
+        map: &Map<T, U, P>,
+        data: &Layout,
+        indices: &Layout,
+    ) -> Result<MapPlan<T, U, P, I>, Error> {
+        Ok(MapPlan::new(Planned::new_any_count(&self.map_request::<T, U, P, I>(map, data, indices))?, map))
     }
 
     fn map_request<'a, T: Element, U: Element, P: Params, I: Index>(
@@ -174,7 +186,7 @@ pub(super) fn check_params(
 }
 
 /// Everything about a call with a [`Map`] that depends on shapes and types: made once by
-/// [`plan_map`](IndexOperator::plan_map), run many times, from any thread.
+/// [`plan_map`](IndexOperator::plan_map) or [`plan_map_any_count`](IndexOperator::plan_map_any_count), run many times, from any thread.
 pub struct MapPlan<T, U, P, I> {
     planned: Planned,
     name: &'static str,
@@ -195,6 +207,11 @@ impl<T, U, P, I> core::fmt::Debug for MapPlan<T, U, P, I> {
 }
 
 impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
+    /// A plan for a map of these types.
+    fn new(planned: Planned, map: &Map<T, U, P>) -> Self {
+        MapPlan { planned, name: map.erased().name, params: map.erased().params, types: PhantomData }
+    }
+
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {

@@ -158,6 +158,9 @@ fn types_known_at_run_time_into_outputs_and_plans() {
     let wrong = &mut DynViewMut::from_bytes(i8::DTYPE, &mut out, &[1, 4]).unwrap();
     let mismatch = Error::DTypeMismatch { expected: u8::DTYPE, got: i8::DTYPE };
     assert_eq!(blocks.run_dyn_into(&registry, &data, wrong).unwrap_err(), mismatch);
+    let (one, ids) = (Layout::contiguous(&[1]).unwrap(), View::new(&[1u8, 0, 1], &[3]).unwrap());
+    let plan = Gather::new(0).plan_dyn_any_count(&registry, u8::DTYPE, data.layout(), IndexType::U8, &one).unwrap();
+    assert_eq!(plan.run(&data, &DynView::from(&ids)).unwrap().as_bytes(), [3, 4, 1, 2, 3, 4]);
     let plan = blocks.plan_dyn(&registry, u8::DTYPE, data.layout()).unwrap();
     assert!(!plan.explain().to_string().is_empty());
     assert_eq!(plan.run_into(&data, wrong).unwrap_err(), mismatch);
@@ -193,6 +196,11 @@ macro_rules! mapped {
         let mut fresh = vec![MaybeUninit::new(77u64); len];
         let ran = plan.run_into(data, indices, (by,), &mut ViewMut::new(&mut fresh, out).unwrap());
         said("plan_map, run_uninit", ran);
+        if $name == Op::Gather {
+            let ids = Layout::contiguous(&[1]).unwrap();
+            let plan = op.plan_map_any_count::<_, _, _, i32>(&SHIFTED, data.layout(), &ids).unwrap();
+            judge("plan_map_any_count, run", plan.run(data, indices, (by,)).map(|out| out.into_vec()));
+        }
         let few = plan.run(data, indices, (Param::PerRow(&[1, 2, 3, 4]),));
         assert!(matches!(few, Err(Error::MapParameterLengthMismatch { op, .. }) if op == $name), "{few:?}");
         let other = View::new(&[1u32], &[1; 9]).unwrap();
