@@ -29,7 +29,8 @@ use crate::types::op::Op;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Registry {
-    sets: SmallVec<[&'static KernelSet; 20]>,
+    /// Sets beside the built-in ones, in the order in which they were added.
+    added: SmallVec<[&'static KernelSet; 4]>,
 }
 
 /// A row of the table: what it takes and the kernel that runs it.
@@ -69,26 +70,26 @@ impl Registry {
     /// The built-in kernels.
     #[must_use]
     pub fn builtin() -> Self {
-        Registry { sets: SmallVec::from_slice(&BUILTIN) }
+        Registry { added: SmallVec::new() }
     }
 
     /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one
     /// data type, the one added last runs.
     #[must_use]
     pub fn with(mut self, set: &'static KernelSet) -> Self {
-        self.sets.push(set);
+        self.added.push(set);
         self
     }
 
     /// Every row: data type x index type x rank x operator x level.
     pub fn kernels(&self) -> impl Iterator<Item = KernelInfo> + '_ {
-        self.sets.iter().flat_map(|set| rows(set).chain(shaped_rows(set)))
+        BUILTIN.iter().chain(&self.added).flat_map(|set| rows(set).chain(shaped_rows(set)))
     }
 
     /// The row of a key; `None` when no set has one. A rank without a kernel of its own gets the kernel for any rank.
     #[must_use]
     pub fn select(&self, key: &KernelKey) -> Option<KernelInfo> {
-        self.sets.iter().rev().find_map(|set| {
+        self.added.iter().rev().chain(&BUILTIN).find_map(|set| {
             let KernelKey { op, dtype, index, rank, level } = *key;
             let name = kernel_name(set, op, set.width_of(dtype)?, index, rank, level)?;
             Some(KernelInfo { op, dtype, index, rank: set.has_rank(rank).then_some(rank), level, name })
@@ -97,35 +98,31 @@ impl Registry {
 
     /// The kernels for calls of a gather; `None` where no set knows the data type.
     pub(crate) fn index_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
-        let takes = |set: &&&KernelSet| set.takes(op, index);
         let shaped = self.shaped(op, dtype, Some(index));
-        let kernels = match self.known(dtype) {
-            Some(mut known) => {
-                known.find(takes).map_or_else(|| Kernels::builtin(index), |set| Kernels::with(set, index))
-            }
+        let kernels = match self.own(dtype, |set| set.takes(op, index)) {
+            Some(set) => Kernels::with(set, index),
             // The built-in kernels move rows of any length.
-            None => shaped.map(|_| Kernels::builtin(index))?,
+            None if shaped.is_some() || self.knows(dtype) => Kernels::builtin(index),
+            None => return None,
         };
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
 
     /// The kernels for calls of a scatter, or of the adjoint of a gather; `None` where no set knows the data type.
     pub(crate) fn scatter_kernels(&self, op: Op, dtype: DType, index: IndexType) -> Option<Kernels> {
-        let own = match self.known(dtype) {
-            Some(mut known) => known.find(|set| set.takes(op.scatter(), index)),
-            // Of an adjoint, whose gather has declared shapes.
-            None => self.shaped(op, dtype, Some(index)).map(|_| None)?,
-        };
-        Some(Kernels::scatters(own.copied(), index))
+        let own = self.own(dtype, |set| set.takes(op.scatter(), index));
+        // An adjoint may be that of a gather which has declared shapes alone.
+        let known = own.is_some() || self.knows(dtype) || self.shaped(op, dtype, Some(index)).is_some();
+        known.then(|| Kernels::scatters(own, index))
     }
 
     /// The kernels for calls of an operator that rearranges space; `None` where no set knows the data type.
     pub(crate) fn space_kernels(&self, op: Op, dtype: DType) -> Option<Kernels> {
-        let lists = |set: &&&KernelSet| set.lists(op);
         let shaped = self.shaped(op, dtype, None);
-        let kernels = match self.known(dtype) {
-            Some(mut known) => known.find(lists).map_or_else(Kernels::space, |set| Kernels::space_with(set)),
-            None => shaped.map(|_| Kernels::space())?,
+        let kernels = match self.own(dtype, |set| set.lists(op)) {
+            Some(set) => Kernels::space_with(set),
+            None if shaped.is_some() || self.knows(dtype) => Kernels::space(),
+            None => return None,
         };
         Some(kernels.with_shaped(shaped.unwrap_or_default()))
     }
@@ -133,13 +130,17 @@ impl Registry {
     /// The kernels for declared shapes of the last set that has any for an operator and types.
     fn shaped(&self, op: Op, dtype: DType, index: Option<IndexType>) -> Option<&'static [ShapedRow]> {
         let has_any = |set: &&&KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
-        self.sets.iter().rev().find(has_any).map(|set| set.shaped_rows())
+        self.added.iter().rev().find(has_any).map(|set| set.shaped_rows())
     }
 
-    /// The sets that know a data type, the one added last first; `None` where there is none.
-    fn known(&self, dtype: DType) -> Option<impl Iterator<Item = &&'static KernelSet>> {
-        let mut known = self.sets.iter().rev().filter(move |set| set.width_of(dtype).is_some()).peekable();
-        known.peek().is_some().then_some(known)
+    /// The set that was added last among those that know a data type and take a call.
+    fn own(&self, dtype: DType, takes: impl Fn(&KernelSet) -> bool) -> Option<&'static KernelSet> {
+        self.added.iter().rev().copied().find(|set| takes(set) && set.width_of(dtype).is_some())
+    }
+
+    /// Whether any set knows a data type. All built-in ones know the same.
+    fn knows(&self, dtype: DType) -> bool {
+        self.added.iter().copied().chain([BUILTIN[0]]).any(|set| set.width_of(dtype).is_some())
     }
 }
 
