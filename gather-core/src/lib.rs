@@ -217,11 +217,13 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// ```
 ///
 /// The fields stand in any order, each once. All but `widths` must be there. No list is empty or names a thing twice.
+/// Attributes, here and in the other macros, are those that change no code: `doc`, `cfg`, `cfg_attr` of these, `allow`,
+/// `expect`, `warn`, `deny`, `forbid`, `deprecated` and `must_use`.
 ///
 /// - `elements`: types that implement [`Element`](trait@Element). Those of one width class share kernels. `bool`,
 ///   `i8` to `i64`, `u8` to `u64`, `f32` and `f64` have their class by name. Other types have the class that stands
-///   behind `as`, which must be of the type's size. A type without a class gets kernels of its own size. Attributes
-///   such as `#[cfg(..)]` hold for everything that names the type. A type with attributes needs a class.
+///   behind `as`, which must be of the type's size. A type without a class gets kernels of its own size. What
+///   `#[cfg(..)]` says of a type holds for everything that names it. A type with attributes needs a class.
 /// - `indices`: index types. `isize` and `usize` share the kernels of the integers of their width where these are
 ///   listed for both 64 and 32 bits.
 /// - `ranks`: the nest ranks, from 1 to 8, that are unrolled. A nest rank is the number of loops that are left after
@@ -237,14 +239,15 @@ pub use crate::types::reduction::{Reducible, Reduction};
 ///
 /// # What is emitted
 ///
-/// One static with the attributes and the visibility of the call, and nothing beside it. Kernels and the table stand in
-/// its initialiser, so that types mean there what they mean around the call. The static needs no standard library, and
-/// finds this crate under any name. A kernel is a function of its own, named for what it does, such as
-/// `gather_point_i32_r2__avx2`. It ends in the unrolled loop nest of its rank, which all sets share.
+/// One static with the attributes and the visibility of the call, and nothing beside it. The table of kernels stands in
+/// its initialiser, so that types mean there what they mean around the call. The emitted code is safe, needs no standard
+/// library, and finds this crate under any name. A row names the types of a kernel and its rank. The kernel is a
+/// function of its own, which the compiler makes for these. It is called for what it does, such as
+/// `gather_point_i32_r2__avx2`, and ends in the unrolled loop nest of its rank, which all sets share.
 #[macro_export]
 macro_rules! kernels {
     ($($tokens:tt)*) => {
-        $crate::__private_0_1_0::kernels_impl! { unsafe crate = $crate; $($tokens)* }
+        $crate::__private_0_1_0::kernels_impl! { crate = $crate; $($tokens)* }
     };
 }
 
@@ -279,7 +282,8 @@ macro_rules! kernels {
 /// - The body sees nothing but these and what is global. The compiler vectorises it for each [`Level`] if it is short
 ///   and has no branches.
 ///
-/// The static is a [`Map`] of these types, with the documentation and attributes that stand before it.
+/// The static is a [`Map`] of these types, with the documentation and attributes that stand before it: those that
+/// [`kernels!`] takes.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {
@@ -311,7 +315,8 @@ macro_rules! map_kernels {
 /// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
 /// [`Level`] if it is short and has no branches. It may be called again with the same inputs.
 ///
-/// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it.
+/// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it: those that
+/// [`kernels!`] takes.
 #[macro_export]
 macro_rules! reduce_kernels {
     ($($tokens:tt)*) => {
@@ -362,6 +367,7 @@ macro_rules! reduce_kernels {
 ///
 /// - The operators are `gather`, `gather_elements`, `gather_nd` and `batch_to_space`, with their presets, such as
 ///   `gather::openvino8`. `batch_to_space` has data alone.
+/// - Attributes are those that [`kernels!`] takes.
 /// - Types of data are [`Element`](trait@Element)s, those of indices [`Index`] types. Type parameters stand behind the
 ///   name: `fn rows<T: Element>`.
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule

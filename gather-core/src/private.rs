@@ -16,17 +16,13 @@ pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
-pub use crate::kernels::loops::*;
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]
 pub use crate::kernels::{Avx2, Avx512};
-pub use crate::kernels::{
-    Body, ElementRow, Fixed, IndexArgs, IndexEntry, IndexRow, KernelSet, LevelTable, Outcome, Rows, Scalar,
-    ScatterEntry, SpaceArgs, SpaceCursor, SpaceEntry, State, Tables, WidthRow, body, scatter_body, space_plane,
-};
+pub use crate::kernels::{ElementRow, Fixed, IndexRow, Kernel, KernelSet, LevelTable, Rows, Scalar, Tables, WidthRow};
 pub use crate::specialize::{batch_to_space, cannot_fail, gather, gather_map};
-pub use crate::types::asserts::assert_width;
+pub use crate::types::asserts::with_width;
 pub use crate::types::declared::{ANY, Declaration, Declared, size};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::index::IndexType;

@@ -13,9 +13,10 @@ unsafe impl private::Element for Base {
     const DTYPE: private::DType = {
         <private::u8 as private::Element>::__PROOF
             .begin::<Self>()
-            .tag(|__value: Self| __value as private::u8, "Base")
+            .tag(|__value: Self| __value as _, 1, "Base")
             .dtype("Base")
     };
     const ZERO: Self = Self::Unknown;
+    const __SAMPLE: Self = Self::Adenine {};
 }
 const _: () = <private::u8 as private::Element>::__PROOF.holds_for::<Base>();

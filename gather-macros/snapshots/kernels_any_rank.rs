@@ -6,187 +6,19 @@
 //     ops: [gather_nd];
 // }
 
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 static ANY: ::gather_core::KernelSet = {
-    const _: () = private::assert_width::<u16>("u16", 2);
+    const __ELEMENT0: private::DType = private::with_width(
+        <u16 as private::Element>::DTYPE,
+        "u16",
+        2,
+    );
 
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x16_i32_r3__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r3(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x16_i32_rn__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_r3__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r3(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_rn__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x16_i32_r3__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r3(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x16_i32_rn__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x16_i32_r3__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r3(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x16_i32_rn__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of rank 3, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x16_i32_r3__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r3(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x16_i32_rn__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "ANY",
         elements: &[
             private::ElementRow {
-                dtype: <u16 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
         ],
@@ -204,21 +36,23 @@ static ANY: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(2),
             },
         ],
-        reprs: &["i32"],
+        reprs: &[private::IndexType::I32],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x16_i32_r3__scalar", gather_x16_i32_r3__scalar),
-                    private::IndexEntry::new::<
+                        3,
+                    >("gather_x16_i32_r3__scalar"),
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x16_i32_rn__scalar", gather_x16_i32_rn__scalar),
+                        0,
+                    >("gather_x16_i32_rn__scalar"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -227,16 +61,18 @@ static ANY: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x16_i32_r3__avx2", gather_x16_i32_r3__avx2),
-                    private::IndexEntry::new::<
+                        3,
+                    >("gather_x16_i32_r3__avx2"),
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
+                        0,
+                    >("gather_x16_i32_rn__avx2"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -245,16 +81,18 @@ static ANY: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x16_i32_r3__avx512", gather_x16_i32_r3__avx512),
-                    private::IndexEntry::new::<
+                        3,
+                    >("gather_x16_i32_r3__avx512"),
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x16_i32_rn__avx512", gather_x16_i32_rn__avx512),
+                        0,
+                    >("gather_x16_i32_rn__avx512"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -269,16 +107,18 @@ static ANY: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Neon,
-                    >("gather_x16_i32_r3__neon", gather_x16_i32_r3__neon),
-                    private::IndexEntry::new::<
+                        3,
+                    >("gather_x16_i32_r3__neon"),
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Neon,
-                    >("gather_x16_i32_rn__neon", gather_x16_i32_rn__neon),
+                        0,
+                    >("gather_x16_i32_rn__neon"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -293,22 +133,22 @@ static ANY: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x16_i32_r3__simd128", gather_x16_i32_r3__simd128),
-                    private::IndexEntry::new::<
+                        3,
+                    >("gather_x16_i32_r3__simd128"),
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x16_i32_rn__simd128", gather_x16_i32_rn__simd128),
+                        0,
+                    >("gather_x16_i32_rn__simd128"),
                 ],
                 scatter: &[],
                 space: &[],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

@@ -13,196 +13,32 @@
 
 /// Kernels for what is configured.
 #[cfg(not(target_os = "none"))]
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 pub(crate) static SOME: ::gather_core::KernelSet = {
     #[cfg(feature = "half")]
-    const _: () = private::assert_width::<half::f16>("half::f16", 2);
+    const __ELEMENT0: private::DType = private::with_width(
+        <half::f16 as private::Element>::DTYPE,
+        "half::f16",
+        2,
+    );
     #[cfg(feature = "pixels")]
-    const _: () = private::assert_width::<Rgba>("Rgba", 4);
+    const __ELEMENT1: private::DType = private::with_width(
+        <Rgba as private::Element>::DTYPE,
+        "Rgba",
+        4,
+    );
 
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x16_i32_rn__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x32_i32_rn__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x16_i32_rn__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x32_i32_rn__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x16_i32_rn__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x32_i32_rn__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x16_i32_rn__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x32_i32_rn__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 2 bytes through `i32` indices, loop nest of any rank, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x16_i32_rn__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<2>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of any rank, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x32_i32_rn__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_any(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "SOME",
         elements: &[
             #[cfg(feature = "half")]
             private::ElementRow {
-                dtype: <half::f16 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
             #[cfg(feature = "pixels")]
             private::ElementRow {
-                dtype: <Rgba as private::Element>::DTYPE,
+                dtype: __ELEMENT1,
                 width: 1,
             },
         ],
@@ -224,21 +60,23 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(4),
             },
         ],
-        reprs: &["i32"],
+        reprs: &[private::IndexType::I32],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x16_i32_rn__scalar", gather_x16_i32_rn__scalar),
-                    private::IndexEntry::new::<
+                        0,
+                    >("gather_x16_i32_rn__scalar"),
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x32_i32_rn__scalar", gather_x32_i32_rn__scalar),
+                        0,
+                    >("gather_x32_i32_rn__scalar"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -247,16 +85,18 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x16_i32_rn__avx2", gather_x16_i32_rn__avx2),
-                    private::IndexEntry::new::<
+                        0,
+                    >("gather_x16_i32_rn__avx2"),
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x32_i32_rn__avx2", gather_x32_i32_rn__avx2),
+                        0,
+                    >("gather_x32_i32_rn__avx2"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -265,16 +105,18 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x16_i32_rn__avx512", gather_x16_i32_rn__avx512),
-                    private::IndexEntry::new::<
+                        0,
+                    >("gather_x16_i32_rn__avx512"),
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x32_i32_rn__avx512", gather_x32_i32_rn__avx512),
+                        0,
+                    >("gather_x32_i32_rn__avx512"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -289,16 +131,18 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Neon,
-                    >("gather_x16_i32_rn__neon", gather_x16_i32_rn__neon),
-                    private::IndexEntry::new::<
+                        0,
+                    >("gather_x16_i32_rn__neon"),
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Neon,
-                    >("gather_x32_i32_rn__neon", gather_x32_i32_rn__neon),
+                        0,
+                    >("gather_x32_i32_rn__neon"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -313,22 +157,22 @@ pub(crate) static SOME: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<2>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x16_i32_rn__simd128", gather_x16_i32_rn__simd128),
-                    private::IndexEntry::new::<
+                        0,
+                    >("gather_x16_i32_rn__simd128"),
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x32_i32_rn__simd128", gather_x32_i32_rn__simd128),
+                        0,
+                    >("gather_x32_i32_rn__simd128"),
                 ],
                 scatter: &[],
                 space: &[],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

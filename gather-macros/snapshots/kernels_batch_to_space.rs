@@ -6,167 +6,19 @@
 //     ops: [batch_to_space];
 // }
 
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 static BLOCKS: ::gather_core::KernelSet = {
-    const _: () = private::assert_width::<f32>("f32", 4);
+    const __ELEMENT0: private::DType = private::with_width(
+        <f32 as private::Element>::DTYPE,
+        "f32",
+        4,
+    );
 
-    /// Rearranges rows of 4 bytes, loop nest of rank 2, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn rearrange_x32_r2__scalar(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r2(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Scalar>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 3, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn rearrange_x32_r3__scalar(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r3(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Scalar>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 2, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn rearrange_x32_r2__avx2(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r2(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Avx2>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 3, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn rearrange_x32_r3__avx2(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r3(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Avx2>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 2, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn rearrange_x32_r2__avx512(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r2(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Avx512>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 3, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn rearrange_x32_r3__avx512(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r3(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Avx512>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 2, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn rearrange_x32_r2__neon(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r2(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Neon>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 3, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn rearrange_x32_r3__neon(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r3(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Neon>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 2, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn rearrange_x32_r2__simd128(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r2(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Simd128>,
-            )
-        }
-    }
-
-    /// Rearranges rows of 4 bytes, loop nest of rank 3, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn rearrange_x32_r3__simd128(args: &private::SpaceArgs<'_>) {
-        unsafe {
-            private::space_nest_r3(
-                args,
-                private::space_plane::<private::Fixed<4>, private::Simd128>,
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "BLOCKS",
         elements: &[
             private::ElementRow {
-                dtype: <f32 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
         ],
@@ -184,21 +36,23 @@ static BLOCKS: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(4),
             },
         ],
-        reprs: &["i32"],
+        reprs: &[private::IndexType::I32],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[],
                 scatter: &[],
                 space: &[
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r2__scalar",
-                        run: rearrange_x32_r2__scalar,
-                    },
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r3__scalar",
-                        run: rearrange_x32_r3__scalar,
-                    },
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Scalar,
+                        2,
+                    >("rearrange_x32_r2__scalar"),
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Scalar,
+                        3,
+                    >("rearrange_x32_r3__scalar"),
                 ],
             },
             #[cfg(target_arch = "x86_64")]
@@ -207,14 +61,16 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 scatter: &[],
                 space: &[
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r2__avx2",
-                        run: rearrange_x32_r2__avx2,
-                    },
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r3__avx2",
-                        run: rearrange_x32_r3__avx2,
-                    },
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Avx2,
+                        2,
+                    >("rearrange_x32_r2__avx2"),
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Avx2,
+                        3,
+                    >("rearrange_x32_r3__avx2"),
                 ],
             },
             #[cfg(target_arch = "x86_64")]
@@ -223,14 +79,16 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 scatter: &[],
                 space: &[
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r2__avx512",
-                        run: rearrange_x32_r2__avx512,
-                    },
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r3__avx512",
-                        run: rearrange_x32_r3__avx512,
-                    },
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Avx512,
+                        2,
+                    >("rearrange_x32_r2__avx512"),
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Avx512,
+                        3,
+                    >("rearrange_x32_r3__avx512"),
                 ],
             },
             #[cfg(
@@ -245,14 +103,16 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 scatter: &[],
                 space: &[
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r2__neon",
-                        run: rearrange_x32_r2__neon,
-                    },
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r3__neon",
-                        run: rearrange_x32_r3__neon,
-                    },
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Neon,
+                        2,
+                    >("rearrange_x32_r2__neon"),
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Neon,
+                        3,
+                    >("rearrange_x32_r3__neon"),
                 ],
             },
             #[cfg(
@@ -267,18 +127,18 @@ static BLOCKS: ::gather_core::KernelSet = {
                 index: &[],
                 scatter: &[],
                 space: &[
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r2__simd128",
-                        run: rearrange_x32_r2__simd128,
-                    },
-                    private::SpaceEntry {
-                        name: "rearrange_x32_r3__simd128",
-                        run: rearrange_x32_r3__simd128,
-                    },
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Simd128,
+                        2,
+                    >("rearrange_x32_r2__simd128"),
+                    private::Kernel::rearrange::<
+                        private::Fixed<4>,
+                        private::Simd128,
+                        3,
+                    >("rearrange_x32_r3__simd128"),
                 ],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

@@ -8,102 +8,19 @@
 // }
 
 /// One data type, one index type, one rank.
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 pub static ONE: ::gather_core::KernelSet = {
-    const _: () = private::assert_width::<f32>("f32", 4);
+    const __ELEMENT0: private::DType = private::with_width(
+        <f32 as private::Element>::DTYPE,
+        "f32",
+        4,
+    );
 
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x32_i32_r1__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x32_i32_r1__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x32_i32_r1__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x32_i32_r1__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i32` indices, loop nest of rank 1, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x32_i32_r1__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<4>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "ONE",
         elements: &[
             private::ElementRow {
-                dtype: <f32 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
         ],
@@ -121,16 +38,17 @@ pub static ONE: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(4),
             },
         ],
-        reprs: &["i32"],
+        reprs: &[private::IndexType::I32],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x32_i32_r1__scalar", gather_x32_i32_r1__scalar),
+                        1,
+                    >("gather_x32_i32_r1__scalar"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -139,11 +57,12 @@ pub static ONE: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x32_i32_r1__avx2", gather_x32_i32_r1__avx2),
+                        1,
+                    >("gather_x32_i32_r1__avx2"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -152,11 +71,12 @@ pub static ONE: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x32_i32_r1__avx512", gather_x32_i32_r1__avx512),
+                        1,
+                    >("gather_x32_i32_r1__avx512"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -171,11 +91,12 @@ pub static ONE: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Neon,
-                    >("gather_x32_i32_r1__neon", gather_x32_i32_r1__neon),
+                        1,
+                    >("gather_x32_i32_r1__neon"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -190,17 +111,16 @@ pub static ONE: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x32_i32_r1__simd128", gather_x32_i32_r1__simd128),
+                        1,
+                    >("gather_x32_i32_r1__simd128"),
                 ],
                 scatter: &[],
                 space: &[],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

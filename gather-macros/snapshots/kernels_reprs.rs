@@ -6,179 +6,19 @@
 //     ops: [gather];
 // }
 
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 static REPRS: ::gather_core::KernelSet = {
-    const _: () = private::assert_width::<u8>("u8", 1);
+    const __ELEMENT0: private::DType = private::with_width(
+        <u8 as private::Element>::DTYPE,
+        "u8",
+        1,
+    );
 
-    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x8_i32_r1__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i32, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x8_i64_r1__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i64, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x8_i32_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i32, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x8_i64_r1__avx2(args: &private::IndexArgs<'_>) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i64, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x8_i32_r1__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i32, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x8_i64_r1__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i64, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x8_i32_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i32, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x8_i64_r1__neon(args: &private::IndexArgs<'_>) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i64, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i32` indices, loop nest of rank 1, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x8_i32_r1__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i32, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 1 byte through `i64` indices, loop nest of rank 1, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x8_i64_r1__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r1(
-                args,
-                private::body::<private::Fixed<1>, private::i64, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "REPRS",
         elements: &[
             private::ElementRow {
-                dtype: <u8 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
         ],
@@ -207,21 +47,23 @@ static REPRS: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(1),
             },
         ],
-        reprs: &["i32", "i64"],
+        reprs: &[private::IndexType::I32, private::IndexType::I64],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i32,
                         private::Scalar,
-                    >("gather_x8_i32_r1__scalar", gather_x8_i32_r1__scalar),
-                    private::IndexEntry::new::<
+                        1,
+                    >("gather_x8_i32_r1__scalar"),
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i64,
                         private::Scalar,
-                    >("gather_x8_i64_r1__scalar", gather_x8_i64_r1__scalar),
+                        1,
+                    >("gather_x8_i64_r1__scalar"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -230,16 +72,18 @@ static REPRS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i32,
                         private::Avx2,
-                    >("gather_x8_i32_r1__avx2", gather_x8_i32_r1__avx2),
-                    private::IndexEntry::new::<
+                        1,
+                    >("gather_x8_i32_r1__avx2"),
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i64,
                         private::Avx2,
-                    >("gather_x8_i64_r1__avx2", gather_x8_i64_r1__avx2),
+                        1,
+                    >("gather_x8_i64_r1__avx2"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -248,16 +92,18 @@ static REPRS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i32,
                         private::Avx512,
-                    >("gather_x8_i32_r1__avx512", gather_x8_i32_r1__avx512),
-                    private::IndexEntry::new::<
+                        1,
+                    >("gather_x8_i32_r1__avx512"),
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i64,
                         private::Avx512,
-                    >("gather_x8_i64_r1__avx512", gather_x8_i64_r1__avx512),
+                        1,
+                    >("gather_x8_i64_r1__avx512"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -272,16 +118,18 @@ static REPRS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i32,
                         private::Neon,
-                    >("gather_x8_i32_r1__neon", gather_x8_i32_r1__neon),
-                    private::IndexEntry::new::<
+                        1,
+                    >("gather_x8_i32_r1__neon"),
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i64,
                         private::Neon,
-                    >("gather_x8_i64_r1__neon", gather_x8_i64_r1__neon),
+                        1,
+                    >("gather_x8_i64_r1__neon"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -296,22 +144,22 @@ static REPRS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i32,
                         private::Simd128,
-                    >("gather_x8_i32_r1__simd128", gather_x8_i32_r1__simd128),
-                    private::IndexEntry::new::<
+                        1,
+                    >("gather_x8_i32_r1__simd128"),
+                    private::Kernel::gather::<
                         private::Fixed<1>,
                         private::i64,
                         private::Simd128,
-                    >("gather_x8_i64_r1__simd128", gather_x8_i64_r1__simd128),
+                        1,
+                    >("gather_x8_i64_r1__simd128"),
                 ],
                 scatter: &[],
                 space: &[],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

@@ -6,197 +6,37 @@
 //     ops: [gather];
 // }
 
-#[allow(non_snake_case, unused_qualifications)]
+#[allow(unused_qualifications)]
 static WIDTHS: ::gather_core::KernelSet = {
-    const _: () = private::assert_width::<f32>("f32", 4);
-    const _: () = private::assert_width::<f64>("f64", 8);
-    const _: () = private::assert_width::<Colour>("Colour", 4);
+    const __ELEMENT0: private::DType = private::with_width(
+        <f32 as private::Element>::DTYPE,
+        "f32",
+        4,
+    );
+    const __ELEMENT1: private::DType = private::with_width(
+        <f64 as private::Element>::DTYPE,
+        "f64",
+        8,
+    );
+    const __ELEMENT2: private::DType = private::with_width(
+        <Colour as private::Element>::DTYPE,
+        "Colour",
+        4,
+    );
 
-    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x32_i64_r2__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<4>, private::i64, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, scalar level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    unsafe fn gather_x64_i64_r2__scalar(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<8>, private::i64, private::Scalar>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x32_i64_r2__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<4>, private::i64, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, avx2 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn gather_x64_i64_r2__avx2(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<8>, private::i64, private::Avx2>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x32_i64_r2__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<4>, private::i64, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, avx512 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn gather_x64_i64_r2__avx512(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<8>, private::i64, private::Avx512>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x32_i64_r2__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<4>, private::i64, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, neon level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )]
-    unsafe fn gather_x64_i64_r2__neon(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<8>, private::i64, private::Neon>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 4 bytes through `i64` indices, loop nest of rank 2, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x32_i64_r2__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<4>, private::i64, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// Gathers rows of 8 bytes through `i64` indices, loop nest of rank 2, simd128 level.
-    ///
-    /// # Safety
-    /// The kernel contract.
-    #[cfg(
-        all(target_arch = "wasm32", target_endian = "little", target_feature = "simd128")
-    )]
-    unsafe fn gather_x64_i64_r2__simd128(
-        args: &private::IndexArgs<'_>,
-    ) -> private::Outcome {
-        unsafe {
-            private::index_nest_r2(
-                args,
-                private::body::<private::Fixed<8>, private::i64, private::Simd128>(args),
-            )
-        }
-    }
-
-    /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-    /// entries here are emitted from one list, in one order.
-    const __TABLES: private::Tables = private::Tables {
+    private::KernelSet::new(private::Tables {
         name: "WIDTHS",
         elements: &[
             private::ElementRow {
-                dtype: <f32 as private::Element>::DTYPE,
+                dtype: __ELEMENT0,
                 width: 0,
             },
             private::ElementRow {
-                dtype: <f64 as private::Element>::DTYPE,
+                dtype: __ELEMENT1,
                 width: 1,
             },
             private::ElementRow {
-                dtype: <Colour as private::Element>::DTYPE,
+                dtype: __ELEMENT2,
                 width: 0,
             },
         ],
@@ -218,21 +58,23 @@ static WIDTHS: ::gather_core::KernelSet = {
                 bytes: private::core::option::Option::Some(8),
             },
         ],
-        reprs: &["i64"],
+        reprs: &[private::IndexType::I64],
         levels: &[
             private::LevelTable {
                 level: private::Level::Scalar,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i64,
                         private::Scalar,
-                    >("gather_x32_i64_r2__scalar", gather_x32_i64_r2__scalar),
-                    private::IndexEntry::new::<
+                        2,
+                    >("gather_x32_i64_r2__scalar"),
+                    private::Kernel::gather::<
                         private::Fixed<8>,
                         private::i64,
                         private::Scalar,
-                    >("gather_x64_i64_r2__scalar", gather_x64_i64_r2__scalar),
+                        2,
+                    >("gather_x64_i64_r2__scalar"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -241,16 +83,18 @@ static WIDTHS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx2,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i64,
                         private::Avx2,
-                    >("gather_x32_i64_r2__avx2", gather_x32_i64_r2__avx2),
-                    private::IndexEntry::new::<
+                        2,
+                    >("gather_x32_i64_r2__avx2"),
+                    private::Kernel::gather::<
                         private::Fixed<8>,
                         private::i64,
                         private::Avx2,
-                    >("gather_x64_i64_r2__avx2", gather_x64_i64_r2__avx2),
+                        2,
+                    >("gather_x64_i64_r2__avx2"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -259,16 +103,18 @@ static WIDTHS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Avx512,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i64,
                         private::Avx512,
-                    >("gather_x32_i64_r2__avx512", gather_x32_i64_r2__avx512),
-                    private::IndexEntry::new::<
+                        2,
+                    >("gather_x32_i64_r2__avx512"),
+                    private::Kernel::gather::<
                         private::Fixed<8>,
                         private::i64,
                         private::Avx512,
-                    >("gather_x64_i64_r2__avx512", gather_x64_i64_r2__avx512),
+                        2,
+                    >("gather_x64_i64_r2__avx512"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -283,16 +129,18 @@ static WIDTHS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Neon,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i64,
                         private::Neon,
-                    >("gather_x32_i64_r2__neon", gather_x32_i64_r2__neon),
-                    private::IndexEntry::new::<
+                        2,
+                    >("gather_x32_i64_r2__neon"),
+                    private::Kernel::gather::<
                         private::Fixed<8>,
                         private::i64,
                         private::Neon,
-                    >("gather_x64_i64_r2__neon", gather_x64_i64_r2__neon),
+                        2,
+                    >("gather_x64_i64_r2__neon"),
                 ],
                 scatter: &[],
                 space: &[],
@@ -307,22 +155,22 @@ static WIDTHS: ::gather_core::KernelSet = {
             private::LevelTable {
                 level: private::Level::Simd128,
                 index: &[
-                    private::IndexEntry::new::<
+                    private::Kernel::gather::<
                         private::Fixed<4>,
                         private::i64,
                         private::Simd128,
-                    >("gather_x32_i64_r2__simd128", gather_x32_i64_r2__simd128),
-                    private::IndexEntry::new::<
+                        2,
+                    >("gather_x32_i64_r2__simd128"),
+                    private::Kernel::gather::<
                         private::Fixed<8>,
                         private::i64,
                         private::Simd128,
-                    >("gather_x64_i64_r2__simd128", gather_x64_i64_r2__simd128),
+                        2,
+                    >("gather_x64_i64_r2__simd128"),
                 ],
                 scatter: &[],
                 space: &[],
             },
         ],
-    };
-
-    unsafe { private::KernelSet::new(__TABLES) }
+    })
 };

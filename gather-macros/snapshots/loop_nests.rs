@@ -1,15 +1,86 @@
 
+/// The loop nest of rank 1 of the operators on indices: no loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn index_nest_r1(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [..] = args.loops::<1>();
+    let mut state = State::new(args);
+    unsafe { body(&mut state, args, args.origin()) };
+    state.outcome()
+}
+
+/// The loop nest of rank 1 of the operators that rearrange space: no loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn space_nest_r1(args: &SpaceArgs<'_>, body: SpaceBody) {
+    let [..] = args.loops::<1>();
+    unsafe { body(args, args.origin()) };
+}
+
+/// The loop nest of rank 2 of the operators on indices: no loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn index_nest_r2(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [..] = args.loops::<2>();
+    let mut state = State::new(args);
+    unsafe { body(&mut state, args, args.origin()) };
+    state.outcome()
+}
+
+/// The loop nest of rank 2 of the operators that rearrange space: no loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn space_nest_r2(args: &SpaceArgs<'_>, body: SpaceBody) {
+    let [..] = args.loops::<2>();
+    unsafe { body(args, args.origin()) };
+}
+
+/// The loop nest of rank 3 of the operators on indices: one loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn index_nest_r3(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    let [loop0, ..] = args.loops::<3>();
+    let mut state = State::new(args);
+    let mut at0 = *args.origin();
+    for _ in 0..loop0.n {
+        unsafe { body(&mut state, args, &at0) };
+        at0 = at0.step(loop0);
+    }
+    state.outcome()
+}
+
+/// The loop nest of rank 3 of the operators that rearrange space: one loop around a plane.
+///
+/// # Safety
+/// The kernel contract for `args`: the loops step to the cursors of planes.
+#[inline(never)]
+unsafe fn space_nest_r3(args: &SpaceArgs<'_>, body: SpaceBody) {
+    let [loop0, ..] = args.loops::<3>();
+    let mut at0 = args.origin().enter(loop0);
+    for _ in 0..loop0.n {
+        unsafe { body(args, at0.at()) };
+        at0 = at0.step(loop0);
+    }
+}
+
 /// The loop nest of rank 4 of the operators on indices: 2 loops around a plane.
 ///
 /// # Safety
 /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
 #[inline(never)]
-pub unsafe fn index_nest_r4(
-    args: &private::IndexArgs<'_>,
-    body: private::Body,
-) -> private::Outcome {
+unsafe fn index_nest_r4(args: &IndexArgs<'_>, body: Body) -> Outcome {
     let [loop0, loop1, ..] = args.loops::<4>();
-    let mut state = private::State::new(args);
+    let mut state = State::new(args);
     let mut at0 = *args.origin();
     for _ in 0..loop0.n {
         let mut at1 = at0;
@@ -27,10 +98,7 @@ pub unsafe fn index_nest_r4(
 /// # Safety
 /// The kernel contract for `args`: the loops step to the cursors of planes.
 #[inline(never)]
-pub unsafe fn space_nest_r4(
-    args: &private::SpaceArgs<'_>,
-    body: unsafe fn(&private::SpaceArgs<'_>, private::SpaceCursor),
-) {
+unsafe fn space_nest_r4(args: &SpaceArgs<'_>, body: SpaceBody) {
     let [loop0, loop1, ..] = args.loops::<4>();
     let mut at0 = args.origin().enter(loop0);
     for _ in 0..loop0.n {
@@ -40,5 +108,35 @@ pub unsafe fn space_nest_r4(
             at1 = at1.step(loop1);
         }
         at0 = at0.step(loop0);
+    }
+}
+
+/// The loop nest of a rank; 0 is any.
+///
+/// # Panics
+/// At compile time for ranks that are not unrolled.
+pub(crate) const fn index_nest(rank: u8) -> IndexNest {
+    match rank {
+        0 => index_nest_any,
+        1 => index_nest_r1,
+        2 => index_nest_r2,
+        3 => index_nest_r3,
+        4 => index_nest_r4,
+        _ => panic!("a rank that is not unrolled"),
+    }
+}
+
+/// The loop nest of a rank; 0 is any.
+///
+/// # Panics
+/// At compile time for ranks that are not unrolled.
+pub(crate) const fn space_nest(rank: u8) -> SpaceNest {
+    match rank {
+        0 => space_nest_any,
+        1 => space_nest_r1,
+        2 => space_nest_r2,
+        3 => space_nest_r3,
+        4 => space_nest_r4,
+        _ => panic!("a rank that is not unrolled"),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
 use syn::{Expr, ExprLit, Ident, Lit, LitInt, Type};
 
+use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::grid::{Element, Grid, Index, Size, Width};
 use crate::name::{self, readable};
@@ -67,6 +68,7 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
     let Some(items) = parse::list(cx, field, parse::element) else {
         return;
     };
+    let prefix = unused_prefix(field);
     let mut seen = HashSet::new();
     for item in items {
         let ty = item.ty.to_token_stream();
@@ -78,36 +80,23 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             cx.error_on(&item.ty, format!("`{}` has no bytes, so it cannot be an element", readable(&item.ty)));
             continue;
         }
-        if calls_a_macro(ty.clone()) {
-            cx.error_on(
-                &item.ty,
-                "a macro may give another type at each place; name its type by `type`, and list the name",
-            );
-            continue;
-        }
         let Some(width) = width_of(cx, &item, grid) else {
             continue;
         };
-        let attrs = item.attrs.iter().map(ToTokens::to_token_stream).collect();
-        grid.elements.push(Element { attrs, ty, class: item.class, width });
+        let name = format_ident!("{prefix}{}", grid.elements.len());
+        let attrs = attrs::allowed(cx, &item.attrs);
+        grid.elements.push(Element { attrs, name, ty, class: item.class, width });
     }
 }
 
-/// Whether a macro is called in a type. Kernels, their sizes and the table name a type separately, and must mean the
-/// same.
-fn calls_a_macro(ty: TokenStream) -> bool {
-    let mut tokens = ty.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let called = match token {
-            TokenTree::Group(group) => calls_a_macro(group.stream()),
-            TokenTree::Ident(_) => matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!'),
-            _ => false,
-        };
-        if called {
-            return true;
-        }
+/// How the names of data types begin in emitted code: as nothing that stands in the list, which is in their scope.
+fn unused_prefix(field: &Field) -> String {
+    let text = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut prefix = String::from("__ELEMENT");
+    while text.contains(&prefix) {
+        prefix.push('_');
     }
-    false
+    prefix
 }
 
 /// Whether a type is written as an array of 0, or of such arrays.
@@ -232,8 +221,7 @@ fn indices(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
             let at = |wanted: &str| grid.reprs.iter().position(|repr| *repr == wanted);
             at(index).or_else(|| at(&shared)).unwrap_or_default()
         });
-        let variant = name::INDICES.iter().find(|(name, _)| name == index).map_or("", |(_, variant)| variant);
-        grid.indices.push(Index { variant, repr });
+        grid.indices.push(Index { variant: name::index_variant(index), repr });
     }
 }
 

@@ -6,21 +6,26 @@
 //!
 //! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
-//! - `tag` takes `|value: Self| value as u8`, which compiles only for an enum without fields, and compares the sizes;
-//! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have.
+//! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, and compares the sizes;
+//! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have;
+//! - `holds_for` asks for that `DTYPE`, and reads the bytes of a value, `__SAMPLE`.
 //!
-//! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait.
+//! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait. No
+//! other path proves anything: the types of gather-core in the chain are those of its methods.
+//!
+//! The padding of an enum shows in no size: below the derive, `repr(u32)` may have become `repr(u8, align(4))`. It shows
+//! in constant evaluation, which reads no uninitialised byte. `__SAMPLE` is a variant, written down in place.
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path, Token, Type, Variant};
 
 use crate::check::is_empty_array;
 use crate::ctxt::Ctxt;
@@ -210,7 +215,7 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
         cx.error_on(&field.ty, "references and pointers cannot be elements; hold the data itself");
     }
     let zero = options.zero.as_ref().map_or_else(|| zeros(options, fields), ToTokens::to_token_stream);
-    implementation(input, options, fields.iter(), &zero, &steps(options, fields))
+    implementation(input, options, fields.iter(), [&zero, &TokenStream::new()], &steps(options, fields))
 }
 
 /// The value of which every field is zero. The error for a field that is no element is the same here as in [`steps`],
@@ -254,17 +259,18 @@ fn is_pointer(field: &Field) -> bool {
 }
 
 fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[String]) -> TokenStream {
-    const FIXED: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
+    const FIXED: [(&str, usize); 8] =
+        [("u8", 1), ("u16", 2), ("u32", 4), ("u64", 8), ("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8)];
     let Data::Enum(data) = &input.data else {
         return TokenStream::new();
     };
-    let repr = FIXED.iter().find(|fixed| reprs.iter().any(|repr| repr == *fixed));
+    let repr = FIXED.iter().find(|(fixed, _)| reprs.iter().any(|repr| repr == fixed));
     if repr.is_none() {
         cx.error_on(
             &input.ident,
             format!(
                 "an enum needs a fixed representation to be an element; add `#[repr(u8)]` (or {})",
-                FIXED[1..].join(", ")
+                FIXED.map(|(fixed, _)| fixed)[1..].join(", ")
             ),
         );
     }
@@ -275,8 +281,8 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
             "an enum with fields cannot be an element: its variants leave bytes uninitialised",
         );
     }
+    let first = data.variants.iter().find(|variant| variant.fields.is_empty());
     if !options.has_zero {
-        let first = data.variants.iter().find(|variant| variant.fields.is_empty());
         let first = first.map_or_else(|| "VARIANT".into(), |variant| variant.ident.to_string());
         cx.error_on(
             &input.ident,
@@ -292,10 +298,12 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
         _ => None,
     };
     let zero = variant.map_or_else(|| options.zero.to_token_stream(), |variant| quote!(Self::#variant));
-    let (private, value) = (options.private(), value());
-    let (repr, name) = (format_ident!("{}", repr.unwrap_or(&FIXED[0])), input.ident.unraw().to_string());
-    let step = quote_spanned!(input.ident.span()=> .tag(|#value: Self| #value as #private::#repr, #name));
-    implementation(input, options, [], &zero, &step)
+    // In braces, so that it is a variant and no constant of this name.
+    let sample = first.map(|Variant { ident, .. }| quote!(const __SAMPLE: Self = Self::#ident {};));
+    let bytes = Literal::usize_unsuffixed(repr.map_or(0, |(_, bytes)| *bytes));
+    let (value, name) = (value(), input.ident.unraw().to_string());
+    let step = quote_spanned!(input.ident.span()=> .tag(|#value: Self| #value as _, #bytes, #name));
+    implementation(input, options, [], [&zero, &sample.into_token_stream()], &step)
 }
 
 /// The impl. Its `DTYPE` is the proof, which the compiler checks when it evaluates it. For a type that is not generic
@@ -304,7 +312,7 @@ fn implementation<'a>(
     input: &DeriveInput,
     options: &Options,
     bounded: impl IntoIterator<Item = &'a Field>,
-    zero: &TokenStream,
+    [zero, sample]: [&TokenStream; 2],
     steps: &TokenStream,
 ) -> TokenStream {
     let (ident, element, private) = (&input.ident, options.element(), options.private());
@@ -341,6 +349,7 @@ fn implementation<'a>(
                 #dtype
             };
             const ZERO: Self = #zero;
+            #sample
         }
         #used
     }

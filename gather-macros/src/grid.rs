@@ -1,6 +1,7 @@
 //! The validated model of a call: what is to be emitted.
 
 use proc_macro2::{Ident, TokenStream};
+use syn::Attribute;
 
 /// The size of the rows that a kernel moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,6 @@ pub(crate) enum Size {
 }
 
 /// A width: a size of rows that kernels are emitted for.
-#[derive(Debug)]
 pub(crate) struct Width {
     /// In kernels' names.
     pub(crate) name: String,
@@ -22,10 +22,11 @@ pub(crate) struct Width {
 }
 
 /// A data type.
-#[derive(Debug)]
 pub(crate) struct Element {
-    /// Attributes such as `#[cfg(..)]`, on everything that names the type.
-    pub(crate) attrs: TokenStream,
+    /// Attributes such as `#[cfg(..)]`. The conditions among them hold for everything that names the element.
+    pub(crate) attrs: Vec<Attribute>,
+    /// The name of its data type in emitted code.
+    pub(crate) name: Ident,
     /// The type.
     pub(crate) ty: TokenStream,
     /// The width class that it is said to have.
@@ -35,7 +36,6 @@ pub(crate) struct Element {
 }
 
 /// An index type.
-#[derive(Debug)]
 pub(crate) struct Index {
     /// Its `IndexType`.
     pub(crate) variant: &'static str,
@@ -44,7 +44,7 @@ pub(crate) struct Index {
 }
 
 /// Everything that is to be emitted.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) elements: Vec<Element>,
     pub(crate) widths: Vec<Width>,

@@ -9,6 +9,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attrs;
 mod check;
 mod ctxt;
 mod element;
@@ -25,7 +26,6 @@ mod snapshots;
 mod specialize;
 
 use proc_macro::{Literal, TokenStream, TokenTree};
-use quote::quote;
 
 /// Emits a set of kernels; see `gather_core::kernels!`, which forwards to it with the path of the crate.
 #[proc_macro]
@@ -56,7 +56,7 @@ pub fn specialize(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn loop_nests(_: TokenStream) -> TokenStream {
-    loop_nest::loop_nests(&quote!(crate), 1..=name::MAX_RANK).into()
+    loop_nest::loop_nests(name::MAX_RANK).into()
 }
 
 /// A limit of the macros as a number, such as `limit!(max_rank)`. gather-core takes its own limits from here, so that

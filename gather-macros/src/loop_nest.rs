@@ -2,18 +2,36 @@
 //! around it.
 //!
 //! They call their body through a pointer, once a plane. So gather-core has one for each rank, which the kernels of all
-//! sets end in, and not a copy in each of them.
+//! sets end in, and not a copy in each of them. They name what the module that calls the macro has in scope.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use crate::name;
+/// The loop nests of the ranks from 1 on, for gather-core, and what finds that of a rank.
+pub(crate) fn loop_nests(most: u8) -> TokenStream {
+    let nests = (1..=most).flat_map(|rank| [index_nest(rank), space_nest(rank)]);
+    let by_rank = [("index_nest", quote!(IndexNest)), ("space_nest", quote!(SpaceNest))];
+    nests.chain(by_rank.map(|(family, ty)| of_rank(family, &ty, most))).collect()
+}
 
-/// The loop nests of some ranks, for gather-core.
-pub(crate) fn loop_nests(krate: &TokenStream, ranks: impl IntoIterator<Item = u8>) -> TokenStream {
-    let private = name::private(krate);
-    let nests = ranks.into_iter().map(|rank| [index_nest(&private, rank), space_nest(&private, rank)]);
-    nests.flatten().collect()
+/// The function that finds the loop nest of a rank.
+fn of_rank(family: &str, ty: &TokenStream, most: u8) -> TokenStream {
+    let (name, any) = (format_ident!("{family}"), format_ident!("{family}_any"));
+    let ranks = (1..=most).map(Literal::u8_unsuffixed);
+    let nests = (1..=most).map(|rank| format_ident!("{family}_r{rank}"));
+    quote! {
+        /// The loop nest of a rank; 0 is any.
+        ///
+        /// # Panics
+        /// At compile time for ranks that are not unrolled.
+        pub(crate) const fn #name(rank: u8) -> #ty {
+            match rank {
+                0 => #any,
+                #(#ranks => #nests,)*
+                _ => panic!("a rank that is not unrolled"),
+            }
+        }
+    }
 }
 
 /// The names of the loops that a loop nest runs itself, and of the cursors that step along them.
@@ -23,7 +41,7 @@ fn around(rank: u8) -> (Vec<Ident>, Vec<Ident>) {
     (name("loop"), name("at"))
 }
 
-fn index_nest(private: &TokenStream, rank: u8) -> TokenStream {
+fn index_nest(rank: u8) -> TokenStream {
     let name = format_ident!("index_nest_r{rank}");
     let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
     // Where the loop at each depth begins: at the origin outside, else where the loop around it is.
@@ -53,16 +71,16 @@ fn index_nest(private: &TokenStream, rank: u8) -> TokenStream {
         /// # Safety
         /// The kernel contract for `args`, of whose method the body is: the loops step to the cursors of planes.
         #[inline(never)]
-        pub unsafe fn #name(args: &#private::IndexArgs<'_>, body: #private::Body) -> #private::Outcome {
+        unsafe fn #name(args: &IndexArgs<'_>, body: Body) -> Outcome {
             let [#(#loops,)* ..] = args.loops::<#count>();
-            let mut state = #private::State::new(args);
+            let mut state = State::new(args);
             #nested
             state.outcome()
         }
     }
 }
 
-fn space_nest(private: &TokenStream, rank: u8) -> TokenStream {
+fn space_nest(rank: u8) -> TokenStream {
     let name = format_ident!("space_nest_r{rank}");
     let ((loops, cursors), count) = (around(rank), Literal::u8_unsuffixed(rank));
     let at = |depth: usize| match depth.checked_sub(1) {
@@ -91,10 +109,7 @@ fn space_nest(private: &TokenStream, rank: u8) -> TokenStream {
         /// # Safety
         /// The kernel contract for `args`: the loops step to the cursors of planes.
         #[inline(never)]
-        pub unsafe fn #name(
-            args: &#private::SpaceArgs<'_>,
-            body: unsafe fn(&#private::SpaceArgs<'_>, #private::SpaceCursor),
-        ) {
+        unsafe fn #name(args: &SpaceArgs<'_>, body: SpaceBody) {
             let [#(#loops,)* ..] = args.loops::<#count>();
             #nested
         }

@@ -10,9 +10,10 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, Result, Token, Type, Visibility, token};
 
+use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, readable};
-use crate::parse::skip_until;
+use crate::parse::{self, skip_until};
 
 /// What messages say of the closures of a macro.
 pub(crate) struct Form {
@@ -89,10 +90,7 @@ pub(crate) fn expand_as(
 /// `crate = PATH; closures..`
 fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStream, Vec<Closure>)> {
     let Form { what, example, .. } = form;
-    input.parse::<Token![crate]>()?;
-    input.parse::<Token![=]>()?;
-    let krate = skip_until(input, |input| input.peek(Token![;]));
-    input.parse::<Token![;]>()?;
+    let krate = parse::krate(input)?;
     if input.is_empty() {
         return Err(Error::new(Span::call_site(), format!("there is no {what}; write one, such as `{example}`")));
     }
@@ -117,7 +115,7 @@ fn call(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<(TokenStre
 /// is not one.
 fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<Closure>> {
     let Form { what, example, named, .. } = form;
-    let attrs = input.call(Attribute::parse_outer)?;
+    let attrs = attrs::outer(cx, input)?;
     let vis: Visibility = input.parse()?;
     let word = expect::<Token![static]>(input, attrs.last(), || {
         format!("expected `static`: a {what} is written `{example}`")

@@ -28,8 +28,8 @@ pub(crate) struct Level {
 pub(crate) enum Needs {
     /// Nothing: every machine has it.
     Nothing,
-    /// An architecture, and features that a machine may lack: its kernels are compiled for them.
-    Machine(&'static str, &'static str),
+    /// An architecture, of which not every machine has it.
+    Machine(&'static str),
     /// A target that has a feature: all of its code is compiled for that.
     Target(&'static str, &'static str),
 }
@@ -39,19 +39,11 @@ impl Level {
     pub(crate) fn cfg(&self) -> Option<TokenStream> {
         match self.needs {
             Needs::Nothing => None,
-            Needs::Machine(arch, _) => Some(quote!(#[cfg(target_arch = #arch)])),
+            Needs::Machine(arch) => Some(quote!(#[cfg(target_arch = #arch)])),
             // Where lanes are numbered as bytes are.
             Needs::Target(arch, feature) => Some(quote! {
                 #[cfg(all(target_arch = #arch, target_endian = "little", target_feature = #feature))]
             }),
-        }
-    }
-
-    /// The attribute of what is compiled for features of its own.
-    pub(crate) fn target_feature(&self) -> Option<TokenStream> {
-        match self.needs {
-            Needs::Machine(_, features) => Some(quote!(#[target_feature(enable = #features)])),
-            Needs::Nothing | Needs::Target(..) => None,
         }
     }
 }
@@ -59,12 +51,8 @@ impl Level {
 /// The levels, in the order of `Level::ALL`.
 pub(crate) const LEVELS: &[Level] = &[
     Level { name: "scalar", variant: "Scalar", needs: Needs::Nothing },
-    Level { name: "avx2", variant: "Avx2", needs: Needs::Machine("x86_64", "avx2") },
-    Level {
-        name: "avx512",
-        variant: "Avx512",
-        needs: Needs::Machine("x86_64", "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"),
-    },
+    Level { name: "avx2", variant: "Avx2", needs: Needs::Machine("x86_64") },
+    Level { name: "avx512", variant: "Avx512", needs: Needs::Machine("x86_64") },
     Level { name: "neon", variant: "Neon", needs: Needs::Target("aarch64", "neon") },
     Level { name: "simd128", variant: "Simd128", needs: Needs::Target("wasm32", "simd128") },
 ];
@@ -103,6 +91,11 @@ pub(crate) const INDICES: [(&str, &str); 10] = [
     ("isize", "Isize"),
     ("usize", "Usize"),
 ];
+
+/// The name of the `IndexType` of an index type.
+pub(crate) fn index_variant(index: &str) -> &'static str {
+    INDICES.iter().find(|(name, _)| *name == index).map_or("", |(_, variant)| variant)
+}
 
 /// The keys of a call, and a value for each.
 pub(crate) const KEYS: [(&str, &str); 5] = [

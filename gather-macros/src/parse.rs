@@ -9,6 +9,7 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Error, Ident, LitInt, Result, Token, Type, Visibility, token};
 
+use crate::attrs;
 use crate::ctxt::Ctxt;
 use crate::name;
 
@@ -42,17 +43,10 @@ pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
     cx.take(call)
 }
 
-/// `unsafe crate = PATH; #[attributes] pub static NAME;`
-///
-/// The emitted code is sound if the path leads to gather-core. `gather_core::kernels!` passes its own path. Whoever
-/// passes another one promises that, by `unsafe`.
+/// `crate = PATH; #[attributes] pub static NAME;`
 fn header(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Call> {
-    input.parse::<Token![unsafe]>()?;
-    input.parse::<Token![crate]>()?;
-    input.parse::<Token![=]>()?;
-    let krate = skip_until(input, |input| input.peek(Token![;]));
-    input.parse::<Token![;]>()?;
-    let attrs = input.call(Attribute::parse_outer)?;
+    let krate = krate(input)?;
+    let attrs = attrs::outer(cx, input)?;
     let vis: Visibility = input.parse()?;
     if !input.peek(Token![static]) {
         let message = "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`";
@@ -78,6 +72,15 @@ fn header(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Call> {
         cx.error_on(&name, format!("expected `;` after `{name}`"));
     }
     Ok(Call { krate, attrs, vis, name, fields: Vec::new() })
+}
+
+/// `crate = PATH;`, which the macros of gather-core pass. Another path leads to what is compiled in its place.
+pub(crate) fn krate(input: ParseStream<'_>) -> Result<TokenStream> {
+    input.parse::<Token![crate]>()?;
+    input.parse::<Token![=]>()?;
+    let krate = skip_until(input, |input| input.peek(Token![;]));
+    input.parse::<Token![;]>()?;
+    Ok(krate)
 }
 
 /// The next field; `None` after reporting what stands in its place.

@@ -87,3 +87,17 @@ fn every_unsafe_block_has_an_argument_and_every_other_module_forbids() {
         }
     }
 }
+
+#[test]
+fn the_programs_that_show_what_the_macros_take_are_there() {
+    let text = fs::read_to_string(root().join("gather-core/UNSAFE.md")).unwrap();
+    let (_, table) = text.split_once("| macro | what |").expect("the table of the macros");
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 20, "{} rows", rows.len());
+    for row in rows {
+        let programs = row.rsplit('|').nth(1).expect("a cell").split(',').map(|name| name.trim().trim_matches('`'));
+        for program in programs {
+            assert!(root().join("tests/ui/programs").join(program).is_file(), "{program:?} in {row}");
+        }
+    }
+}

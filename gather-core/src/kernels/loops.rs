@@ -4,9 +4,16 @@ use smallvec::SmallVec;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies::{Body, State};
-use crate::kernels::space::args::{BlockCursor, SpaceArgs, SpaceCursor};
+use crate::kernels::space::SpaceBody;
+use crate::kernels::space::args::{BlockCursor, SpaceArgs};
 
 gather_macros::loop_nests! {}
+
+/// A loop nest around the body of an index operator.
+type IndexNest = unsafe fn(&IndexArgs<'_>, Body) -> Outcome;
+
+/// A loop nest around the body of an operator that rearranges space.
+type SpaceNest = unsafe fn(&SpaceArgs<'_>, SpaceBody);
 
 /// Loops that are counted without a heap allocation.
 const INLINE: usize = 16;
@@ -15,7 +22,7 @@ const INLINE: usize = 16;
 ///
 /// # Safety
 /// The kernel contract for `args`, of whose method the body is.
-pub unsafe fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
+pub(crate) unsafe fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
     let mut state = State::new(args);
     let around = &args.loops[..args.loops.len().saturating_sub(2)];
     // The cursor of each loop's current iteration, and how many it has left, this one included.
@@ -40,7 +47,7 @@ pub unsafe fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
 ///
 /// # Safety
 /// The kernel contract for `args`.
-pub unsafe fn space_nest_any(args: &SpaceArgs<'_>, body: unsafe fn(&SpaceArgs<'_>, SpaceCursor)) {
+pub(crate) unsafe fn space_nest_any(args: &SpaceArgs<'_>, body: SpaceBody) {
     let around = &args.loops[..args.loops.len().saturating_sub(2)];
     let mut counters: SmallVec<[(BlockCursor, usize); INLINE]> = SmallVec::new();
     let mut at = args.origin;

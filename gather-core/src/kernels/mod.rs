@@ -42,7 +42,8 @@
 //! | module | what it is |
 //! |---|---|
 //! | `args` | what a kernel is given |
-//! | `loops` | loop nests of any rank |
+//! | `kernel` | a loop nest around a body, and what it is a kernel of |
+//! | `loops` | loop nests |
 //! | `bodies` | one body for each method |
 //! | `resolve` | from indices to positions |
 //! | `moves` | rows by their positions: one by one, gathered, looked up, prefetched, streamed; rows a step apart |
@@ -116,7 +117,8 @@ pub(crate) mod by_level;
 pub(crate) mod convert;
 mod index_rule;
 mod isa;
-pub(crate) mod loops;
+mod kernel;
+mod loops;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
 mod moves;
 pub(crate) mod reduce;
@@ -135,13 +137,14 @@ mod v128;
 
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
-pub use args::{IndexArgs, Outcome};
+pub(crate) use args::{IndexArgs, Outcome};
 pub(crate) use bodies::MOST_PREFETCHED;
 pub(crate) use bodies::elements::MOST_ELEMENT;
-pub use bodies::{Body, State, body, scatter_body};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};
+pub use kernel::Kernel;
+pub(crate) use kernel::{IndexKernel, SpaceEntry};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
@@ -149,10 +152,8 @@ pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;
 pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
-pub use space::args::{SpaceArgs, SpaceCursor};
-pub use space::space_plane;
-pub(crate) use table::IndexKernel;
-pub use table::{ElementRow, IndexEntry, IndexRow, KernelSet, LevelTable, ScatterEntry, SpaceEntry, Tables, WidthRow};
+pub(crate) use space::args::{SpaceArgs, SpaceCursor};
+pub use table::{ElementRow, IndexRow, KernelSet, LevelTable, Tables, WidthRow};
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 pub use v128::Vectors as Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

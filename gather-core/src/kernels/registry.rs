@@ -47,7 +47,7 @@ pub struct KernelInfo {
     pub rank: Option<usize>,
     /// The level.
     pub level: Level,
-    /// The name of the kernel's function.
+    /// The name of the kernel.
     pub name: &'static str,
 }
 

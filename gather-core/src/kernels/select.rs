@@ -3,8 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::builtin::{REARRANGE, gathers_of, scatters_of};
+use crate::kernels::kernel::{IndexEntry, ScatterEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
-use crate::kernels::table::{IndexEntry, KernelSet, ScatterEntry, SpaceEntry};
+use crate::kernels::table::KernelSet;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::op::Op;

@@ -5,22 +5,16 @@
 //! stand in arrays ordered by width (not those of scatters), representation and rank, so that a row is found by
 //! arithmetic.
 
+#![forbid(unsafe_code)]
+
 use gather_macros::limit;
 
-use crate::kernels::args::{IndexArgs, Outcome};
-use crate::kernels::bodies::one_pass_of;
-use crate::kernels::isa::Isa;
-use crate::kernels::moves::Width;
-use crate::kernels::moves::placed::RowSize;
+use crate::kernels::kernel::{IndexEntry, Kernel, Place, ScatterEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
-use crate::kernels::space::args::SpaceArgs;
 use crate::types::element::DType;
-use crate::types::index::{Index, IndexType};
+use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
-
-/// A kernel of an index operator.
-pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
 
 /// What a set of kernels is made of.
 #[derive(Clone, Copy)]
@@ -38,8 +32,8 @@ pub struct Tables {
     pub ops: &'static [Op],
     /// Widths.
     pub widths: &'static [WidthRow],
-    /// Representations of indices.
-    pub reprs: &'static [&'static str],
+    /// Representations of indices: the types that kernels read them as.
+    pub reprs: &'static [IndexType],
     /// The kernels of every level.
     pub levels: &'static [LevelTable],
 }
@@ -77,57 +71,94 @@ pub struct LevelTable {
     /// The level.
     pub level: Level,
     /// Ordered by width, representation, rank; empty without a gather.
-    pub index: &'static [IndexEntry],
+    pub index: &'static [Kernel<IndexEntry>],
     /// Ordered by representation, rank; empty without a scatter.
-    pub scatter: &'static [ScatterEntry],
+    pub scatter: &'static [Kernel<ScatterEntry>],
     /// Ordered by width, rank; empty without an operator that rearranges space.
-    pub space: &'static [SpaceEntry],
+    pub space: &'static [Kernel<SpaceEntry>],
 }
 
-/// A kernel of the gathers under its name.
-#[derive(Clone, Copy, Debug)]
-pub struct IndexEntry {
-    /// The function's name.
-    pub name: &'static str,
-    /// The function.
-    pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
-    /// What runs rows of a size in its place, in one pass; packed or not.
-    pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
-}
+impl Tables {
+    /// How many kernels a level has: of gathers, of scatters, and of operators that rearrange space.
+    const fn counts(&self) -> [usize; 3] {
+        let (mut counts, mut at) = ([0; 3], 0);
+        while at < self.ops.len() {
+            let op = self.ops[at];
+            if op.rearranges() {
+                counts[2] = self.widths.len() * self.ranks.len();
+            } else if op.scatters() {
+                counts[1] = self.reprs.len() * self.ranks.len();
+            } else {
+                counts[0] = self.widths.len() * self.reprs.len() * self.ranks.len();
+            }
+            at += 1;
+        }
+        counts
+    }
 
-impl IndexEntry {
-    /// The entry of a kernel for rows of the width `W`, the indices `I` and the level `L`.
-    #[must_use]
-    pub const fn new<W: Width, I: Index, L: Isa>(
-        name: &'static str,
-        run: unsafe fn(&IndexArgs<'_>) -> Outcome,
-    ) -> Self {
-        IndexEntry { name, run, one_pass: one_pass_of::<W, I, L> }
+    /// What stands at a width, a representation and a rank, of which a kernel may have no width or no representation.
+    const fn place(&self, width: Option<usize>, repr: Option<usize>, rank: usize, level: Level) -> Place {
+        let bytes = if let Some(width) = width { self.widths[width].bytes } else { None };
+        let index = if let Some(repr) = repr { Some(self.reprs[repr]) } else { None };
+        Place { bytes, index, rank: self.ranks[rank], level }
+    }
+
+    /// Asserts what the rows say of types, and that positions fit in those of [`Lookup`].
+    #[track_caller]
+    const fn check_rows(&self) {
+        const MOST: usize = u16::MAX as usize;
+        let fit = self.widths.len() <= MOST && self.reprs.len() <= MOST && self.ranks.len() <= MOST;
+        assert!(fit && self.levels.len() <= MOST, "more widths, index types, ranks or levels than a set can have");
+        let mut row = 0;
+        while row < self.elements.len() {
+            let ElementRow { dtype, width } = self.elements[row];
+            assert!(width < self.widths.len(), "an element without kernels");
+            let is_width = matches!(self.widths[width].bytes, Some(bytes) if bytes == dtype.size());
+            assert!(is_width, "an element of another size than its width");
+            row += 1;
+        }
+        let mut row = 0;
+        while row < self.indices.len() {
+            let IndexRow { index, repr } = self.indices[row];
+            assert!(repr < self.reprs.len(), "an index type without kernels");
+            let is_repr = index.fixed_width() as usize == self.reprs[repr].fixed_width() as usize;
+            assert!(is_repr, "an index type with other values than its representation");
+            row += 1;
+        }
     }
 }
 
-/// A kernel of the scatters under its name.
-#[derive(Clone, Copy, Debug)]
-pub struct ScatterEntry {
-    /// The function's name.
-    pub name: &'static str,
-    /// The function.
-    pub run: unsafe fn(&IndexArgs<'_>) -> Outcome,
-}
-
-/// A kernel of the operators that rearrange space under its name.
-#[derive(Clone, Copy, Debug)]
-pub struct SpaceEntry {
-    /// The function's name.
-    pub name: &'static str,
-    /// The function.
-    pub run: unsafe fn(&SpaceArgs<'_>),
+impl LevelTable {
+    /// Asserts that each kernel stands at its place, and that every place has one (T1).
+    #[track_caller]
+    const fn check(&self, tables: &Tables) {
+        let ([gathers, scatters, spaces], level) = (tables.counts(), self.level);
+        let is_whole = self.index.len() == gathers && self.scatter.len() == scatters && self.space.len() == spaces;
+        assert!(is_whole, "a kernel table of another length");
+        let (reprs, ranks) = (tables.reprs.len(), tables.ranks.len());
+        let mut at = 0;
+        while at < gathers {
+            let (row, rank) = (at / ranks, at % ranks);
+            self.index[at].stands_at(&tables.place(Some(row / reprs), Some(row % reprs), rank, level));
+            at += 1;
+        }
+        at = 0;
+        while at < scatters {
+            self.scatter[at].stands_at(&tables.place(None, Some(at / ranks), at % ranks, level));
+            at += 1;
+        }
+        at = 0;
+        while at < spaces {
+            self.space[at].stands_at(&tables.place(Some(at / ranks), None, at % ranks, level));
+            at += 1;
+        }
+    }
 }
 
 /// A set of kernels: what [`kernels!`](crate::kernels!) makes a static of.
 ///
-/// Invariant T1: each kernel of the tables runs what its place says: the operator, the width, the representation, the
-/// rank and the level.
+/// Invariant T1: each kernel of the tables runs what its place says: the width, the representation, the rank and the
+/// level. A data type has the bytes of its width, and an index type the values of its representation.
 pub struct KernelSet {
     tables: Tables,
     lookup: Lookup,
@@ -222,42 +253,17 @@ impl KernelSet {
     /// A set from what the macro emits.
     ///
     /// # Panics
-    /// At compile time when the arrays have not the lengths that their order implies, or a rank is above what the
-    /// macro unrolls.
-    ///
-    /// # Safety
-    /// Each kernel of the tables runs what its place says (T1).
+    /// At compile time when the tables are not those of T1: when they have not the lengths that their order implies, or
+    /// a kernel says of itself something else than its place does (T2).
     #[doc(hidden)]
     #[must_use]
-    pub const unsafe fn new(tables: Tables) -> Self {
-        let (mut gathers, mut scatters, mut spaces) = (0, 0, 0);
-        let mut i = 0;
-        while i < tables.ops.len() {
-            if tables.ops[i].rearranges() {
-                spaces = tables.widths.len() * tables.ranks.len();
-            } else if tables.ops[i].scatters() {
-                scatters = tables.reprs.len() * tables.ranks.len();
-            } else {
-                gathers = tables.widths.len() * tables.reprs.len() * tables.ranks.len();
-            }
-            i += 1;
-        }
+    #[track_caller]
+    pub const fn new(tables: Tables) -> Self {
+        tables.check_rows();
         let mut level = 0;
         while level < tables.levels.len() {
-            let table = &tables.levels[level];
-            let is_whole = table.index.len() == gathers && table.scatter.len() == scatters;
-            assert!(is_whole && table.space.len() == spaces, "a kernel table of another length");
+            tables.levels[level].check(&tables);
             level += 1;
-        }
-        let mut row = 0;
-        while row < tables.elements.len() {
-            assert!(tables.elements[row].width < tables.widths.len(), "an element without kernels");
-            row += 1;
-        }
-        let mut row = 0;
-        while row < tables.indices.len() {
-            assert!(tables.indices[row].repr < tables.reprs.len(), "an index type without kernels");
-            row += 1;
         }
         let lookup = Lookup::new(&tables);
         KernelSet { tables, lookup, shaped: &[] }
@@ -366,7 +372,8 @@ impl KernelSet {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
-        self.level(level)?.index.get((width * self.tables.reprs.len() + repr) * self.tables.ranks.len() + rank)
+        let at = (width * self.tables.reprs.len() + repr) * self.tables.ranks.len() + rank;
+        self.level(level)?.index.get(at).map(|kernel| &kernel.entry)
     }
 
     /// The kernel of a scatter.
@@ -382,14 +389,14 @@ impl KernelSet {
             return None;
         }
         let (repr, rank) = (self.repr(index)?, self.rank(rank)?);
-        self.level(level)?.scatter.get(repr * self.tables.ranks.len() + rank)
+        self.level(level)?.scatter.get(repr * self.tables.ranks.len() + rank).map(|kernel| &kernel.entry)
     }
 
     /// The kernel of the operators that rearrange space.
     #[inline]
     pub(crate) fn space_kernel(&self, width: usize, rank: usize, level: Level) -> Option<&'static SpaceEntry> {
         let rank = self.rank(rank)?;
-        self.level(level)?.space.get(width * self.tables.ranks.len() + rank)
+        self.level(level)?.space.get(width * self.tables.ranks.len() + rank).map(|kernel| &kernel.entry)
     }
 }
 

@@ -5,17 +5,21 @@
 
 use core::marker::PhantomData;
 
-use crate::types::element::{DType, Element};
+use crate::types::element::{DType, Element, IsElement};
 use crate::types::text::Text;
 
 /// A compile-time error.
 type Message = Text<512>;
 
-/// Asserts that a type has as many bytes as it is said to have.
+/// A data type that has as many bytes as it is said to have.
+///
+/// # Panics
+/// At compile time when it has not.
+#[must_use]
 #[track_caller]
-pub const fn assert_width<T>(name: &str, bytes: usize) {
-    let class = match size_of::<T>() {
-        size if size == bytes => return,
+pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
+    let class = match dtype.size() {
+        size if size == bytes => return dtype,
         1 => "x8",
         2 => "x16",
         4 => "x32",
@@ -23,7 +27,7 @@ pub const fn assert_width<T>(name: &str, bytes: usize) {
         16 => "x128",
         _ => Message::new().text("`").text(name).text("` does not have ").bytes(bytes).panic(),
     };
-    let message = Message::new().text("`").text(name).text("` has ").bytes(size_of::<T>());
+    let message = Message::new().text("`").text(name).text("` has ").bytes(dtype.size());
     message.text("; give it the class `").text(class).text("`").panic()
 }
 
@@ -39,13 +43,13 @@ pub struct Proof<T>(PhantomData<fn() -> T>);
 impl<T: Element> Proof<T> {
     /// The proof. To evaluate the data type of a derived `T` is to check its chain.
     pub(crate) const HOLDS: Self = {
-        assert!(T::DTYPE.size() == size_of::<T>(), "the data type has another size than the type");
+        let () = IsElement::<T>::CHECK;
         Proof(PhantomData)
     };
 
     /// Checks the chain of `U`.
     pub const fn holds_for<U: Element>(self) {
-        assert!(U::DTYPE.size() == size_of::<U>(), "the data type has another size than the type");
+        let () = IsElement::<U>::CHECK;
     }
 
     /// Begins the chain of `U`.
@@ -85,18 +89,20 @@ impl<T: Element> Fields<T> {
         }
     }
 
-    /// An enum whose representation is the integer `I`. Only an enum without fields can be cast to an integer.
+    /// An enum whose representation is said to have so many bytes. Only an enum without fields can be cast to an
+    /// integer. Its values differ in their number alone, so that all have their padding where [`Element::__SAMPLE`] has
+    /// it, of which [`Proof::holds_for`] reads the bytes.
     #[track_caller]
-    pub const fn tag<I>(self, _cast: fn(T) -> I, name: &str) -> Self {
-        if size_of::<T>() != size_of::<I>() {
+    pub const fn tag(self, _cast: fn(T) -> i128, bytes: usize, name: &str) -> Self {
+        if size_of::<T>() != bytes {
             let message = Message::new().text("`").text(name).text("` cannot be an element: it has ");
-            message.bytes(size_of::<T>()).text(", and its representation has ").number(size_of::<I>()).panic()
+            message.bytes(size_of::<T>()).text(", and its representation has ").number(bytes).panic()
         }
-        Fields { bytes: self.bytes + size_of::<I>(), last: "", end: 0, gaps: self.gaps, of: PhantomData }
+        Fields { bytes: self.bytes + bytes, last: "", end: 0, gaps: self.gaps, of: PhantomData }
     }
 
-    /// The data type, if there is no padding. Fields do not overlap, so there is none if their sizes add up to that of
-    /// the type.
+    /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add up
+    /// to that of the type.
     #[track_caller]
     #[must_use]
     pub const fn dtype(self, name: &'static str) -> DType {

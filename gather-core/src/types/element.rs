@@ -4,6 +4,7 @@ use core::any::TypeId;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
@@ -36,6 +37,10 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// Where the proofs of the derive begin. No part of the public interface.
     #[doc(hidden)]
     const __PROOF: Proof<Self> = Proof::HOLDS;
+    /// A value whose bytes are read at compile time: of an enum a variant that is written down, since a constant could
+    /// be made with initialised padding. No part of the public interface.
+    #[doc(hidden)]
+    const __SAMPLE: Self = Self::ZERO;
 }
 
 /// A data type known at run time: name, size and alignment. Two are equal if and only if they stand for one Rust type.
@@ -208,12 +213,28 @@ fn repeated(bytes: &[u8], count: usize) -> Result<ElementBytes, Error> {
 }
 
 /// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
-/// the compiler lead the proof of a derived type.
+/// the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for uninitialised ones.
 pub(crate) struct IsElement<T>(PhantomData<T>);
 
 impl<T: Element> IsElement<T> {
-    pub(crate) const CHECK: () =
+    pub(crate) const CHECK: () = {
         assert!(T::DTYPE.size() == size_of::<T>(), "the data type has another size than the element");
+        let _ = Self::FIRST_BYTES;
+    };
+
+    /// The first bytes of [`Element::__SAMPLE`]: all of an enum, whose padding shows nowhere else. Those of a struct have
+    /// been proved by its fields; of great types no value is made.
+    const FIRST_BYTES: [u8; 16] = if size_of::<T>() <= 4096 { Self::first_bytes() } else { [0; 16] };
+
+    const fn first_bytes() -> [u8; 16] {
+        let sample = T::__SAMPLE;
+        let mut bytes = [MaybeUninit::new(0u8); 16];
+        let count = if size_of::<T>() < 16 { size_of::<T>() } else { 16 };
+        // SAFETY: both have as many bytes, and one of `MaybeUninit` may be uninitialised.
+        unsafe { core::ptr::copy_nonoverlapping((&raw const sample).cast(), bytes.as_mut_ptr(), count) };
+        // SAFETY: `FIRST_BYTES` alone calls this. It is a constant, and that of an uninitialised byte is an error.
+        unsafe { core::mem::transmute(bytes) }
+    }
 }
 
 /// What every data type asserts of its elements.

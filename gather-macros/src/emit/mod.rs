@@ -1,13 +1,15 @@
 //! From the grid to tokens: a static whose initialiser holds everything. So nothing leaks, and the types that a caller
 //! names are resolved where they stand.
 //!
+//! None of it is unsafe. gather-core compares what the table says with what its kernels are, in constant evaluation.
+//!
 //! Emitted code names items of gather-core by their full paths. An alias inside the initialiser would hide a caller's
 //! item of the same name.
 
-mod kernel_fn;
+mod kernels;
 mod table;
 
-pub(crate) use kernel_fn::at;
+pub(crate) use kernels::at;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -27,10 +29,8 @@ struct Source<'a> {
 pub(crate) fn set(call: &Call, grid: &Grid) -> TokenStream {
     let private = name::private(&call.krate);
     let source = Source { grid, private: &private };
-    let claims = kernel_fn::width_claims(source);
-    let kernels = kernel_fn::kernels(source);
-    let table = table::table(&call.name, source);
-    wrap(call, &quote!(#claims #kernels #table))
+    let (data_types, table) = (kernels::data_types(source), table::table(&call.name, source));
+    wrap(call, &quote!(#data_types #table))
 }
 
 /// A set without kernels, for a call with errors: what uses the static does not fail again.
@@ -43,7 +43,7 @@ fn wrap(call: &Call, body: &TokenStream) -> TokenStream {
     let Call { krate, attrs, vis, name, .. } = call;
     quote! {
         #(#attrs)*
-        #[allow(non_snake_case, unused_qualifications)]
+        #[allow(unused_qualifications)]
         #vis static #name: #krate::KernelSet = {
             #body
         };

@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use crate::attrs;
 use crate::emit::Source;
-use crate::emit::kernel_fn::{index_kernels, scatter_kernels, space_kernels, width_bytes};
+use crate::emit::kernels::{gathers, rearranges, scatters, width_bytes};
 use crate::name;
 
 /// The `KernelSet` of a grid.
@@ -12,8 +13,9 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
     let name = name.to_string();
     let elements = grid.elements.iter().map(|element| {
-        let (attrs, ty, width) = (&element.attrs, &element.ty, Literal::usize_unsuffixed(element.width));
-        quote!(#attrs #private::ElementRow { dtype: <#ty as #private::Element>::DTYPE, width: #width })
+        let (conditions, name) = (attrs::conditions(&element.attrs), &element.name);
+        let width = Literal::usize_unsuffixed(element.width);
+        quote!(#conditions #private::ElementRow { dtype: #name, width: #width })
     });
     let indices = grid.indices.iter().map(|index| {
         let (variant, [repr64, repr32]) =
@@ -30,7 +32,11 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         };
         quote!(#private::IndexRow { index: #private::IndexType::#variant, #repr })
     });
-    let (ranks, reprs) = (grid.ranks.iter().copied().map(Literal::u8_unsuffixed), &grid.reprs);
+    let ranks = grid.ranks.iter().copied().map(Literal::u8_unsuffixed);
+    let reprs = grid.reprs.iter().map(|repr| {
+        let variant = format_ident!("{}", name::index_variant(repr));
+        quote!(#private::IndexType::#variant)
+    });
     let ops = grid.index_ops.iter().chain(&grid.scatter_ops).chain(&grid.space_ops).map(|op| {
         let op = format_ident!("{op}");
         quote!(#private::Op::#op)
@@ -45,18 +51,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     });
     let levels = name::LEVELS.iter().map(|level| {
         let (variant, cfg) = (format_ident!("{}", level.variant), level.cfg());
-        let index = index_kernels(source, level).into_iter().map(|kernel| {
-            let (name, text, types) = (&kernel.name, kernel.name.to_string(), &kernel.types);
-            quote!(#private::IndexEntry::new::<#types>(#text, #name))
-        });
-        let scatter = scatter_kernels(source, level).into_iter().map(|kernel| {
-            let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(#private::ScatterEntry { name: #text, run: #name })
-        });
-        let space = space_kernels(source, level).into_iter().map(|kernel| {
-            let (name, text) = (&kernel.name, kernel.name.to_string());
-            quote!(#private::SpaceEntry { name: #text, run: #name })
-        });
+        let (index, scatter, space) = (gathers(source, level), scatters(source, level), rearranges(source, level));
         quote! {
             #cfg
             #private::LevelTable {
@@ -68,9 +63,7 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
         }
     });
     quote! {
-        /// SAFETY: each kernel runs what its place says, as `KernelSet::new` asks for. The functions above and the
-        /// entries here are emitted from one list, in one order.
-        const __TABLES: #private::Tables = #private::Tables {
+        #private::KernelSet::new(#private::Tables {
             name: #name,
             elements: &[#(#elements),*],
             indices: &[#(#indices),*],
@@ -79,7 +72,6 @@ pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
             widths: &[#(#widths),*],
             reprs: &[#(#reprs),*],
             levels: &[#(#levels),*],
-        };
-        unsafe { #private::KernelSet::new(__TABLES) }
+        })
     }
 }

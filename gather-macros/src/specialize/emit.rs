@@ -8,6 +8,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Type};
 
+use crate::attrs;
 use crate::emit::at;
 use crate::name::{self, readable};
 use crate::specialize::check::Checked;
@@ -31,8 +32,8 @@ pub(crate) fn functions(source: &Source<'_>) -> TokenStream {
 
 impl Source<'_> {
     /// The conditions of the declaration, which hold for everything that names its function.
-    pub(super) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
-        self.function.attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+    pub(super) fn conditions(&self) -> TokenStream {
+        attrs::conditions(&self.function.attrs)
     }
 
     /// The type of the output's elements.
@@ -192,7 +193,7 @@ impl Source<'_> {
             (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
         };
         let arrays = format_ident!("{name}_array");
-        let cfgs = self.cfgs();
+        let conditions = self.conditions();
         let left = match (self.checked.op.has_indices(), self.params().is_empty()) {
             (false, _) => "",
             (true, true) => " Nothing but the indices is left to be checked.",
@@ -209,7 +210,7 @@ impl Source<'_> {
         let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Param<'_, #ty>));
         let inputs = inputs.chain(params);
         Some(quote! {
-            #(#cfgs)*
+            #conditions
             #[doc = #doc]
             #errors
             #[allow(dead_code)]

@@ -13,8 +13,9 @@ use syn::{
     Type, UnOp, Visibility, parse_quote, token,
 };
 
+use crate::attrs;
 use crate::ctxt::Ctxt;
-use crate::parse::skip_until;
+use crate::parse::{krate, skip_until};
 
 /// A declaration as it should stand.
 pub(crate) const EXAMPLE: &str = "pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);";
@@ -155,10 +156,7 @@ fn has_lone_keyword(tokens: TokenStream) -> bool {
 /// Parses a call; `None` after reporting why there is none.
 pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
     let parse = |input: ParseStream<'_>| {
-        input.parse::<Token![crate]>()?;
-        input.parse::<Token![=]>()?;
-        let krate = skip_until(input, |input| input.peek(Token![;]));
-        input.parse::<Token![;]>()?;
+        let krate = krate(input)?;
         if input.is_empty() {
             let message = format!("there is no function; declare one, such as `{EXAMPLE}`");
             return Err(Error::new(Span::call_site(), message));
@@ -180,7 +178,7 @@ pub(crate) fn call(cx: &mut Ctxt, input: TokenStream) -> Option<Call> {
 }
 
 fn item(cx: &mut Ctxt, input: ParseStream<'_>, call: &mut Call) -> Result<()> {
-    let attrs = input.call(Attribute::parse_outer)?;
+    let attrs = attrs::outer(cx, input)?;
     let vis: Visibility = input.parse()?;
     if input.parse::<Option<Token![static]>>()?.is_some() {
         let name: Ident = input.parse()?;

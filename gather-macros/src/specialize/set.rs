@@ -61,9 +61,9 @@ fn row(source: &Source<'_>, types: &[Type]) -> TokenStream {
     let (declaration, count) = (source.declaration(), number(source.arguments().len()));
     let tensors = source.tensors().map(|(_, tensor)| instance(tensor, generics, types));
     let (types, shapes): (Vec<_>, Vec<_>) = tensors.unzip();
-    let (text, cfgs) = (format!("{name} {}", shapes.join(" ")), source.cfgs());
+    let (text, conditions) = (format!("{name} {}", shapes.join(" ")), source.conditions());
     let constructor = if source.checked.op.has_indices() { quote!(gather) } else { quote!(batch_to_space) };
-    quote!(#(#cfgs)* {
+    quote!(#conditions {
         #declaration
         #private::ShapedRow::#constructor::<__Declaration, #(#types,)* #count>(#text)
     })

@@ -227,6 +227,12 @@ impl OutputSize {
         }
     }
 
+    /// As it stands where an expression in braces begins: another one in braces would be a statement there.
+    fn first(&self) -> proc_macro2::TokenStream {
+        let tokens = &self.tokens;
+        if self.value.is_some() { quote!(#tokens) } else { quote!((#tokens)) }
+    }
+
     fn known(value: i128) -> Self {
         let tokens = proc_macro2::Literal::i128_unsuffixed(value).into_token_stream();
         OutputSize { tokens, text: value.to_string(), value: Some(value), is_open: false }
@@ -289,7 +295,7 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
         }
         let crops = [before, after].into_iter().filter(|crop| crop.value != Some(0));
         let crops: Vec<_> = crops.collect();
-        let (own_tokens, by_tokens) = (&own.tokens, &by.tokens);
+        let (own_tokens, by_tokens) = (own.first(), &by.tokens);
         let crop_tokens = crops.iter().map(|crop| &crop.tokens);
         let mut text = format!("{} * {}", own.text, by.text);
         crops.iter().for_each(|crop| text += &format!(" - {}", crop.text));
@@ -308,7 +314,7 @@ fn space_output(data: &Tensor, attributes: &Attributes) -> Vec<OutputSize> {
         _ => {
             let blocks = block.iter().map(OutputSize::of).filter(|block| block.value != Some(1));
             let blocks: Vec<OutputSize> = blocks.collect();
-            let (own, by) = (&batch.tokens, blocks.iter().map(|block| &block.tokens));
+            let (own, by) = (batch.first(), blocks.iter().map(|block| &block.tokens));
             let mut text = batch.text.clone();
             blocks.iter().for_each(|block| text += &format!(" / {}", block.text));
             OutputSize { tokens: quote!({ #own #(/ #by)* }), text, value: None, is_open: false }

@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+#[path = "../../../gather-macros/src/attrs.rs"]
+mod attrs;
 #[path = "../../../gather-macros/src/check.rs"]
 mod check;
 #[path = "../../../gather-macros/src/ctxt.rs"]
@@ -56,7 +58,7 @@ pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
         return Ok(Outcome::NoTokens);
     };
     let expanded = match which {
-        0 => kernels::expand(quote!(unsafe crate = ::gather_core; #call)),
+        0 => kernels::expand(quote!(crate = ::gather_core; #call)),
         1 => map::expand(quote!(crate = ::gather_core; #call)),
         2 => specialize::expand(quote!(crate = ::gather_core; #call)),
         3 => element::expand(call),

@@ -11,7 +11,8 @@ use std::process::Command;
 use trybuild::TestCases;
 
 /// Kinds of mistakes that the macros word themselves: the same with every compiler.
-const WORDED_HERE: [&str; 35] = [
+const WORDED_HERE: [&str; 36] = [
+    "attributes",
     "bad_index_type",
     "bad_list",
     "bad_ranks",
@@ -50,7 +51,8 @@ const WORDED_HERE: [&str; 35] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 13] = [
+const WORDED_BY_COMPILER: [&str; 15] = [
+    "attributes_shadowed",
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
@@ -59,6 +61,7 @@ const WORDED_BY_COMPILER: [&str; 13] = [
     "derive_rewritten",
     "derive_shadowed",
     "derive_wrong_zero",
+    "kernels_doctored",
     "map_types",
     "not_an_element",
     "specialize_by_compiler",
@@ -70,9 +73,16 @@ const WORDED_BY_COMPILER: [&str; 13] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 170] = [
-    "a macro may give another type at each place; name its type by `type`, and list the name",
-    "expected `unsafe`",
+const MESSAGES: [&str; 177] = [
+    "expected `crate`",
+    "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
+    "`unsafe` cannot stand here",
+    "`derive` cannot stand here",
+    "a kernel of another width, index type, rank or level than its place in the table",
+    "an element of another size than its width",
+    "an index type with other values than its representation",
+    "a kernel table of another length",
+    "more widths, index types, ranks or levels than a set can have",
     "a set of kernels cannot be `mut`",
     "expected `static`: a call begins with the name of its set, as in `pub static KERNELS;`",
     "expected the name of the set, as in `pub static KERNELS;`",

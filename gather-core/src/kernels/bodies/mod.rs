@@ -23,14 +23,14 @@ pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
 pub(crate) use one_pass::one_pass;
-pub use scattered::scatter_body;
+pub(crate) use scattered::scatter_body;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::isa::Isa;
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::RowSize;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::block::{Block, Positions};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 use crate::types::method::Method;
 
@@ -40,7 +40,7 @@ use crate::types::method::Method;
 /// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
 ///
 /// The cursor is borrowed: to copy one that has just been written field by field would wait for the fields.
-pub type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
+pub(crate) type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
 
 /// Moves resolved rows.
 ///
@@ -54,7 +54,7 @@ pub(crate) const MOST_PREFETCHED: usize = 256;
 /// The body of a kernel, by its plan's method: a function of its own, which kernels of every rank share.
 #[inline(never)]
 #[must_use]
-pub fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
+pub(crate) fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
         Method::Chunks => chunks::chunks::<W, I, L>,
@@ -77,7 +77,7 @@ pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: boo
 }
 
 /// What the planes of one run of a kernel have in common.
-pub struct State {
+pub(crate) struct State {
     positions: Positions,
     block: Block,
     /// Where the indices of the resolved block lie, if it is all of the inner loop; else null.
@@ -89,14 +89,14 @@ impl State {
     /// The state before the first plane.
     #[inline(always)]
     #[must_use]
-    pub fn new(args: &IndexArgs<'_>) -> Self {
+    pub(crate) fn new(args: &IndexArgs<'_>) -> Self {
         args.debug_check();
         State { positions: Positions::new(), block: Block::new(), resolved: core::ptr::null(), out_of_range: false }
     }
 
     /// What was found on the way.
     #[inline(always)]
-    pub fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         Outcome { out_of_range: self.out_of_range }
     }
 }

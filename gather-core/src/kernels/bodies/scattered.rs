@@ -30,7 +30,7 @@ use crate::types::policy::OutOfBounds;
 /// reduction is the sink's.
 #[inline(never)]
 #[must_use]
-pub fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
+pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {
         Method::Direct => direct_scattered::<I>,
         Method::Prefetched => scattered_in_rounds::<I, L>,

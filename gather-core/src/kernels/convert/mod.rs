@@ -36,10 +36,10 @@ use crate::kernels::convert::pieces::{PIECE, Pieces, PiecesFn, pieces_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::pieces::{pieces_avx2, pieces_avx512};
 use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::method::Method;

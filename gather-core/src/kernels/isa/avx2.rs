@@ -3,14 +3,15 @@
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::bodies;
 use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, check, tuples_avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
+use crate::types::level::Level;
 
 /// The most bytes of rows that are copied one by one as at the scalar level, which has vectors of half of them.
 const NARROW: usize = 32;
@@ -20,6 +21,7 @@ pub enum Avx2 {}
 
 impl Isa for Avx2 {
     type Plain = Self;
+    const LEVEL: Level = Level::Avx2;
 
     const GATHERS: bool = true;
 

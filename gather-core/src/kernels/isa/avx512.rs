@@ -8,12 +8,14 @@ use crate::kernels::resolve::{ResolveJob, TupleJob, avx512};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, zip_avx512};
 use crate::types::index::Index;
+use crate::types::level::Level;
 
 /// The AVX-512 level: F, BW, VL, DQ and VBMI.
 pub enum Avx512 {}
 
 impl Isa for Avx512 {
     type Plain = Avx2;
+    const LEVEL: Level = Level::Avx512;
 
     const GATHERS: bool = true;
 

@@ -13,14 +13,15 @@ pub use avx512::Avx512;
 pub use scalar::Scalar;
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::{CopyRow, PlacedRows};
 use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::{self, ResolveJob, TupleJob};
 use crate::kernels::space::Streams;
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
+use crate::types::level::Level;
 
 /// An instruction set. Where a level has no better way, a provided method is that of its `Plain` level, or does
 /// nothing.
@@ -28,6 +29,9 @@ pub trait Isa: 'static {
     /// The level whose kernels of `Direct` and `StridedCopy` this one runs, and whose way it takes where it has none of
     /// its own. A level that is its own defines every method that would call it.
     type Plain: Isa;
+
+    /// The level.
+    const LEVEL: Level;
 
     /// Whether the level resolves and moves in one loop.
     const GATHERS: bool = false;

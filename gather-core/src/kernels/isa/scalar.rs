@@ -3,6 +3,7 @@
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies;
 use crate::kernels::isa::Isa;
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::stream;
@@ -10,14 +11,15 @@ use crate::kernels::moves::strided::{self, StridedRows};
 use crate::kernels::moves::{self, MoveJob, Width, prefetching, rows};
 use crate::kernels::resolve::{self, ResolveJob};
 use crate::kernels::space::{self, Streams};
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
+use crate::types::level::Level;
 
 /// The scalar level.
 pub enum Scalar {}
 
 impl Isa for Scalar {
     type Plain = Self;
+    const LEVEL: Level = Level::Scalar;
 
     #[inline(never)]
     unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {

@@ -31,11 +31,11 @@ pub(crate) mod table_avx512;
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
 use crate::kernels::isa::Isa;
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::{Exactly, Halves, Long, PlacedRows, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
 use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::space::Streams;
-use crate::kernels::table::IndexKernel;
 use crate::types::index::Index;
 
 /// The most bytes of converted rows that are put together before their lines are written past the caches.
@@ -43,6 +43,9 @@ pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
 /// What one iteration of the inner loop moves. Each method is that of a level for this width.
 pub trait Width: 'static {
+    /// Bytes of a row; `None` for rows of any length.
+    const BYTES: Option<usize>;
+
     /// Whether levels with vectors resolve and move rows of this width in one loop.
     const GATHERS: bool;
 
@@ -109,6 +112,7 @@ pub enum Fixed<const BYTES: usize> {}
 pub enum Rows {}
 
 impl<const BYTES: usize> Width for Fixed<BYTES> {
+    const BYTES: Option<usize> = Some(BYTES);
     const GATHERS: bool = matches!(BYTES, 4 | 8);
 
     #[inline(always)]
@@ -175,6 +179,7 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
 }
 
 impl Width for Rows {
+    const BYTES: Option<usize> = None;
     const GATHERS: bool = true;
 
     #[inline(always)]

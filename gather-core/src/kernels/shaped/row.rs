@@ -2,12 +2,12 @@
 //! match.
 
 use crate::kernels::args::{IndexArgs, Loop, Outcome};
+use crate::kernels::kernel::IndexKernel;
 use crate::kernels::registry::KernelInfo;
 use crate::kernels::shaped::fold::IndexShape;
 use crate::kernels::shaped::rows::{IndexShapeOf, Tensors, move_rows};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::shaped::space_row::ShapedSpace;
-use crate::kernels::table::IndexKernel;
 use crate::types::declared::{Declaration, MAX_DIMS};
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::index::{Index, IndexType};

@@ -1,9 +1,9 @@
 //! Kernels for declared shapes of BatchToSpace, as rows of a set.
 
+use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::shaped::blocks::{SpaceShape, SpaceShapeOf, move_from};
 use crate::kernels::shaped::size::{Sizes, Source};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs};
-use crate::kernels::table::SpaceEntry;
 use crate::types::declared::{Declaration, MAX_DIMS};
 use crate::types::element::Element;
 use crate::types::level::Level;

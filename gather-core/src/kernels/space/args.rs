@@ -127,7 +127,7 @@ impl BlockCursor {
 
 /// Everything that a kernel works on.
 #[derive(Clone, Copy, Debug)]
-pub struct SpaceArgs<'a> {
+pub(crate) struct SpaceArgs<'a> {
     pub(crate) origin: SpaceCursor,
     pub(crate) loops: &'a [BlockLoop],
     /// Bytes of a row.
@@ -143,14 +143,14 @@ impl SpaceArgs<'_> {
     /// When the loop nest has another rank: the dispatcher picks kernels by it.
     #[inline(always)]
     #[must_use]
-    pub fn loops<const R: usize>(&self) -> &[BlockLoop; R] {
+    pub(crate) fn loops<const R: usize>(&self) -> &[BlockLoop; R] {
         self.loops.try_into().expect("a kernel runs on loop nests of its own rank")
     }
 
     /// The place of the first row.
     #[inline(always)]
     #[must_use]
-    pub fn origin(&self) -> SpaceCursor {
+    pub(crate) fn origin(&self) -> SpaceCursor {
         self.origin
     }
 

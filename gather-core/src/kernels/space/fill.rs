@@ -1,9 +1,9 @@
 //! Padding: rows that are filled.
 
+use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::loops::space_nest_any;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::space::args::{SpaceArgs, SpaceCursor};
-use crate::kernels::table::SpaceEntry;
 
 /// The kernel that fills every row and reads nothing.
 pub(crate) static FILL: SpaceEntry = SpaceEntry { name: "fill", run: fill_nest };

@@ -38,12 +38,18 @@ pub struct Streams {
     pub(crate) row: usize,
 }
 
-/// The body: runs the plane at a cursor.
+/// Runs the plane at a cursor.
 ///
 /// # Safety
 /// The kernel contract for the arguments; the cursor is that of a coordinate of the loops around the plane.
+pub(crate) type SpaceBody = unsafe fn(&SpaceArgs<'_>, SpaceCursor);
+
+/// The body.
+///
+/// # Safety
+/// As for [`SpaceBody`].
 #[inline(always)]
-pub unsafe fn space_plane<W: Width, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
+pub(crate) unsafe fn space_plane<W: Width, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
     let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row };
     // SAFETY: the caller's promise.
     unsafe { W::interleave::<L>(&streams) }

@@ -26,6 +26,7 @@ use crate::kernels::resolve::{ResolveJob, TupleJob};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams};
 use crate::types::index::Index;
+use crate::types::level::Level;
 
 #[cfg(target_arch = "aarch64")]
 use neon::V128;
@@ -93,6 +94,7 @@ pub enum Vectors {}
 
 impl Isa for Vectors {
     type Plain = Scalar;
+    const LEVEL: Level = if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Simd128 };
 
     #[inline(never)]
     unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {

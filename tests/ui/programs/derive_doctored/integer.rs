@@ -1,11 +1,13 @@
-// `crate` leads to a module in which `u8` is wider, as wide as an enum with padding.
+// `crate` leads to a module in which `u8` is another integer, as wide as an enum with padding.
+#![forbid(unsafe_code)]
+
 mod fake {
     #[allow(non_snake_case)]
     pub mod __private_0_1_0 {
         pub use gather_core::__private_0_1_0::*;
 
         #[allow(non_camel_case_types)]
-        pub type u8 = [::core::primitive::u8; 4];
+        pub type u8 = ::core::primitive::u32;
     }
 }
 

@@ -1,6 +1,6 @@
-// What `kernels!` forwards to vouches for the kernels of any crate that it is told, so that it is told by `unsafe` alone.
+// What `kernels!` forwards to, called as it once was, when `unsafe` vouched for the path.
 gather_core::__private_0_1_0::kernels_impl! {
-    crate = ::gather_core;
+    unsafe crate = ::gather_core;
     static MY;
     elements: [f32];
     indices: [i32];

@@ -12,6 +12,7 @@ gather_core::kernels! {
     /// and for what is configured.
     #[allow(non_upper_case_globals)]
     #[doc(alias = "colors")]
+    #[cfg_attr(all(), doc = "Not for numbers.", cfg_attr(any(), deprecated))]
     pub static colours;
     elements: [
         #[cfg(all())]
@@ -23,6 +24,11 @@ gather_core::kernels! {
         #[cfg(any())]
         #[allow(unused)]
         u8,
+        #[cfg_attr(all(), cfg(any()), allow(unused))]
+        NorThis as x128,
+        #[cfg_attr(any(), cfg(any()))]
+        #[allow(unused_qualifications)]
+        ::core::primitive::u16 as x16,
     ];
     indices: [i32];
     ranks: 1;

@@ -38,9 +38,11 @@ mod __g {
     pub type Fixed = [f32; 7];
 }
 
+const __ELEMENT0: ::core::primitive::usize = 9;
+
 ::gather_core::kernels! {
     static MY;
-    elements: [Point, f64, [u8; 3], __private_0_1_0::Element, __g::Fixed];
+    elements: [Point, f64, [u8; 3], __private_0_1_0::Element, __g::Fixed, [u8; __ELEMENT0]];
     indices: [u32, isize, i64];
     ranks: 1..=3, any;
     ops: [gather, gather_elements, gather_nd, batch_to_space];

@@ -29,12 +29,15 @@ gather_core::specialize! {
     pub fn any<T: Element, I: Index> = gather(axis = 0, out_of_bounds = clamp) (T[_, 2], I[_]);
     /// With a bound that stands behind.
     pub fn with_where<T> where T: Element = gather(axis = 1) (T[_, _, 2], u8[2]);
+    #[cfg_attr(all(), doc = "For what is not there.", cfg(any()))]
+    pub fn not_there = gather(axis = 0) (NotThere[4, 2], u32[4]);
     fn pick = gather::openvino8(axis = 0) ([u8; 2][4], i64[3]);
     pub(crate) fn neighbours = gather_elements::torch(axis = -1) (u8[2, 2], u8[2, 1]);
     fn one = gather::tensorflow(axis = 0) (u16[4], i32[]);
     fn widen = gather(axis = 0, map = BF16_TO_F32) (bf16[_, 2], u32[_]) -> f32;
     fn scaled = gather(axis = 0, map = DEQUANTIZE_U8(scale: f32, zero_point: u8)) (u8[3, 2], u32[2]) -> f32;
     fn tiles = batch_to_space::openvino2(block = [1, 2, 2], crops_end = [0, 1, 0]) (u8[4, 1, 1]);
+    fn constants = batch_to_space(block = [1, DIM], crops_begin = [0, DIM - 2]) (u8[DIM, DIM]);
     #[cfg(any())]
     fn none = gather(axis = 0) (Missing[4], u8[2]);
     fn batches = gather_nd::openvino5(batch_dims = 2) (u8[2, 2, 3], u8[2, 2, 1]);
@@ -69,6 +72,7 @@ fn main() -> Result<(), Error> {
     assert_eq!(neighbours_array(&[[1, 2], [3, 4]], &[[1], [0]])?, [[2], [3]]);
     assert_eq!(one_array(&[5, 6, 7, 8], &2)?, 7);
     assert!(one_array(&[5, 6, 7, 8], &-1).is_err());
+    assert_eq!(constants_array(&[[1, 4, 7], [2, 5, 8], [3, 6, 9]]), [[2, 3, 4, 5, 6, 7, 8, 9]]);
     let mut wide = [0.0; 2];
     widen(&[bf16::ONE, bf16::ZERO], &[0], &mut wide)?;
     assert_eq!(wide, [1.0, 0.0]);

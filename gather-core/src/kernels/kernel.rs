@@ -1,0 +1,155 @@
+//! Kernels: a loop nest of a rank around the body for a width, an index type and a level.
+//!
+//! A [`Kernel`] is made of these types and its rank, and of nothing else. So the function, what runs in its place in one
+//! pass, and what it says of itself cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares what it says with
+//! where it stands.
+
+use crate::kernels::args::{IndexArgs, Outcome};
+use crate::kernels::bodies::{body, one_pass_of, scatter_body};
+use crate::kernels::isa::Isa;
+use crate::kernels::loops::{index_nest, space_nest};
+use crate::kernels::moves::Width;
+use crate::kernels::moves::placed::RowSize;
+use crate::kernels::space::args::SpaceArgs;
+use crate::kernels::space::space_plane;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+
+/// A kernel of an index operator.
+pub(crate) type IndexKernel = unsafe fn(&IndexArgs<'_>) -> Outcome;
+
+/// A kernel of the gathers under its name.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexEntry {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The function.
+    pub(crate) run: IndexKernel,
+    /// What runs rows of a size in its place, in one pass; packed or not.
+    pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
+}
+
+/// A kernel of the scatters under its name.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterEntry {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The function.
+    pub(crate) run: IndexKernel,
+}
+
+/// A kernel of the operators that rearrange space under its name.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceEntry {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The function.
+    pub(crate) run: unsafe fn(&SpaceArgs<'_>),
+}
+
+/// A kernel, and what it is a kernel of.
+///
+/// Invariant T2: `entry` runs what `place` says.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<E> {
+    pub(crate) entry: E,
+    place: Place,
+}
+
+/// What a kernel is a kernel of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Bytes of its rows; `None` for rows of any length, and for scatters.
+    pub(crate) bytes: Option<usize>,
+    /// Its index type; `None` for what has no indices.
+    pub(crate) index: Option<IndexType>,
+    /// The rank of its loop nest; 0 for any.
+    pub(crate) rank: u8,
+    pub(crate) level: Level,
+}
+
+impl Place {
+    /// Whether two are equal, in constant evaluation.
+    const fn is(&self, other: &Place) -> bool {
+        let same_bytes = match (self.bytes, other.bytes) {
+            (Some(own), Some(other)) => own == other,
+            (None, None) => true,
+            _ => false,
+        };
+        let same_index = match (self.index, other.index) {
+            (Some(own), Some(other)) => own as usize == other as usize,
+            (None, None) => true,
+            _ => false,
+        };
+        same_bytes && same_index && self.rank == other.rank && self.level as usize == other.level as usize
+    }
+}
+
+impl<E> Kernel<E> {
+    /// Asserts that the kernel is one of `place`.
+    #[track_caller]
+    pub(crate) const fn stands_at(&self, place: &Place) {
+        assert!(
+            self.place.is(place),
+            "a kernel of another width, index type, rank or level than its place in the table"
+        );
+    }
+}
+
+impl Kernel<IndexEntry> {
+    /// The gathers' kernel for rows of the width `W`, the indices `I`, the level `L` and loop nests of a rank.
+    #[must_use]
+    pub const fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
+        let entry = IndexEntry { name, run: gather::<W, I, L, RANK>, one_pass: one_pass_of::<W, I, L> };
+        Kernel { entry, place: Place { bytes: W::BYTES, index: Some(I::TYPE), rank: RANK, level: L::LEVEL } }
+    }
+}
+
+impl Kernel<ScatterEntry> {
+    /// The scatters' kernel for the indices `I`, the level `L` and loop nests of a rank.
+    #[must_use]
+    pub const fn scatter<I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
+        let entry = ScatterEntry { name, run: scatter::<I, L, RANK> };
+        Kernel { entry, place: Place { bytes: None, index: Some(I::TYPE), rank: RANK, level: L::LEVEL } }
+    }
+}
+
+impl Kernel<SpaceEntry> {
+    /// The kernel of the operators that rearrange space, for rows of the width `W`, the level `L` and loop nests of a
+    /// rank.
+    #[must_use]
+    pub const fn rearrange<W: Width, L: Isa, const RANK: u8>(name: &'static str) -> Self {
+        let entry = SpaceEntry { name, run: rearrange::<W, L, RANK> };
+        Kernel { entry, place: Place { bytes: W::BYTES, index: None, rank: RANK, level: L::LEVEL } }
+    }
+}
+
+/// A gather's kernel.
+///
+/// # Safety
+/// The kernel contract.
+unsafe fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
+    let nest = const { index_nest(RANK) };
+    // SAFETY: the caller's promise; the loop nest is that of the rank, and the body that of the method.
+    unsafe { nest(args, body::<W, I, L>(args)) }
+}
+
+/// A scatter's kernel.
+///
+/// # Safety
+/// The contract of a scatter.
+unsafe fn scatter<I: Index, L: Isa, const RANK: u8>(args: &IndexArgs<'_>) -> Outcome {
+    let nest = const { index_nest(RANK) };
+    // SAFETY: the caller's promise; the loop nest is that of the rank, and the body that of the method.
+    unsafe { nest(args, scatter_body::<I, L>(args)) }
+}
+
+/// A kernel of the operators that rearrange space.
+///
+/// # Safety
+/// The kernel contract.
+unsafe fn rearrange<W: Width, L: Isa, const RANK: u8>(args: &SpaceArgs<'_>) {
+    let nest = const { space_nest(RANK) };
+    // SAFETY: the caller's promise; the loop nest is that of the rank.
+    unsafe { nest(args, space_plane::<W, L>) }
+}

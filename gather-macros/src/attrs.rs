@@ -1,0 +1,87 @@
+//! Attributes that callers write: those that may stand on what the macros emit, and the conditions among them.
+//!
+//! An attribute macro is handed all of the item that it stands on, what a macro put into it too. So only attributes of
+//! the language that change no code may stand there. Nobody can give their names to others: the compiler reports that
+//! as ambiguous.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Result, Token};
+
+use crate::ctxt::Ctxt;
+use crate::parse::skip_until;
+
+/// The names of the attributes that may stand.
+const ALLOWED: [&str; 10] =
+    ["doc", "cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
+
+/// The attributes that come next, but for those that may not stand, which are reported.
+pub(crate) fn outer(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Vec<Attribute>> {
+    Ok(allowed(cx, &input.call(Attribute::parse_outer)?))
+}
+
+/// Reports the attributes that may not stand; returns the others.
+pub(crate) fn allowed(cx: &mut Ctxt, attrs: &[Attribute]) -> Vec<Attribute> {
+    let mut good = Vec::new();
+    for attr in attrs {
+        let before = cx.count();
+        check(cx, &attr.meta, attr);
+        if cx.count() == before {
+            good.push(attr.clone());
+        }
+    }
+    good
+}
+
+/// Reports an attribute, on `place`, or those that a `cfg_attr` applies.
+fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
+    let name = ALLOWED.iter().find(|name| meta.path().is_ident(name));
+    match name {
+        Some(&"cfg_attr") => {
+            for meta in applied(meta).map(|(_, applied)| applied).unwrap_or_default() {
+                check(cx, &meta, &meta);
+            }
+        }
+        Some(_) => {}
+        None => {
+            let text = meta.path().to_token_stream().to_string().replace(' ', "");
+            cx.error_on(
+                place.to_token_stream(),
+                format!(
+                    "`{text}` cannot stand here: an attribute may rewrite what the macro emits (use one of {})",
+                    ALLOWED.join(", ")
+                ),
+            );
+        }
+    }
+}
+
+/// The condition of a `cfg_attr`, and what it applies; `None` for what the compiler reports.
+fn applied(cfg_attr: &Meta) -> Option<(TokenStream, Vec<Meta>)> {
+    let parse = |input: ParseStream<'_>| {
+        let condition = skip_until(input, |input| input.peek(Token![,]));
+        input.parse::<Option<Token![,]>>()?;
+        let applied = Punctuated::<Meta, Token![,]>::parse_terminated(input)?;
+        Ok((condition, applied.into_iter().collect()))
+    };
+    parse.parse2(cfg_attr.require_list().ok()?.tokens.clone()).ok()
+}
+
+/// The conditions among attributes, for everything that names what the attributes stand on.
+pub(crate) fn conditions(attrs: &[Attribute]) -> TokenStream {
+    attrs.iter().flat_map(|attr| condition(&attr.meta)).map(|condition| quote!(#[cfg(#condition)])).collect()
+}
+
+/// What has to hold for an attribute to leave its item where it is.
+fn condition(meta: &Meta) -> Vec<TokenStream> {
+    if meta.path().is_ident("cfg") {
+        return meta.require_list().map(|list| list.tokens.clone()).into_iter().collect();
+    }
+    if !meta.path().is_ident("cfg_attr") {
+        return Vec::new();
+    }
+    let Some((applies, attrs)) = applied(meta) else { return Vec::new() };
+    attrs.iter().flat_map(condition).map(|condition| quote!(any(not(#applies), #condition))).collect()
+}

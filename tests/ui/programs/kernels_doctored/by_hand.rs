@@ -1,0 +1,44 @@
+// Tables that safe code writes down by hand: kernels of another rank, an element of another width, too few kernels.
+#![forbid(unsafe_code)]
+
+use gather_core::__private_0_1_0::{
+    ElementRow, Fixed, IndexRow, IndexType, Kernel, KernelSet, Level, LevelTable, Op, Scalar, Tables, WidthRow,
+};
+use gather_core::Element;
+
+const TABLES: Tables = Tables {
+    name: "MINE",
+    elements: &[ElementRow { dtype: f32::DTYPE, width: 0 }],
+    indices: &[IndexRow { index: IndexType::I32, repr: 0 }],
+    ranks: &[2],
+    ops: &[Op::Gather],
+    widths: &[WidthRow { name: "x32", bytes: Some(4) }],
+    reprs: &[IndexType::I32],
+    levels: &[LevelTable {
+        level: Level::Scalar,
+        index: &[Kernel::gather::<Fixed<4>, i32, Scalar, 2>("gather")],
+        scatter: &[],
+        space: &[],
+    }],
+};
+
+pub static GOOD: KernelSet = KernelSet::new(TABLES);
+
+pub static RANK: KernelSet = KernelSet::new(Tables { ranks: &[1], ..TABLES });
+
+pub static WIDTH: KernelSet =
+    KernelSet::new(Tables { elements: &[ElementRow { dtype: f64::DTYPE, width: 0 }], ..TABLES });
+
+pub static SIGN: KernelSet =
+    KernelSet::new(Tables { indices: &[IndexRow { index: IndexType::U32, repr: 0 }], ..TABLES });
+
+pub static FEW: KernelSet = KernelSet::new(Tables { ranks: &[2, 2], ..TABLES });
+
+pub static MANY: KernelSet = KernelSet::new(Tables { ranks: &[], ..TABLES });
+
+pub static OTHER: KernelSet = KernelSet::new(Tables { ops: &[Op::ScatterNd], ..TABLES });
+
+pub static NARROW: KernelSet =
+    KernelSet::new(Tables { widths: &[WidthRow { name: "x32", bytes: Some(4) }; 70_000], ..TABLES });
+
+fn main() {}
