@@ -40,9 +40,10 @@ fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
     let name = ALLOWED.iter().find(|name| meta.path().is_ident(name));
     match name {
         Some(&"cfg_attr") => {
-            for meta in applied(meta).map(|(_, applied)| applied).unwrap_or_default() {
-                check(cx, &meta, &meta);
-            }
+            let Some((_, attrs)) = applied(meta) else {
+                return cx.error_on(place.to_token_stream(), "expected a condition, and attributes behind it");
+            };
+            attrs.iter().for_each(|meta| check(cx, meta, meta));
         }
         Some(_) => {}
         None => {
@@ -58,7 +59,7 @@ fn check(cx: &mut Ctxt, meta: &Meta, place: &dyn ToTokens) {
     }
 }
 
-/// The condition of a `cfg_attr`, and what it applies; `None` for what the compiler reports.
+/// The condition of a `cfg_attr`, and what it applies; `None` for what is neither.
 fn applied(cfg_attr: &Meta) -> Option<(TokenStream, Vec<Meta>)> {
     let parse = |input: ParseStream<'_>| {
         let condition = skip_until(input, |input| input.peek(Token![,]));

@@ -11,9 +11,11 @@
 //!
 //! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned
 //! into ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what
-//! for. With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files,
-//! and with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as
-//! `f32`. Codes of four bits lie in `U8` or `I32`, the lowest first, and mean `(code - zero point) * scale`; without
+//! for. The example fails if a plain loop finds other rows, or if neighbours are not those expected.
+//!
+//! With `--table`, the same lookup runs on files of yours, of any size, mapped into memory. Rows of `.gguf` files, and
+//! with `--ids` or `--scales` those of FP8 and packed codes of four bits in `.safetensors` files, are printed as `f32`.
+//! Codes of four bits lie in `U8` or `I32`, the lowest first, and mean `(code - zero point) * scale`; without
 //! `--zero-points` the zero point is 8.
 
 #[path = "../common/mod.rs"]
@@ -30,6 +32,14 @@ use lexopt::{Arg, ValueExt};
 
 const USAGE: &str = "usage: embedding_lookup [--table FILE --tensor NAME (--indices FILE.npy | --ids N,N,..) \
     [--scales NAME [--zero-points NAME]] [--out FILE.npy]]";
+
+/// Words of the text, and the three that are nearest to each.
+const NEIGHBOURS: [(&str, [&str; 3]); 4] = [
+    ("war", ["battle", "military", "army"]),
+    ("nation", ["nations", "country", "national"]),
+    ("never", ["ever", "always", "not"]),
+    ("government", ["federal", "political", "administration"]),
+];
 
 /// The command line.
 #[derive(Default)]
@@ -104,6 +114,9 @@ fn shipped() -> Result<(), String> {
     let table = common::safetensors::parse(include_bytes!("../data/word_embeddings.safetensors"), "word_embeddings")?;
     let vocab = vocab::Vocabulary::new(include_str!("../data/vocab.txt"));
     let text = vocab.encode(include_str!("../data/text.txt"));
+    if table.shape.first() != Some(&vocab.len()) {
+        return Err(format!("{} tokens for a table of {:?}", vocab.len(), table.shape));
+    }
     println!("table  {} {:?}: word embeddings of all-MiniLM-L6-v2, {} tokens", table.dtype, table.shape, vocab.len());
     println!(
         "text   the Gettysburg Address: {} tokens, {} of them unknown to this slice",
@@ -114,18 +127,19 @@ fn shipped() -> Result<(), String> {
 
     let found = lookup::shipped(&table, &text.ids)?;
     println!();
-    for word in ["war", "nation", "never", "fathers"] {
-        let Some(id) = vocab.id(word) else { continue };
-        let Some(at) = text.ids.iter().position(|&token| token == id) else {
-            continue;
-        };
+    for (word, expected) in NEIGHBOURS {
+        let id = vocab.id(word).ok_or_else(|| format!("`{word}` is no token"))?;
+        let at =
+            text.ids.iter().position(|&token| token == id).ok_or_else(|| format!("`{word}` is not in the text"))?;
+        // The word itself is the nearest.
         let nearest = neighbours::nearest(&found.table, found.dim, found.rows.row(at), 6);
-        let named: Vec<String> = nearest
-            .iter()
-            .filter(|&&(row, _)| row != id as usize)
-            .map(|&(row, cosine)| format!("{} {cosine:.2}", vocab.token(row)))
-            .collect();
-        println!("{word:<8} {}", named.join("  "));
+        let names: Vec<&str> = nearest.iter().map(|&(row, _)| vocab.token(row)).collect();
+        let shown: Vec<String> =
+            nearest[1..].iter().map(|&(row, cosine)| format!("{} {cosine:.2}", vocab.token(row))).collect();
+        println!("{word:<10} {}", shown.join("  "));
+        if names[0] != word || names[1..4] != expected {
+            return Err(format!("expected {word} and then {expected:?}"));
+        }
     }
     Ok(())
 }

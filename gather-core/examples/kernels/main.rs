@@ -1,12 +1,14 @@
 //! Lists the built-in kernels: every data type x index type x nest rank x operator x level.
 //!
 //! `cargo run --release -p gather-core --example kernels` prints one line for each operator, data type and index type,
-//! with its ranks and levels. With `-- --all` it prints every row.
+//! with its ranks and levels. With `-- --all` it prints every row. It fails if a combination is missing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use gather_core::{KernelInfo, Registry};
+use gather_core::{DType, IndexType, KernelInfo, Level, Op, Registry};
 
 fn main() -> ExitCode {
     let all = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
@@ -18,65 +20,131 @@ fn main() -> ExitCode {
         }
     };
     let rows: Vec<KernelInfo> = Registry::builtin().kernels().collect();
-    if all {
-        print_rows(&rows)
-    } else {
-        print_families(&rows)
+    let grid = Grid::new(&rows);
+    let mut text = String::new();
+    let written = if all { write_rows(&mut text, &rows) } else { grid.write_families(&mut text, &rows) };
+    let written = written.and_then(|()| grid.write_counts(&mut text, &rows));
+    written.expect("a String takes all that is written");
+    // A reader such as `head` may leave early.
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => panic!("{error}"),
+        _ => {}
     }
-    print_counts(&rows);
+    assert!(grid.is_full(&rows), "a combination is missing");
     ExitCode::SUCCESS
 }
 
-fn index(row: &KernelInfo) -> String {
-    row.index.map_or_else(|| "-".into(), |index| index.to_string())
+/// What the rows are made of, each in its order.
+struct Grid {
+    ops: BTreeSet<Op>,
+    /// In the order of the registry.
+    dtypes: Vec<DType>,
+    indices: BTreeSet<IndexType>,
+    ranks: BTreeSet<Rank>,
+    levels: BTreeSet<Level>,
 }
 
-fn rank(row: &KernelInfo) -> String {
-    row.rank.map_or_else(|| "any".into(), |rank| rank.to_string())
+/// The ranks, then `any`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Exactly(usize),
+    Any,
 }
 
-fn print_rows(rows: &[KernelInfo]) {
-    println!("{:<16} {:<11} {:<6} {:>4} {:<7} kernel", "operator", "data", "index", "rank", "level");
-    for row in rows {
-        println!("{:<16} {:<11} {:<6} {:>4} {:<7} {}", row.op, row.dtype, index(row), rank(row), row.level, row.name);
-    }
+fn rank(row: &KernelInfo) -> Rank {
+    row.rank.map_or(Rank::Any, Rank::Exactly)
 }
 
-fn print_families(rows: &[KernelInfo]) {
-    type Family<'a> = (gather_core::Op, usize, String);
-    let mut families: BTreeMap<Family<'_>, Vec<&KernelInfo>> = BTreeMap::new();
-    let types: Vec<_> = rows.iter().map(|row| row.dtype).fold(Vec::new(), |mut types, dtype| {
-        if !types.contains(&dtype) {
-            types.push(dtype);
+impl std::fmt::Display for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rank::Exactly(rank) => write!(f, "{rank}"),
+            Rank::Any => f.write_str("any"),
         }
-        types
-    });
-    for row in rows {
-        let position = types.iter().position(|&dtype| dtype == row.dtype).unwrap_or_default();
-        families.entry((row.op, position, index(row))).or_default().push(row);
-    }
-    println!("{:<16} {:<11} {:<6} {:<22} {:<13} kernels", "operator", "data", "index", "nest ranks", "levels");
-    for ((op, dtype, index), rows) in &families {
-        let ranks: BTreeSet<(bool, String)> = rows.iter().map(|row| (row.rank.is_none(), rank(row))).collect();
-        let ranks = ranks.into_iter().map(|(_, rank)| rank).collect::<Vec<_>>().join(" ");
-        let levels: BTreeSet<&str> = rows.iter().map(|row| row.level.name()).collect();
-        let levels = levels.into_iter().rev().collect::<Vec<_>>().join(" ");
-        let family = rows[0].name.rsplit_once("_r").map_or(rows[0].name, |(family, _)| family);
-        println!("{op:<16} {:<11} {index:<6} {ranks:<22} {levels:<13} {family}_r*", types[*dtype]);
     }
 }
 
-fn print_counts(rows: &[KernelInfo]) {
-    let count = |distinct: BTreeSet<String>| distinct.len();
-    println!();
-    println!(
-        "{} rows: {} operators, {} data types, {} index types, {} nest ranks (any is one), {} levels",
-        rows.len(),
-        count(rows.iter().map(|row| row.op.to_string()).collect()),
-        count(rows.iter().map(|row| row.dtype.to_string()).collect()),
-        count(rows.iter().filter_map(|row| row.index).map(|index| index.to_string()).collect()),
-        count(rows.iter().map(rank).collect()),
-        count(rows.iter().map(|row| row.level.to_string()).collect()),
-    );
-    println!("{} functions named, shared by width", count(rows.iter().map(|row| row.name.to_owned()).collect()));
+fn index(index: Option<IndexType>) -> String {
+    index.map_or_else(|| "-".into(), |index| index.to_string())
+}
+
+fn joined<T: ToString>(items: &BTreeSet<T>) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn write_rows(text: &mut String, rows: &[KernelInfo]) -> std::fmt::Result {
+    writeln!(text, "{:<16} {:<11} {:<6} {:>4} {:<7} kernel", "operator", "data", "index", "rank", "level")?;
+    for row in rows {
+        let (op, dtype, index, rank, level) = (row.op, row.dtype, index(row.index), rank(row).to_string(), row.level);
+        writeln!(text, "{op:<16} {dtype:<11} {index:<6} {rank:>4} {level:<7} {}", row.name)?;
+    }
+    Ok(())
+}
+
+impl Grid {
+    fn new(rows: &[KernelInfo]) -> Self {
+        let mut dtypes = Vec::new();
+        for row in rows {
+            if !dtypes.contains(&row.dtype) {
+                dtypes.push(row.dtype);
+            }
+        }
+        Grid {
+            ops: rows.iter().map(|row| row.op).collect(),
+            dtypes,
+            indices: rows.iter().filter_map(|row| row.index).collect(),
+            ranks: rows.iter().map(rank).collect(),
+            levels: rows.iter().map(|row| row.level).collect(),
+        }
+    }
+
+    fn write_families(&self, text: &mut String, rows: &[KernelInfo]) -> std::fmt::Result {
+        writeln!(
+            text,
+            "{:<16} {:<11} {:<6} {:<22} {:<18} kernels",
+            "operator", "data", "index", "nest ranks", "levels"
+        )?;
+        let indices = || [None].into_iter().chain(self.indices.iter().copied().map(Some));
+        for &op in &self.ops {
+            for &dtype in &self.dtypes {
+                for of in indices() {
+                    let family = || rows.iter().filter(|row| (row.op, row.dtype, row.index) == (op, dtype, of));
+                    let Some(first) = family().next() else { continue };
+                    let (ranks, levels): (BTreeSet<Rank>, BTreeSet<Level>) =
+                        family().map(|row| (rank(row), row.level)).unzip();
+                    let name = first.name.rsplit_once("_r").map_or(first.name, |(name, _)| name);
+                    let (index, ranks, levels) = (index(of), joined(&ranks), joined(&levels));
+                    writeln!(text, "{op:<16} {dtype:<11} {index:<6} {ranks:<22} {levels:<18} {name}_r*")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_counts(&self, text: &mut String, rows: &[KernelInfo]) -> std::fmt::Result {
+        let Grid { ops, dtypes, indices, ranks, levels } = self;
+        let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
+        writeln!(text)?;
+        writeln!(
+            text,
+            "{} rows: {} operators, {} data types, {} index types, {} nest ranks (any is one), {} levels",
+            rows.len(),
+            ops.len(),
+            dtypes.len(),
+            indices.len(),
+            ranks.len(),
+            levels.len()
+        )?;
+        writeln!(text, "{} kernels, shared by data types of one width and by operators", names.len())
+    }
+
+    /// Whether there is one row for every combination. Operators that rearrange space have no indices.
+    fn is_full(&self, rows: &[KernelInfo]) -> bool {
+        let each = self.dtypes.len() * self.ranks.len() * self.levels.len();
+        let indexed: BTreeSet<Op> = rows.iter().filter(|row| row.index.is_some()).map(|row| row.op).collect();
+        let expected = each * (indexed.len() * self.indices.len() + (self.ops.len() - indexed.len()));
+        let key = |row: &KernelInfo| (row.op, row.dtype.name(), row.index, rank(row), row.level);
+        let distinct: BTreeSet<_> = rows.iter().map(key).collect();
+        rows.len() == expected && distinct.len() == expected
+    }
 }

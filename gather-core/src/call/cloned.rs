@@ -1,8 +1,12 @@
 //! The operators on `Clone` types, whose elements cannot be moved as bytes. They go once over the folded loops, in
-//! the order of the output, and clone as they go. A panic in a clone drops what has been cloned so far and nothing
+//! the order of the output, and clone as they go. They clone from slices, so that elements that are copied do not pass
+//! over the stack. A panic in a clone drops what has been cloned so far and nothing
 //! else.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::slice;
 
 use smallvec::SmallVec;
 
@@ -23,13 +27,13 @@ use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
 /// Runs an operator on indices; `fill` makes what an index out of range yields, where the policy says so.
-pub(crate) fn index<T: Clone, I: Index>(
+pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     attributes: &dyn IndexAttributes,
     policy: IndexPolicy,
     options: Options,
     data: &View<'_, T>,
     indices: &View<'_, I>,
-    fill: impl FnOnce() -> T,
+    fill: impl FnOnce() -> F,
 ) -> Result<Tensor<T>, Error> {
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
@@ -65,19 +69,25 @@ pub(crate) fn index<T: Clone, I: Index>(
             let position = policy.resolve(read(index.wrapping_add(axis.index)), axis.dim as i64);
             from = from.zip(position).map(|(from, i)| from.wrapping_offset(axis.data.wrapping_mul(i as isize)));
         }
-        match (from, &fill) {
+        match (from, fill.as_ref().map(F::borrow)) {
             (Some(from), _) => {
                 // SAFETY: V1: the coordinate's components are in range, and the row's elements follow one another.
-                let row = unsafe { core::slice::from_raw_parts(from, row) };
+                let row = unsafe { slice::from_raw_parts(from, row) };
                 values.extend_from_slice(row);
             }
-            (None, Some(fill)) => values.extend(core::iter::repeat_n(fill, row).cloned()),
+            (None, Some(fill)) => (0..row).for_each(|_| values.extend_from_slice(slice::from_ref(fill))),
             (None, None) => {
                 unreachable!("indices out of range have been refused, or there is a fill")
             }
         }
     });
     Tensor::new(values, &lowered.output)
+}
+
+/// A default in memory of the allocator. It passes over the stack of this function, not of those that call it.
+#[inline(never)]
+pub(crate) fn default<T: Default>() -> Box<T> {
+    Box::default()
 }
 
 /// Runs a lowered scatter without a reduction, for the row-major destination that it was lowered for.
@@ -108,7 +118,7 @@ pub(crate) fn scatter<T: Clone, I: Index>(
         let (loops, row) = fold(dims.map(|(&n, &stride)| Loop { n, out: stride, data: stride, index: 0 }));
         for_each(&loops, data.origin(), |at, l| at.wrapping_offset(l.data), &mut |from| {
             // SAFETY: V1: the row's elements are those of data, one after the other.
-            values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+            values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
         });
     }
     if empty || nowhere {
@@ -129,7 +139,7 @@ pub(crate) fn scatter<T: Clone, I: Index>(
         }
         if let Some(to) = to {
             // SAFETY: V1: the row's elements are those of updates, one after the other.
-            let row = unsafe { core::slice::from_raw_parts(from, row) };
+            let row = unsafe { slice::from_raw_parts(from, row) };
             values[to as usize..][..row.len()].clone_from_slice(row);
         }
     });
@@ -152,7 +162,7 @@ pub(crate) fn space<T: Clone>(
         Method::Deinterleaved => {
             let fill = || fill.expect("an operator that pads is given a fill");
             for_each_coordinate(&lowered.output, |at| {
-                values.push(data.get(&lowered.source(at)).unwrap_or_else(fill).clone());
+                values.extend_from_slice(slice::from_ref(data.get(&lowered.source(at)).unwrap_or_else(fill)));
             });
         }
         _ => {
@@ -161,7 +171,7 @@ pub(crate) fn space<T: Clone>(
             let (loops, row) = fold_blocks(loops.into_iter());
             for_each_block(&loops, data.origin().wrapping_offset(origin.data), &mut |from| {
                 // SAFETY: V1: the row is a run of elements of data that follow one another.
-                values.extend_from_slice(unsafe { core::slice::from_raw_parts(from, row) });
+                values.extend_from_slice(unsafe { slice::from_raw_parts(from, row) });
             });
         }
     }

@@ -248,7 +248,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         data: &View<'_, T>,
         indices: &View<'_, I>,
     ) -> Result<Tensor<T>, Error> {
-        cloned::index(&self.attributes, self.policy, self.options, data, indices, T::default)
+        cloned::index(&self.attributes, self.policy, self.options, data, indices, cloned::default::<T>)
     }
 
     /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
@@ -265,6 +265,6 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         fill: &T,
     ) -> Result<Tensor<T>, Error> {
-        cloned::index(&self.attributes, self.policy, self.options, data, indices, || fill.clone())
+        cloned::index(&self.attributes, self.policy, self.options, data, indices, || fill)
     }
 }

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(first_coordinate(&dims, |_| false), None);
         let none = [Dim { n: 64, stride: 1 }, Dim { n: 0, stride: 1 }];
         assert_eq!(first_coordinate(&none, |_| true), None);
-        assert_eq!(first_coordinate(&[], |place| place == 0).unwrap()[..], []);
+        assert_eq!(first_coordinate(&[], |place| place == 0).unwrap()[..], [0usize; 0]);
         let still = [Dim { n: 1, stride: isize::MIN }, dims[0], dims[0], Dim { n: 9, stride: 0 }, dims[0]];
         assert_eq!(first_coordinate(&still, |place| place == 100).unwrap()[..], [0, 0, 37, 0, 63]);
     }

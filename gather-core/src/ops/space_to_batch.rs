@@ -4,8 +4,8 @@
 
 use smallvec::SmallVec;
 
-use crate::call::Sealed;
 use crate::call::space::{SpaceAttributes, SpaceOperator};
+use crate::call::{Sealed, cloned};
 use crate::ops::blocks::{Blocks, Checked, product};
 use crate::plan::{BlockDim, SpaceLowered};
 use crate::tensor::dynamic::DynView;
@@ -138,7 +138,7 @@ impl SpaceToBatch {
     /// # Panics
     /// When a clone does.
     pub fn run_cloned<T: Clone + Default>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        self.run_cloned_or(data, &T::default())
+        self.run_cloned_or(data, &cloned::default())
     }
 
     /// As [`Self::run_cloned`] for types without a default: what is padded is a clone of `fill`.

@@ -1,10 +1,9 @@
 //! Memory for fresh outputs.
 
-#![forbid(unsafe_code)]
-
 use alloc::vec::Vec;
 
 use crate::tensor::pages;
+use crate::types::element::{Element, write_zero};
 use crate::types::error::Error;
 
 /// An empty vector with room for `len` elements.
@@ -16,5 +15,21 @@ pub(crate) fn reserve<T>(len: usize) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     values.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
     pages::advise(values.as_mut_ptr(), bytes);
+    Ok(values)
+}
+
+/// A vector of `len` elements [`Element::ZERO`], which may be too big for the stack.
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>, Error> {
+    let mut values = reserve::<T>(len)?;
+    let start = values.as_mut_ptr();
+    for at in 0..len {
+        // SAFETY: there is capacity for `len` elements.
+        unsafe { write_zero(start.wrapping_add(at)) };
+    }
+    // SAFETY: as many elements have been written.
+    unsafe { values.set_len(len) };
     Ok(values)
 }

@@ -1,5 +1,7 @@
 //! Arrays of `ndarray` 0.17 as views, and tensors as arrays.
 
+use core::ptr::NonNull;
+
 use ndarray_0_17::{ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewMut, Data, DataMut, Dimension, IxDyn, LayoutRef};
 
 use crate::tensor::layout::Layout;
@@ -10,6 +12,12 @@ use crate::types::error::Error;
 /// The layout of an array. Both count strides in elements.
 fn layout<A, D: Dimension>(array: &LayoutRef<A, D>) -> Result<Layout, Error> {
     Layout::strided(array.shape(), array.strides())
+}
+
+/// The origin of a view of an array: the array's pointer, which is that of its first element. An array without elements
+/// has none, and its pointer is not asked for.
+fn origin<A>(pointer: *mut A, layout: &Layout) -> *mut A {
+    if layout.is_empty() { NonNull::dangling().as_ptr() } else { pointer }
 }
 
 /// A view of an array with any strides: transposed, stepped, reversed or broadcast. Nothing is copied.
@@ -36,9 +44,11 @@ impl<'a, A, D: Dimension> TryFrom<&'a ArrayRef<A, D>> for View<'a, A> {
 
     fn try_from(array: &'a ArrayRef<A, D>) -> Result<Self, Error> {
         let layout = layout(array)?;
-        // SAFETY: an array's pointer is that of its first element, aligned and not null, and every coordinate is an
-        // element of one allocation, which is borrowed for 'a with the array.
-        Ok(unsafe { View::from_raw_parts(array.as_ptr(), layout) })
+        let origin = origin(array.as_ptr().cast_mut(), &layout);
+        // SAFETY: the pointer of an array with elements is that of the first one, aligned and not null, and every
+        // coordinate is an element of one allocation, which is borrowed for 'a with the array. An array without elements
+        // has no coordinate, and its view an origin that is aligned and not null.
+        Ok(unsafe { View::from_raw_parts(origin, layout) })
     }
 }
 
@@ -57,8 +67,9 @@ impl<'a, A, D: Dimension> TryFrom<ArrayView<'a, A, D>> for View<'a, A> {
 
     fn try_from(array: ArrayView<'a, A, D>) -> Result<Self, Error> {
         let layout = layout(&array)?;
+        let origin = origin(array.as_ptr().cast_mut(), &layout);
         // SAFETY: as for an `ArrayRef`; the elements are borrowed for 'a, not the view of them.
-        Ok(unsafe { View::from_raw_parts(array.as_ptr(), layout) })
+        Ok(unsafe { View::from_raw_parts(origin, layout) })
     }
 }
 
@@ -87,9 +98,10 @@ impl<'a, A, D: Dimension> TryFrom<&'a mut ArrayRef<A, D>> for ViewMut<'a, A> {
 
     fn try_from(array: &'a mut ArrayRef<A, D>) -> Result<Self, Error> {
         let layout = layout(array)?;
+        let origin = origin(array.as_mut_ptr(), &layout);
         // SAFETY: as for `View`; the elements of a mutable array are borrowed mutably with it, and each has one
         // coordinate.
-        Ok(unsafe { ViewMut::from_raw_parts(array.as_mut_ptr(), layout) })
+        Ok(unsafe { ViewMut::from_raw_parts(origin, layout) })
     }
 }
 
@@ -108,9 +120,10 @@ impl<'a, A, D: Dimension> TryFrom<ArrayViewMut<'a, A, D>> for ViewMut<'a, A> {
 
     fn try_from(mut array: ArrayViewMut<'a, A, D>) -> Result<Self, Error> {
         let layout = layout(&array)?;
+        let origin = origin(array.as_mut_ptr(), &layout);
         // SAFETY: as for an `ArrayRef`; the elements are borrowed mutably for 'a, not the view of them, which ends
         // here.
-        Ok(unsafe { ViewMut::from_raw_parts(array.as_mut_ptr(), layout) })
+        Ok(unsafe { ViewMut::from_raw_parts(origin, layout) })
     }
 }
 
@@ -160,6 +173,19 @@ mod tests {
         check(&Array3::from_shape_vec((3, 4, 5).f(), (0..60).collect()).unwrap());
         check(&array.windows((2, 2, 2)).into_iter().nth(5).unwrap());
         check(&ArcArray::from(array).slice_axis(Axis(2), Slice::from(-2..)));
+    }
+
+    /// Whatever an array without elements points to, its view points to nothing.
+    #[test]
+    fn arrays_without_elements_are_not_pointed_to() {
+        let nowhere = NonNull::<i64>::dangling().as_ptr();
+        let mut array = Array::from_iter(0..24i64).into_shape_with_order((2, 3, 4)).unwrap();
+        let origin = |view: View<'_, i64>| view.origin().cast_mut();
+        assert_eq!(origin(View::try_from(array.slice(s![.., 3.., ..;-1])).unwrap()), nowhere);
+        assert_eq!(origin(View::try_from(&array.slice(s![2.., .., ..])).unwrap()), nowhere);
+        assert_ne!(origin(View::try_from(&array).unwrap()), nowhere);
+        assert_eq!(ViewMut::try_from(array.slice_mut(s![.., .., 4..])).unwrap().origin(), nowhere);
+        assert_eq!(ViewMut::try_from(&mut array.slice_mut(s![..0, .., ..])).unwrap().origin(), nowhere);
     }
 
     #[test]

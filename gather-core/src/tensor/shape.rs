@@ -54,7 +54,7 @@ pub(crate) fn too_many_elements(dims: &[usize]) -> Error {
 
 #[cold]
 #[inline(never)]
-fn too_many_bytes(dims: &[usize], size: usize) -> Error {
+pub(crate) fn too_many_bytes(dims: &[usize], size: usize) -> Error {
     Error::TooManyBytes { shape: dims.into(), element: size }
 }
 

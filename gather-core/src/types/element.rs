@@ -77,7 +77,7 @@ impl<T: Element> FactsOf<T> {
         size: size_of::<T>(),
         align: align_of::<T>(),
         id: TypeId::of::<T>,
-        zero: Zero::Value(|| repeated(bytes_of(&T::ZERO), 1)),
+        zero: Zero::Value(bytes_of_zero::<T>),
         wraps: None,
     };
 }
@@ -212,6 +212,41 @@ fn repeated(bytes: &[u8], count: usize) -> Result<ElementBytes, Error> {
     Ok(all)
 }
 
+/// The bytes of [`Element::ZERO`].
+///
+/// # Errors
+/// [`Error::AllocationFailed`].
+fn bytes_of_zero<T: Element>() -> Result<ElementBytes, Error> {
+    let len = size_of::<T>();
+    let mut bytes = ElementBytes::new();
+    bytes.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes: len })?;
+    // SAFETY: there is capacity for as many bytes.
+    unsafe { write_zero(bytes.as_mut_ptr().cast::<T>()) };
+    // SAFETY: an element has no padding and no uninitialised byte, so all its bytes have been written.
+    unsafe { bytes.set_len(len) };
+    Ok(bytes)
+}
+
+/// Writes [`Element::ZERO`], which does not pass over the stack: an element may be too big for it. A constant that is
+/// assigned is copied from where the compiler keeps it; an argument of a function is not.
+///
+/// # Safety
+/// `to` may be written for an element, at any alignment.
+#[inline(always)]
+pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
+    let to = to.cast::<Unaligned<T>>();
+    // SAFETY: the caller's promise.
+    unsafe { (*to).0 = T::ZERO };
+}
+
+/// A value at any alignment.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
+
+/// Bytes of the greatest value that closures of maps and reductions take or give, since those pass over the stack.
+pub(crate) const BY_VALUE: usize = 32 << 10;
+
 /// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
 /// the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for uninitialised ones.
 pub(crate) struct IsElement<T>(PhantomData<T>);
@@ -243,12 +278,6 @@ pub(crate) struct HasBytes<T>(PhantomData<T>);
 impl<T> HasBytes<T> {
     pub(crate) const CHECK: () =
         assert!(size_of::<T>() > 0, "an element has at least one byte, and this type has none");
-}
-
-/// An element's bytes.
-pub(crate) fn bytes_of<T: Element>(value: &T) -> &[u8] {
-    // SAFETY: an element has no padding and no uninitialised byte, so all its bytes may be read.
-    unsafe { core::slice::from_raw_parts(core::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
 impl PartialEq for DType {
@@ -358,9 +387,15 @@ mod tests {
     #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_huge_zero_does_not_pass_over_the_stack() {
         const LEN: usize = 16 << 20;
-        let small = std::thread::Builder::new().stack_size(128 << 10);
-        let zero = small.spawn(|| <[[u8; 1 << 10]; LEN >> 10]>::DTYPE.zero()).unwrap().join().unwrap().unwrap();
-        assert_eq!(zero.len(), LEN);
-        assert!(zero.iter().all(|&byte| byte == 0));
+        type Array = [[u8; 1 << 10]; LEN >> 10];
+        #[derive(Clone, Copy, crate::Element)]
+        #[repr(transparent)]
+        struct Derived(Array);
+        for dtype in [Array::DTYPE, Derived::DTYPE] {
+            let small = std::thread::Builder::new().stack_size(128 << 10);
+            let zero = small.spawn(move || dtype.zero()).unwrap().join().unwrap().unwrap();
+            assert_eq!(zero.len(), LEN);
+            assert!(zero.iter().all(|&byte| byte == 0));
+        }
     }
 }

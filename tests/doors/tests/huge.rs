@@ -1,7 +1,11 @@
 //! Elements that do not fit on a stack: no door may hold one there, under no policy.
 //!
 //! A stack that overflows ends the process, so that each door runs in a process of its own, on a thread with a small
-//! stack. Doors that take or give an element by value are not among these: cloning, `Tensor::filled`, and maps.
+//! stack. Doors that take or give an element by value are not among these: `Tensor::filled`, and what clones
+//! other elements than those that are copied. Closures of maps and reductions take and give values too, which are
+//! bounded.
+
+mod named;
 
 use std::io::Write;
 use std::process::Command;
@@ -10,8 +14,12 @@ use gather_core::{
     BatchToSpace, DynView, Error, Gather, GatherElements, GatherNd, KernelSet, OutOfBounds, Registry, View, ViewMut,
 };
 
+use self::named::NAMED;
+
 /// Less than the smallest of these elements.
 const STACK: usize = 256 << 10;
+/// Half of what threads have by default.
+const STACK_OF_CLOSURES: usize = 1 << 20;
 /// The variable that tells a process which door it is for.
 const DOOR: &str = "GATHER_TESTS_DOOR";
 
@@ -154,11 +162,18 @@ fn check<const N: usize>(op: &str, door: &str, set: &'static KernelSet) {
 #[ignore = "run by the test below, in a process for each door"]
 fn one_door() {
     let door = std::env::var(DOOR).expect("the name of a door, set by the test that runs this one");
-    let [op, door, size] = door.split(' ').collect::<Vec<_>>()[..] else { panic!("no door: {door}") };
+    let stack = if door.starts_with("closures") { STACK_OF_CLOSURES } else { STACK };
+    let run: Box<dyn FnOnce() + Send> = match door.split(' ').collect::<Vec<_>>()[..] {
+        [op, door, "small"] => Box::new(move || check::<SMALL>(op, door, &OF_SMALL)),
+        [op, door, "large"] => Box::new(move || check::<LARGE>(op, door, &OF_LARGE)),
+        [name] => {
+            let named = NAMED.iter().find(|(known, _)| *known == name).expect("a door of the list");
+            Box::new(named.1)
+        }
+        _ => panic!("no door: {door}"),
+    };
     std::thread::scope(|scope| {
-        let run =
-            || if size == "small" { check::<SMALL>(op, door, &OF_SMALL) } else { check::<LARGE>(op, door, &OF_LARGE) };
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).expect("a thread");
+        let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, run).expect("a thread");
         thread.join().expect("the door gives what it must");
     });
 }
@@ -167,18 +182,17 @@ fn one_door() {
 fn no_door_holds_a_huge_element_on_the_stack() {
     let program = std::env::current_exe().expect("this program");
     let mut failed = Vec::new();
-    for size in ["small", "large"] {
-        for (op, door) in OPS.iter().flat_map(|op| DOORS.iter().map(move |door| (op, door))) {
-            let name = format!("{op} {door} {size}");
-            let mut command = Command::new(&program);
-            command.args(["--exact", "huge::one_door", "--ignored", "--nocapture"]).env(DOOR, &name);
-            let output = command.output().expect("the program runs");
-            let said = String::from_utf8_lossy(&output.stdout);
-            if !output.status.success() || !said.contains("1 passed") {
-                let errors = String::from_utf8_lossy(&output.stderr);
-                let lines: Vec<&str> = errors.lines().filter(|line| !line.is_empty()).take(3).collect();
-                failed.push(format!("{name}: {}: {}", output.status, lines.join("; ")));
-            }
+    let sizes = ["small", "large"].into_iter();
+    let sized = sizes.flat_map(|size| OPS.map(|op| DOORS.map(|door| format!("{op} {door} {size}")))).flatten();
+    for name in sized.chain(NAMED.iter().map(|(name, _)| (*name).to_owned())) {
+        let mut command = Command::new(&program);
+        command.args(["--exact", "huge::one_door", "--ignored", "--nocapture"]).env(DOOR, &name);
+        let output = command.output().expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() || !said.contains("1 passed") {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<&str> = errors.lines().filter(|line| !line.is_empty()).take(3).collect();
+            failed.push(format!("{name}: {}: {}", output.status, lines.join("; ")));
         }
     }
     assert!(failed.is_empty(), "{} doors:\n{}", failed.len(), failed.join("\n"));

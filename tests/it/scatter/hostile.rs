@@ -275,6 +275,27 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
     assert!(matches!(mean.plan::<f32, u8>(&[4, 2], &ids, &rows), Err(Error::MethodUnavailable { .. })));
 }
 
+/// Half of what `isize` counts, as a stride of elements of four bytes, is 0 bytes: that of a loop along which the
+/// destination stays. Nor may the bytes from end to end be more than a tensor has.
+#[test]
+fn destinations_whose_strides_wrap_are_refused() {
+    let far = isize::MAX / 2 + 1;
+    let (ids, new) = (Layout::contiguous(&[2, 3]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
+    let plan = |shape: &[usize], strides: &[isize]| {
+        let op = ScatterElements::new(0).reduction(Reduction::Add);
+        op.plan_on::<u32, u8>(&Layout::strided(shape, strides).unwrap(), &ids, &new).map(drop)
+    };
+    let refused = Err(Error::TooManyBytes { shape: [4, 3].into(), element: 4 });
+    for strides in [[1, far], [far, 1], [1, -far], [far / 4, -far / 4], [isize::MIN, 1]] {
+        assert_eq!(plan(&[4, 3], &strides), refused, "{strides:?}");
+    }
+    assert_eq!(plan(&[4, 3], &[far / 16, -far / 16]), Ok(()));
+    let (ids, new) = (Layout::contiguous(&[2, 1]).unwrap(), Layout::contiguous(&[2, 1]).unwrap());
+    let one = Layout::strided(&[4, 1], &[1, far]).unwrap();
+    // Nothing is stepped along a dimension of one element.
+    assert!(ScatterElements::new(0).plan_on::<u32, u8>(&one, &ids, &new).is_ok());
+}
+
 #[test]
 fn layouts_over_no_memory_are_planned_without_overflow() {
     let most = isize::MAX as usize;

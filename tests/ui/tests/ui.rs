@@ -73,11 +73,12 @@ const WORDED_BY_COMPILER: [&str; 15] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 177] = [
+const MESSAGES: [&str; 178] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
     "`derive` cannot stand here",
+    "expected a condition, and attributes behind it",
     "a kernel of another width, index type, rank or level than its place in the table",
     "an element of another size than its width",
     "an index type with other values than its representation",

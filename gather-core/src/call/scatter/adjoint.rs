@@ -7,6 +7,7 @@ use crate::call::scatter::{DynScatterPlan, ScatterPlan};
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynView, DynViewMut};
 use crate::tensor::layout::Layout;
+use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element};
@@ -54,7 +55,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         gradient: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
         let plan = self.plan_adjoint::<T, I>(&Layout::contiguous(data)?, indices.layout(), gradient.layout())?;
-        let (zero, everywhere) = ([T::ZERO], [0].repeat(data.len()));
+        let (zero, everywhere) = (memory::zeros(1)?, [0].repeat(data.len()));
         // No element is read where there is none.
         plan.run(&View::strided(&zero, data, &everywhere, 0)?, indices, gradient)
     }

@@ -156,7 +156,7 @@ impl<'a> Request<'a> {
     /// Those of the operator and of [`ReducePlan::new`].
     pub(super) fn plan(&self, out: &Layout) -> Result<ReducePlan, Error> {
         let lowered = self.attributes.lower(out, self.indices, self.updates)?;
-        ReducePlan::new(&lowered, &self.planned, self.updates)
+        ReducePlan::new(&lowered, &self.planned, out, self.updates)
     }
 
     /// Runs in place.

@@ -3,6 +3,9 @@
 #![forbid(unsafe_code)]
 
 use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr;
 
 use crate::exec::bag::{Cut, part};
 use crate::kernels::LINE;
@@ -11,17 +14,24 @@ use crate::plan::BagPlan;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
-/// **R1** Each of the workers that a scratch was made for has `bytes` bytes of `memory` to itself, which begin with a
-/// line: first the rows of its conversion, then, where a bag has several parts, room for the sums of all its columns
-/// and those to spare (B4). The memory stays where it is as long as the scratch lives.
+/// A line of the cache that may be written where its owner is shared.
+#[repr(align(64))]
+struct Line(#[expect(dead_code, reason = "written by its address")] UnsafeCell<MaybeUninit<[u8; LINE]>>);
+
+const _: () = assert!(align_of::<Line>() == LINE && size_of::<Line>() == LINE);
+
+/// **R1** Each of the workers that a scratch was made for has `lines` of `memory` to itself: first the rows of its
+/// conversion, then, where a bag has several parts, room for the sums of all its columns and those to spare (B4). The
+/// memory stays where it is as long as the scratch lives.
 pub(super) struct Scratch {
-    memory: Vec<u8>,
-    /// Where that of the first worker begins, with a line.
-    base: *mut u8,
-    /// Bytes for each worker, whole lines.
-    bytes: usize,
-    /// Bytes of its rows.
+    /// Its capacity is what counts. Pointers come from here each time, so that there is one owner and no copy of it;
+    /// what they point to are cells.
+    memory: Vec<Line>,
+    /// Lines of each worker, which threads do not share.
+    lines: usize,
+    /// Bytes of a worker's rows, and of its sums behind them.
     rows: usize,
+    sums: usize,
 }
 
 impl Scratch {
@@ -31,27 +41,21 @@ impl Scratch {
     /// [`Error::AllocationFailed`].
     pub(super) fn new(plan: &BagPlan, cut: &Cut, workers: usize) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
-        let bytes = rows.saturating_add(sums(plan, cut)).div_ceil(LINE).saturating_mul(LINE);
-        // R1: threads do not share a line, and the first line need not begin with the memory.
-        let room = if bytes == 0 { 0 } else { bytes.saturating_mul(workers).saturating_add(LINE) };
-        let mut memory = memory::reserve::<u8>(room)?;
-        let start = memory.as_mut_ptr();
-        let base = start.wrapping_add(start.addr().next_multiple_of(LINE) - start.addr());
-        Ok(Scratch { memory, base, bytes, rows })
+        let sums = sums(plan, cut);
+        let lines = rows.saturating_add(sums).div_ceil(LINE);
+        let memory = memory::reserve(lines.saturating_mul(workers))?;
+        Ok(Scratch { memory, lines, rows, sums })
     }
 
     /// R1: the rows of a worker.
     pub(super) fn rows(&self, worker: usize) -> *mut u8 {
-        assert!((worker + 1) * self.bytes + LINE <= self.memory.capacity(), "a worker without room");
-        self.base.wrapping_add(worker * self.bytes)
+        assert!((worker + 1) * self.lines <= self.memory.capacity(), "a worker without a scratch");
+        self.memory.as_ptr().wrapping_add(worker * self.lines).cast_mut().cast()
     }
 
     /// R1: the sums of a worker; null where no bag has several parts.
     pub(super) fn sums(&self, worker: usize) -> *mut u8 {
-        if self.bytes == self.rows {
-            return core::ptr::null_mut();
-        }
-        self.rows(worker).wrapping_add(self.rows)
+        if self.sums == 0 { ptr::null_mut() } else { self.rows(worker).wrapping_add(self.rows) }
     }
 }
 

@@ -10,11 +10,13 @@ use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_avx512};
 use crate::kernels::moves::prefetch::prefetch;
-use crate::types::element::Element;
+use crate::types::element::{BY_VALUE, Element};
 
 /// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) and
 /// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
 /// tuple of their types, such as `(f32, u8)` for a scale and a zero point.
+///
+/// Values and parameters pass over the stack: each of `T`, `U` and `P` has at most 32 KiB, else the map does not compile.
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
@@ -40,6 +42,11 @@ impl<T, U, P> Map<T, U, P> {
     {
         // The lengths of what a call gives are compared name by name.
         assert!(C::PARAMS.len() == P::COUNT, "a name for each parameter");
+        let values = [size_of::<C::In>(), size_of::<C::Out>(), size_of::<P>()];
+        assert!(
+            values[0] <= BY_VALUE && values[1] <= BY_VALUE && values[2] <= BY_VALUE,
+            "a map takes and gives values of at most 32 KiB, which pass over the stack"
+        );
         let erased = Erased {
             name: C::NAME,
             params: C::PARAMS,

@@ -20,9 +20,8 @@ use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
-use crate::kernels::reduce::rows::Unaligned;
 use crate::kernels::reduce::step::Step;
-use crate::types::element::Element;
+use crate::types::element::{Element, Unaligned};
 
 /// Reduces a batch.
 ///

@@ -8,10 +8,12 @@ use core::marker::PhantomData;
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::rows::{Combine, reduce};
-use crate::types::element::Element;
+use crate::types::element::{BY_VALUE, Element};
 
 /// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by, and that
 /// [`EmbeddingBag::run_reduce`](crate::EmbeddingBag::run_reduce) reduces bags by.
+///
+/// Elements pass over the stack: `T` has at most 32 KiB, else the reduction does not compile.
 ///
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
@@ -28,6 +30,10 @@ impl<T> Reducer<T> {
     where
         T: Element,
     {
+        assert!(
+            size_of::<T>() <= BY_VALUE,
+            "a reduction takes and gives elements of at most 32 KiB, which pass over the stack"
+        );
         let fns = ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) };
         Reducer { name: C::NAME, fns, types: PhantomData }
     }

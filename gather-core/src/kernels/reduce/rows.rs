@@ -18,7 +18,7 @@ use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::RowFns;
 use crate::kernels::reduce::by_index;
-use crate::types::element::Element;
+use crate::types::element::{Element, Unaligned};
 
 /// Reduces resolved rows into their destinations.
 ///
@@ -80,11 +80,6 @@ pub trait Combine: 'static {
         new
     }
 }
-
-/// A value at any alignment.
-#[derive(Clone, Copy)]
-#[repr(C, packed)]
-pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
 /// The functions of a reduction.
 pub(crate) const fn reduce<C: Combine>() -> RowFns {

@@ -42,7 +42,8 @@ pub(crate) struct Collector {
 }
 
 impl Take {
-    /// Writes entries down, counted from the origins of destination and updates, for as long as there is room.
+    /// Writes entries down, counted from the origins of destination and updates. There is capacity for all of
+    /// them, or the call panics.
     pub(crate) fn collect(entries: &mut Vec<Entry>, to: *const u8, from: *const u8) -> Self {
         Take::Collect(Collector { entries, to, from })
     }
@@ -177,11 +178,10 @@ impl Collector {
             let offset = |at: usize, origin: usize| at.wrapping_sub(origin) as isize;
             let from = offset(rows.target(row).addr(), self.from.addr());
             let entry = Entry { to: offset(to.addr(), self.to.addr()), from };
-            // Room was made for all rows before: a push would move memory while a kernel runs.
-            debug_assert!(entries.len() < entries.capacity(), "S3: room for every row");
-            if entries.len() < entries.capacity() {
-                entries.push(entry);
-            }
+            // A row that was left out would be a wrong result, and more memory would move that of the entries while a
+            // kernel runs.
+            assert!(entries.len() < entries.capacity(), "S3: capacity for every row");
+            entries.push(entry);
         };
         match which {
             None => (0..rows.n).for_each(note),

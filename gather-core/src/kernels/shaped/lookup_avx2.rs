@@ -13,7 +13,7 @@ use core::arch::x86_64::{
     _mm256_setr_epi32, _mm256_srai_epi32, _mm256_storeu_si256, _mm256_testz_si256,
 };
 
-use crate::types::element::Element;
+use crate::types::element::{Element, write_zero};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -45,8 +45,9 @@ pub(crate) unsafe fn look_up<T: Element, I: Index>(
         // SAFETY: the caller's promise: the first `dim` elements may be read, and the mask has no others.
         unsafe { _mm256_maskload_epi32(data.cast(), mask) }
     };
-    // SAFETY: an element has no uninitialised byte, and 4 bytes.
-    let zero = unsafe { core::mem::transmute_copy::<T, i32>(&T::ZERO) };
+    let mut zero = 0i32;
+    // SAFETY: the caller's promise: an element has 4 bytes, none of them uninitialised.
+    unsafe { write_zero((&raw mut zero).cast::<T>()) };
     let mut done = 0;
     while n - done >= LANES {
         // SAFETY: the caller's promise, for indices below `n`.

@@ -19,7 +19,7 @@ use crate::kernels::shaped::lookup_avx2::{LANES, look_up};
 use crate::kernels::shaped::size::Size;
 use crate::kernels::shaped::size::Sizes;
 use crate::types::declared::{Declaration, MAX_DIMS};
-use crate::types::element::Element;
+use crate::types::element::{Element, write_zero};
 use crate::types::index::Index;
 #[cfg(target_arch = "x86_64")]
 use crate::types::level::Level;
@@ -258,7 +258,7 @@ unsafe fn move_group<D: Declaration, T: Element, I: Index, const ARGS: usize, co
         if policy.out_of_bounds == OutOfBounds::Zero && !inside[i] {
             for at in 0..row {
                 // SAFETY: D1: the output holds `row` elements here.
-                unsafe { to.wrapping_add(at).write_unaligned(T::ZERO) };
+                unsafe { write_zero(to.wrapping_add(at)) };
             }
             continue;
         }

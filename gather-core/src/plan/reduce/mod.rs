@@ -54,7 +54,7 @@ pub(crate) struct ReduceRequest {
 ///
 /// - **P1** `loops` reach the elements of updates and of indices that the operator reads (S1, K3), and those of the
 ///   destination that it may change for them (S2), where every position of the axes is in range. Coordinates that
-///   differ in a free loop reach different elements of the destination.
+///   differ in a free loop reach different elements of the destination, none of whose strides has wrapped.
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
@@ -96,11 +96,20 @@ impl ReducePlan {
     /// Plans a lowered scatter.
     ///
     /// # Errors
-    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
-    pub(crate) fn new(lowered: &IndexLowered, request: &ReduceRequest, updates: &Layout) -> Result<Self, Error> {
+    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`] for updates and then for the
+    /// destination, [`Error::MethodUnavailable`].
+    pub(crate) fn new(
+        lowered: &IndexLowered,
+        request: &ReduceRequest,
+        destination: &Layout,
+        updates: &Layout,
+    ) -> Result<Self, Error> {
         let level = Level::resolve(request.options.level)?;
         let size = request.dtype.size();
         let bytes = Shape::checked_bytes(&lowered.output, size)?;
+        // P1: no stride of the destination wraps, neither where loops are merged nor in bytes. One that wrapped to 0
+        // would be that of an ordered loop, and a loop that it was merged with would pass for a free one.
+        destination.check_bytes(size)?;
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
 
         let mut room = SmallVec::new();
@@ -110,7 +119,8 @@ impl ReducePlan {
             fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
         arrange(&mut loops);
         for l in &mut loops {
-            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+            debug_assert!(destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some(), "P1");
+            // Strides of updates and indices wrap for layouts over no slice; a view's cannot overflow.
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size as isize);
             l.index = l.index.wrapping_mul(index_size as isize);

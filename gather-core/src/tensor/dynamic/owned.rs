@@ -9,6 +9,7 @@ use core::ptr::NonNull;
 
 use crate::tensor::dynamic::{DynView, DynViewMut};
 use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
 use crate::tensor::output::Resize;
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages;
@@ -43,7 +44,7 @@ impl DynTensor {
     /// [`Error::TooManyElements`], [`Error::TooManyBytes`], then [`Error::AllocationFailed`].
     pub fn zeros<T: Element>(shape: &[usize]) -> Result<Self, Error> {
         Shape::checked_bytes(shape, size_of::<T>())?;
-        Ok(Tensor::filled(shape, T::ZERO)?.into())
+        Ok(Tensor::new(memory::zeros::<T>(Shape::checked_len(shape)?)?, shape)?.into())
     }
 
     /// A copy of bytes: row-major elements in the machine's byte order.

@@ -307,7 +307,6 @@ fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::element::bytes_of;
 
     /// The elements of a view in row-major order.
     fn read<T: Element>(view: &DynView<'_>) -> Vec<T> {
@@ -332,7 +331,7 @@ mod tests {
         let numbers = [1u32, 2, 3, 4, 5, 6];
         for shift in 0..4 {
             let mut memory = vec![0u8; shift];
-            memory.extend(numbers.iter().flat_map(bytes_of));
+            memory.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
             // What is no whole element is not reached.
             memory.extend([0xFF; 3]);
             let bytes = &memory[shift..];

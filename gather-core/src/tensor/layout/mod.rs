@@ -8,7 +8,7 @@ use core::fmt;
 use smallvec::SmallVec;
 
 pub use crate::tensor::shape::Shape;
-use crate::tensor::shape::{INLINE, too_many_elements};
+use crate::tensor::shape::{INLINE, too_many_bytes, too_many_elements};
 use crate::types::error::Error;
 
 /// Shape and element strides of a tensor, without its memory.
@@ -271,6 +271,18 @@ impl Layout {
             *end = end.zip(span).and_then(|(end, span)| end.checked_add(span));
         }
         Some((first, last))
+    }
+
+    /// Checks that tensors of the layout can be: that from the first element to the last, of `size` bytes each, they have
+    /// no more bytes than a tensor can have.
+    ///
+    /// # Errors
+    /// [`Error::TooManyBytes`].
+    pub(crate) fn check_bytes(&self, size: usize) -> Result<(), Error> {
+        let Some((first, last)) = self.reach() else { return Ok(()) };
+        let span = last.zip(first).and_then(|(last, first)| last.checked_sub(first)?.checked_add(1));
+        let bytes = span.zip(isize::try_from(size).ok()).and_then(|(span, size)| span.checked_mul(size));
+        if bytes.is_some() { Ok(()) } else { Err(too_many_bytes(self.shape(), size)) }
     }
 
     /// Checks that every coordinate, taken from element `offset`, lies in a slice of `len` elements.

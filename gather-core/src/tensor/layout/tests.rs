@@ -65,6 +65,15 @@ fn the_dimensions_of_a_permuted_layout_move_together() {
 }
 
 #[test]
+fn the_bytes_from_the_first_element_to_the_last_are_those_of_a_tensor() {
+    // Backwards along one dimension, forwards along the other: 5 + 6 steps from end to end.
+    let layout = Layout::strided(&[2, 3], &[-5, 3]).unwrap();
+    let most = MOST / 12;
+    assert_eq!(layout.check_bytes(most), Ok(()));
+    assert_eq!(layout.check_bytes(most + 1), Err(Error::TooManyBytes { shape: [2, 3].into(), element: most + 1 }));
+}
+
+#[test]
 fn strides_at_the_ends_of_their_type_overflow_nothing() {
     for stride in [isize::MAX, isize::MIN, isize::MIN + 1] {
         let one = Layout::strided(&[1, 1], &[stride, stride]).unwrap();
@@ -76,11 +85,13 @@ fn strides_at_the_ends_of_their_type_overflow_nothing() {
         let none = Layout::strided(&[3, 0, MOST / 3], &[stride, stride, stride]).unwrap();
         assert_eq!((none.reach(), none.is_contiguous()), (None, true));
         assert_eq!((none.check_within(4, 4), none.check_disjoint()), (Ok(()), Ok(())));
+        assert_eq!((one.check_bytes(MOST), none.check_bytes(MOST)), (Ok(()), Ok(())));
+        assert!(one.check_bytes(MOST + 1).is_err());
         assert!(none.check_within(usize::MAX, 4).is_err());
 
         let far = Layout::strided(&[3, 3, 1], &[stride, stride, stride]).unwrap();
         assert!(far.check_within(0, usize::MAX).is_err() && far.check_within(MOST, MOST).is_err());
-        assert!(far.check_disjoint().is_err() && !far.is_contiguous());
+        assert!(far.check_disjoint().is_err() && !far.is_contiguous() && far.check_bytes(1).is_err());
         let (low, high) = far.reach().unwrap();
         assert!(low.is_none() || high.is_none());
     }

@@ -7,6 +7,8 @@ gather_core::kernels! {
     #[unsafe(no_mangle)]
     #[cfg_attr(all(), doc = "Of numbers.", gather_tests_rewrite::becomes())]
     #[cfg_attr(all(), cfg_attr(true, allow(unused), derive(Debug)))]
+    #[cfg_attr(all(), 3)]
+    #[cfg_attr]
     pub static MY;
     elements: [f32];
     indices: [i32];
