@@ -3,8 +3,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Barrier;
-use std::sync::mpsc;
-use std::time::Duration;
 
 use gather_core::{
     BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, KernelSet, Layout, Level, Map,
@@ -13,7 +11,7 @@ use gather_core::{
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
-use crate::support::this_test;
+use crate::support::{ends, this_test};
 
 assert_impl_all!(Plan<f32, i64>: Send, Sync);
 assert_impl_all!(RearrangePlan<f32>: Send, Sync);
@@ -43,19 +41,6 @@ assert_not_impl_any!(ViewMut<'static, Rc<str>>: Send, Sync);
 assert_not_impl_any!(View<'static, Cell<u8>>: Send, Sync);
 assert_impl_all!(ViewMut<'static, Cell<u8>>: Send);
 assert_not_impl_any!(ViewMut<'static, Cell<u8>>: Sync);
-
-/// Runs `call` on a thread of its own. Fails when it has not ended after a minute, as in a deadlock.
-fn ends(call: impl FnOnce() + Send + 'static) {
-    let (done, ended) = mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        call();
-        let _ = done.send(());
-    });
-    match ended.recv_timeout(Duration::from_secs(60)) {
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("the call has not ended after a minute"),
-        _ => thread.join().unwrap(),
-    }
-}
 
 /// Runs calls that use several threads, one of them with panels. Returns their results.
 fn big_calls() -> (Vec<u64>, Vec<u32>) {

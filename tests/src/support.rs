@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::panic::resume_unwind;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use gather_core::{Element, Error, Index, Level, Method, Tensor, View};
 
@@ -80,6 +82,22 @@ pub fn this_test() -> Command {
     let mut process = Command::new(emulator);
     process.args(words).arg(test);
     process
+}
+
+/// Runs `call` on a thread of its own. Fails when it has not ended after a minute, as in a deadlock.
+///
+/// # Panics
+/// When the call does, or has not ended.
+pub fn ends(call: impl FnOnce() + Send + 'static) {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        call();
+        let _ = done.send(());
+    });
+    match ended.recv_timeout(Duration::from_secs(60)) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("the call has not ended after a minute"),
+        _ => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+    }
 }
 
 /// The most elements of a table in registers, for elements of so many bytes.

@@ -1,69 +1,66 @@
 //! Sharing work between the calling thread and threads of a rayon pool.
 //!
-//! `rayon_core::join` and `rayon_core::scope` hand the work of a thread that is not in the pool to the pool as a
-//! whole. The caller sleeps, a thread of the pool wakes up for it, other threads wake up for the parts, and in the end
-//! the caller wakes up again. Here the caller starts at once. Threads of the pool help when they have woken up. When
-//! all the work is done, the caller does not wait for those that have not come: they find that the work is over, and
-//! leave.
+//! Functions of rayon that wait, such as `join` and `scope`, run other jobs of the pool meanwhile: one that wants a
+//! lock which the caller holds, or one that takes a second. So a call only spawns jobs. It works itself from the
+//! start, and waits at the end for the helpers that have begun, which do nothing but its work. It does not wait for a
+//! helper that has not begun.
 //!
-//! - **X4** A helper takes the work and counts itself as busy in one step, under the lock, and only while there is
-//!   work to take. It counts itself as free when its call of the work has ended. Before [`run`] ends, by a panic too,
-//!   it takes the work away and waits until no helper is busy. So the work is alive during every call of it.
+//! ```text
+//! run:  add the call to the list of its pool           offer:  take a call from the list, or leave
+//!       spawn offers, if fewer are open than wanted            spawn offers, if fewer are open than wanted
+//!       work                                                   work
+//!       remove the call from the list
+//!       wait for the helpers that have begun
+//! ```
+//!
+//! An offer is a job that helps a call of its pool, whichever wants help when a thread takes the offer. Until then the
+//! offer is open. Offers that a busy pool leaves open serve later calls. So there is no need for more open offers than
+//! threads, however many calls there are.
+//!
+//! - **X4** A helper takes the work and counts itself as busy in one step, under the lock of the call, and only while
+//!   there is work to take. It counts itself as free when its call of the work has ended. Before [`run`] ends, by a
+//!   panic too, it takes the work away and waits until no helper is busy. So the work is alive during every call of
+//!   it.
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::any::Any;
+use core::cell::RefCell;
 use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How often the caller looks for busy helpers before it sleeps, and how long it pauses between two looks. Together
-/// they take about as long as waking up.
-const LOOKS: usize = 32;
-const PAUSES: usize = 64;
+use super::sync::{
+    Arc, Condvar, LOOKS, LazyLock, Mutex, MutexGuard, PoisonError, is_in_pool, pause, spawn, thread_local,
+};
 
 /// Work that several threads may do at the same time.
 type Work<'a> = dyn Fn() + Sync + 'a;
 
-/// Calls `work` on this thread, which is in no pool, and on up to `helpers` threads of the global pool, as they come.
+/// Calls `work` on this thread, and on up to `helpers` others of its pool as they become free. A thread that is in no
+/// pool is helped by the global one, which the caller has started.
 ///
 /// # Panics
 /// When `work` does, on any of the threads.
-pub(crate) fn run(helpers: usize, work: &Work<'_>) {
+pub(super) fn run(helpers: usize, work: &Work<'_>) {
     // SAFETY: X4: no call of the work begins or goes on after this function, so it does not outlive the borrow.
     let work: &'static Work<'static> = unsafe { mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
-    let shared = Arc::new(Shared {
+    let call = Arc::new(Call {
         state: Mutex::new(State { work: Some(work), busy: 0 }),
         free: Condvar::new(),
         panics: FirstPanic::default(),
     });
-    let end = End(&shared);
-    for _ in 0..helpers {
-        let shared = Arc::clone(&shared);
-        rayon_core::spawn(move || shared.help());
+    let end = End { call: &call, pool: Pool::of_this_thread() };
+    if let Some(pool) = &end.pool {
+        pool.add(&call, helpers);
     }
-    shared.panics.catch(work);
+    call.panics.catch(work);
     drop(end);
-    shared.panics.resume();
+    call.panics.resume();
 }
 
-/// Calls `work` on this thread, which is in a pool, and on up to `helpers` others of that pool.
-///
-/// # Panics
-/// When `work` does, on any of the threads.
-pub(crate) fn run_in_pool(helpers: usize, work: &Work<'_>) {
-    let panics = FirstPanic::default();
-    rayon_core::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|_| panics.catch(work));
-        }
-        panics.catch(work);
-    });
-    panics.resume();
-}
-
-/// What caller and helpers share.
-struct Shared {
+/// What a caller and its helpers share.
+struct Call {
     state: Mutex<State>,
     /// Notified when the last busy helper is free.
     free: Condvar,
@@ -77,7 +74,7 @@ struct State {
     busy: usize,
 }
 
-impl Shared {
+impl Call {
     /// Works along, unless the work is over.
     fn help(&self) {
         let Some(work) = self.take() else {
@@ -100,21 +97,148 @@ impl Shared {
 }
 
 /// When it is dropped, takes the work away and waits for the helpers that are busy.
-struct End<'a>(&'a Shared);
+struct End<'a> {
+    call: &'a Arc<Call>,
+    pool: Option<Arc<Pool>>,
+}
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        lock(&self.0.state).work = None;
+        if let Some(pool) = &self.pool {
+            pool.remove(self.call);
+        }
+        lock(&self.call.state).work = None;
         for _ in 0..LOOKS {
-            if lock(&self.0.state).busy == 0 {
+            if lock(&self.call.state).busy == 0 {
                 return;
             }
-            (0..PAUSES).for_each(|_| core::hint::spin_loop());
+            pause();
         }
-        let mut state = lock(&self.0.state);
+        let mut state = lock(&self.call.state);
         while state.busy > 0 {
-            state = self.0.free.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.call.free.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// The calls of a rayon pool that want help, and the offers that are open.
+///
+/// rayon does not tell which threads are of one pool, so this is learned. A thread of a pool begins with a `Pool` of
+/// its own, whose only thread it is. Calls from outside share the oldest one, which begins without threads. An offer
+/// goes to threads of the rayon pool that it was made in. The thread that takes it moves to the `Pool` of the offer, if
+/// that is the older one. So all threads of a rayon pool come to one `Pool`.
+///
+/// A `Pool` has at most one open offer for each of its threads. So a rayon pool has, whatever has been learned. One
+/// offer more may be open until calls from outside know a first thread.
+struct Pool {
+    /// Differs from that of every other. The oldest is 0.
+    age: usize,
+    offers: Mutex<Offers>,
+}
+
+struct Offers {
+    /// The threads of this pool.
+    threads: usize,
+    /// Offers that no thread has taken.
+    open: usize,
+    /// The calls that want help, the first one first, with the number of helpers that each wants still.
+    calls: Vec<(Arc<Call>, usize)>,
+}
+
+thread_local! {
+    /// The pool of this thread, if the thread belongs to one, and has made or helped a call.
+    static POOL: RefCell<Option<Arc<Pool>>> = const { RefCell::new(None) };
+}
+
+impl Pool {
+    fn new(age: usize, threads: usize) -> Arc<Self> {
+        Arc::new(Pool { age, offers: Mutex::new(Offers { threads, open: 0, calls: Vec::new() }) })
+    }
+
+    /// The pool by which a call from this thread is helped. `None` in a thread that ends.
+    fn of_this_thread() -> Option<Arc<Self>> {
+        static AGES: AtomicUsize = AtomicUsize::new(1);
+        static OUTSIDE: LazyLock<Arc<Pool>> = LazyLock::new(|| Pool::new(0, 0));
+        if !is_in_pool() {
+            return Some(Arc::clone(LazyLock::force(&OUTSIDE)));
+        }
+        let begin = || Pool::new(AGES.fetch_add(1, Ordering::Relaxed), 1);
+        POOL.try_with(|pool| Arc::clone(pool.borrow_mut().get_or_insert_with(begin))).ok()
+    }
+
+    /// Adds a call that wants help.
+    fn add(self: &Arc<Self>, call: &Arc<Call>, helpers: usize) {
+        let mut offers = lock(&self.offers);
+        offers.calls.push((Arc::clone(call), helpers));
+        let missing = offers.open_missing();
+        drop(offers);
+        self.spawn(missing);
+    }
+
+    /// Removes a call, if it wants help still.
+    fn remove(&self, call: &Arc<Call>) {
+        lock(&self.offers).calls.retain(|(other, _)| !Arc::ptr_eq(other, call));
+    }
+
+    /// Spawns offers, which are counted as open.
+    fn spawn(self: &Arc<Self>, offers: usize) {
+        for _ in 0..offers {
+            let pool = Arc::clone(self);
+            spawn(move || pool.take_offer());
+        }
+    }
+
+    /// What the thread does that takes an offer.
+    fn take_offer(self: &Arc<Self>) {
+        let moves = POOL.try_with(|pool| self.moves_here(&mut pool.borrow_mut())).unwrap_or(false);
+        let mut offers = lock(&self.offers);
+        offers.open -= 1;
+        offers.threads += usize::from(moves);
+        let call = offers.next_call();
+        let missing = offers.open_missing();
+        drop(offers);
+        self.spawn(missing);
+        if let Some(call) = call {
+            call.help();
+        }
+    }
+
+    /// Makes this the pool of a thread, if the one that it has is younger and lets it go. Returns whether it did.
+    fn moves_here(self: &Arc<Self>, pool: &mut Option<Arc<Self>>) -> bool {
+        let moves = pool.as_ref().is_none_or(|pool| self.age < pool.age && lock(&pool.offers).lose_thread());
+        if moves {
+            *pool = Some(Arc::clone(self));
+        }
+        moves
+    }
+}
+
+impl Offers {
+    /// Counts as open what is missing to as many offers as calls want helpers, or else as there are threads. Returns
+    /// how many these are.
+    fn open_missing(&mut self) -> usize {
+        let wanted: usize = self.calls.iter().map(|&(_, helpers)| helpers).sum();
+        // Without threads: calls from outside that know none yet.
+        let missing = wanted.min(self.threads.max(1)).saturating_sub(self.open);
+        self.open += missing;
+        missing
+    }
+
+    /// The first call of the list, which gets one of the helpers that it wants.
+    fn next_call(&mut self) -> Option<Arc<Call>> {
+        let (call, helpers) = self.calls.first_mut()?;
+        if *helpers > 1 {
+            *helpers -= 1;
+            return Some(Arc::clone(call));
+        }
+        Some(self.calls.remove(0).0)
+    }
+
+    /// Counts one thread less, unless calls want help, or there are as many open offers as threads.
+    fn lose_thread(&mut self) -> bool {
+        let loses = self.calls.is_empty() && self.open < self.threads;
+        self.threads -= usize::from(loses);
+        loses
     }
 }
 
@@ -156,4 +280,22 @@ fn discard(panic: Box<dyn Any + Send>) {
 /// Nothing panics while it holds a lock of this module.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is known of a pool.
+#[cfg(test)]
+pub(super) struct Known {
+    pub(super) threads: usize,
+    /// Offers that no thread has taken.
+    pub(super) open: usize,
+    /// Calls that want help.
+    pub(super) calls: usize,
+}
+
+/// What is known of this thread's pool.
+#[cfg(test)]
+pub(super) fn known() -> Known {
+    let pool = Pool::of_this_thread().expect("a thread that does not end");
+    let offers = lock(&pool.offers);
+    Known { threads: offers.threads, open: offers.open, calls: offers.calls.len() }
 }

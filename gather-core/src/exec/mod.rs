@@ -27,6 +27,8 @@ mod index;
 mod panels;
 mod scatter;
 mod space;
+#[cfg(feature = "rayon")]
+mod sync;
 mod threads;
 
 pub(crate) use bag::{BagOperands, run as run_bags};

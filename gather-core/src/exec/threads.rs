@@ -56,14 +56,15 @@ pub(crate) fn share(tasks: usize, n: usize, work: impl Fn(Pieces<'_>) + Sync) {
 /// Calls `work` here, and on up to `helpers` other threads.
 #[cfg(feature = "rayon")]
 fn help(helpers: usize, work: &(impl Fn() + Sync)) {
-    let helpers = if helpers == 0 { 0 } else { helpers.min(pool()) };
-    if helpers == 0 {
-        work();
-    } else if rayon_core::current_thread_index().is_none() {
-        helpers::run(helpers, work);
-    } else {
-        helpers::run_in_pool(helpers, work);
-    }
+    let helpers = if helpers == 0 { 0 } else { helpers.min(others()) };
+    if helpers == 0 { work() } else { helpers::run(helpers, work) }
+}
+
+/// The number of threads of the current pool beside this one.
+#[cfg(feature = "rayon")]
+fn others() -> usize {
+    let threads = pool();
+    threads.saturating_sub(usize::from(rayon_core::current_thread_index().is_some()))
 }
 
 /// The number of threads of the current pool: the one that this thread belongs to, or else the global one. It is 0 if
@@ -104,13 +105,16 @@ fn help(_: usize, work: &(impl Fn() + Sync)) {
 
 #[cfg(all(test, feature = "rayon"))]
 mod tests {
+    use alloc::sync::Arc;
     use alloc::vec::Vec;
     use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
-    use std::sync::{Barrier, Mutex};
+    use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
     use std::thread::ThreadId;
+    use std::time::Instant;
 
     use super::share;
+    use crate::exec::helpers::{Known, known};
     #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
     use crate::types::level::tests::this_test;
 
@@ -248,22 +252,74 @@ mod tests {
         }
     }
 
+    /// Runs `call` while all other threads of this thread's pool are busy.
+    fn while_others_are_busy(call: impl FnOnce()) {
+        let here = rayon_core::current_thread_index();
+        let both = Arc::new([Barrier::new(super::others() + 1), Barrier::new(super::others() + 1)]);
+        let [busy, free] = &*both;
+        let there = Arc::clone(&both);
+        rayon_core::spawn_broadcast(move |thread| {
+            // It comes to this thread too, when the call has ended.
+            if Some(thread.index()) != here {
+                there.iter().for_each(|both| _ = both.wait());
+            }
+        });
+        busy.wait();
+        call();
+        free.wait();
+    }
+
+    /// No other test uses the pool meanwhile.
+    fn alone_in_the_global_pool() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[test]
     #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_pool_that_has_no_time_is_not_waited_for() {
-        let threads = rayon_core::current_num_threads();
-        let (busy, free) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                rayon_core::broadcast(|_| {
-                    busy.wait();
-                    free.wait();
-                });
+        let calls = || while_others_are_busy(|| assert_eq!(taken(8, 50), (alloc::vec![1; 50], 1)));
+        let alone = alone_in_the_global_pool();
+        calls();
+        drop(alone);
+        for threads in [1, 2, 5] {
+            rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(calls);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+    fn a_pool_has_no_more_open_offers_than_threads() {
+        let calls = || {
+            let size = rayon_core::current_num_threads();
+            let is_global = rayon_core::current_thread_index().is_none();
+            while_others_are_busy(|| {
+                for _ in 0..1000 {
+                    assert_eq!(taken(8, 50), (alloc::vec![1; 50], 1));
+                    let Known { threads, open, calls } = known();
+                    assert!(open <= threads.max(1) && threads <= size, "{open} offers, {threads} of {size} threads");
+                    assert_eq!(open == 0, super::others() == 0);
+                    // Calls of other tests, too, want help of the global pool.
+                    assert!(calls == 0 || is_global, "a call that has ended wants help");
+                }
             });
-            busy.wait();
-            let (counts, workers) = taken(threads + 1, 50);
-            free.wait();
-            assert_eq!((counts, workers), (alloc::vec![1; 50], 1));
-        });
+        };
+        let alone = alone_in_the_global_pool();
+        calls();
+        drop(alone);
+        for threads in [1, 2, 5] {
+            let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            // Every thread makes its first call, whether it has helped another or not.
+            pool.broadcast(|_| drop(taken(1 + threads, 50)));
+            pool.install(calls);
+            let call = || {
+                taken(threads.max(2), 50);
+                known()
+            };
+            let begin = Instant::now();
+            while pool.install(call).threads != threads {
+                assert!(begin.elapsed().as_secs() < 20, "threads of one pool do not get to know each other");
+            }
+        }
     }
 }

@@ -192,13 +192,13 @@ fn rearranges<A: SpaceAttributes, const COUNT: usize>(
     let mut out = filled_with([9; COUNT]);
     unwrap(op.run_into(&data, &mut unwrap(ViewMut::new(&mut out, out_shape))));
     check(&out, expected);
-    unwrap(op.run_uninit(
+    unwrap(op.run_into(
         &data,
         &mut unwrap(ViewMut::new(&mut Vec::with_capacity(COUNT).spare_capacity_mut()[..COUNT], out_shape)),
     ));
     let plan = unwrap(op.plan::<Huge>(data.layout()));
     check(unwrap(plan.run(&data)).as_slice(), expected);
-    unwrap(plan.run_uninit(
+    unwrap(plan.run_into(
         &data,
         &mut unwrap(ViewMut::new(&mut Vec::with_capacity(COUNT).spare_capacity_mut()[..COUNT], out_shape)),
     ));
@@ -327,7 +327,7 @@ fn bags() {
         let mut out = filled_with([7]);
         refuses(op.run_into(&data, &bags, &mut unwrap(ViewMut::new(&mut out, &[1]))), is_refused);
         refuses(
-            op.run_uninit(
+            op.run_into(
                 &data,
                 &bags,
                 &mut unwrap(ViewMut::new(&mut Vec::with_capacity(1).spare_capacity_mut()[..1], &[1])),
