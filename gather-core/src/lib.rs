@@ -240,9 +240,9 @@ pub use crate::types::reduction::{Reducible, Reduction};
 /// # What is emitted
 ///
 /// One static with the attributes and the visibility of the call, and nothing beside it. The table of kernels stands in
-/// its initialiser, so that types mean there what they mean around the call. The emitted code is safe, needs no standard
-/// library, and finds this crate under any name. A row names the types of a kernel and its rank. The kernel is a
-/// function of its own, which the compiler makes for these. It is called for what it does, such as
+/// its initialiser, so that types mean there what they mean around the call. The emitted code is safe, needs no
+/// standard library, and finds this crate under any name. A row names the types of a kernel and its rank. The kernel is
+/// a function of its own, which the compiler makes for these. It is called for what it does, such as
 /// `gather_point_i32_r2__avx2`, and ends in the unrolled loop nest of its rank, which all sets share.
 #[macro_export]
 macro_rules! kernels {

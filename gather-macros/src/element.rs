@@ -13,8 +13,8 @@
 //! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait. No
 //! other path proves anything: the types of gather-core in the chain are those of its methods.
 //!
-//! The padding of an enum shows in no size: below the derive, `repr(u32)` may have become `repr(u8, align(4))`. It shows
-//! in constant evaluation, which reads no uninitialised byte. `__SAMPLE` is a variant, written down in place.
+//! The padding of an enum shows in no size: below the derive, `repr(u32)` may have become `repr(u8, align(4))`. It
+//! shows in constant evaluation, which reads no uninitialised byte. `__SAMPLE` is a variant, written down in place.
 
 use std::collections::HashSet;
 

@@ -87,6 +87,7 @@ fn many_calls_beside_busy_threads_leave_few_offers() {
             }
             pool.spawn(move || {
                 (0..6).for_each(|_| short_call(2, 2));
+                promise(helpers::known().calls == 0);
                 free.wait();
                 (0..2).for_each(|_| short_call(2, 2));
             });

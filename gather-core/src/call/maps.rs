@@ -79,8 +79,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// again. Allocates what [`Self::run_map`] does, but for the result.
     ///
     /// # Errors
-    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
-    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
+    /// untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
     /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
@@ -186,7 +186,8 @@ pub(super) fn check_params(
 }
 
 /// Everything about a call with a [`Map`] that depends on shapes and types: made once by
-/// [`plan_map`](IndexOperator::plan_map) or [`plan_map_any_count`](IndexOperator::plan_map_any_count), run many times, from any thread.
+/// [`plan_map`](IndexOperator::plan_map) or [`plan_map_any_count`](IndexOperator::plan_map_any_count), run many times,
+/// from any thread.
 pub struct MapPlan<T, U, P, I> {
     planned: Planned,
     name: &'static str,
@@ -248,8 +249,8 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         Ok(out)
     }
 
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
-    /// nothing but the memory of a tensor that is too small.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    /// Allocates nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`],

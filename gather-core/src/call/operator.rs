@@ -164,9 +164,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Ok(out)
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
-    /// On one thread it allocates nothing but the scratch of [`Method::Panels`] (up to six dimensions, and index tuples
-    /// of up to three), and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`] (up to six dimensions, and index
+    /// tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched

@@ -1,9 +1,9 @@
 //! Sharing work between the calling thread and threads of a rayon pool.
 //!
-//! Functions of rayon that wait, such as `join` and `scope`, run other jobs of the pool meanwhile: one that wants a
-//! lock which the caller holds, or one that takes a second. So a call only spawns jobs. It works itself from the
-//! start, and waits at the end for the helpers that have begun, which do nothing but its work. It does not wait for a
-//! helper that has not begun.
+//! Functions of rayon that wait, such as `join` and `scope`, run other jobs of the pool while they wait. Such a job may
+//! want a lock that the caller holds, or take longer than the call. So a call only spawns jobs. It works itself from
+//! the start, and waits at the end for the helpers that have begun, which do nothing but its work. It does not wait for
+//! a helper that has not begun.
 //!
 //! ```text
 //! run:  add the call to the list of its pool           offer:  take a call from the list, or leave
@@ -13,7 +13,7 @@
 //!       wait for the helpers that have begun
 //! ```
 //!
-//! An offer is a job that helps a call of its pool, whichever wants help when a thread takes the offer. Until then the
+//! An offer is a job that helps a call of its pool: the first of the list when a thread takes the offer. Until then the
 //! offer is open. Offers that a busy pool leaves open serve later calls. So there is no need for more open offers than
 //! threads, however many calls there are.
 //!
@@ -234,10 +234,11 @@ impl Offers {
         Some(self.calls.remove(0).0)
     }
 
-    /// Counts one thread less, unless calls want help, or there are as many open offers as threads.
+    /// Counts one thread less, unless there are as many open offers as threads.
     fn lose_thread(&mut self) -> bool {
-        let loses = self.calls.is_empty() && self.open < self.threads;
+        let loses = self.open < self.threads;
         self.threads -= usize::from(loses);
+        debug_assert!(self.threads > 0 || self.calls.is_empty(), "calls keep offers open, up to the number of threads");
         loses
     }
 }

@@ -1,8 +1,8 @@
 //! Kernels: a loop nest of a rank around the body for a width, an index type and a level.
 //!
-//! A [`Kernel`] is made of these types and its rank, and of nothing else. So the function, what runs in its place in one
-//! pass, and what it says of itself cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares what it says with
-//! where it stands.
+//! A [`Kernel`] is made of these types and its rank, and of nothing else. So the function, what runs in its place in
+//! one pass, and what it says of itself cannot differ. [`KernelSet::new`](crate::KernelSet::new) compares what it says
+//! with where it stands.
 
 use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};

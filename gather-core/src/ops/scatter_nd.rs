@@ -49,8 +49,8 @@ use crate::types::reduction::Reduction;
 /// ```
 ///
 /// # Definition
-/// ONNX [ScatterND](https://onnx.ai/onnx/operators/onnx__ScatterND.html) 11 to 18, with the batch dimensions of GatherND.
-/// OpenVINO ScatterNDUpdate-15 and
+/// ONNX [ScatterND](https://onnx.ai/onnx/operators/onnx__ScatterND.html) 11 to 18, with the batch dimensions of
+/// GatherND. OpenVINO ScatterNDUpdate-15 and
 /// [`tf.tensor_scatter_nd_update`](https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update) are presets.
 #[doc(alias("ScatterND", "ScatterNDUpdate", "tensor_scatter_nd_update", "index_put"))]
 pub type ScatterNd = ScatterOperator<ScatterNdAttributes>;

@@ -46,8 +46,8 @@ impl<'a, A, D: Dimension> TryFrom<&'a ArrayRef<A, D>> for View<'a, A> {
         let layout = layout(array)?;
         let origin = origin(array.as_ptr().cast_mut(), &layout);
         // SAFETY: the pointer of an array with elements is that of the first one, aligned and not null, and every
-        // coordinate is an element of one allocation, which is borrowed for 'a with the array. An array without elements
-        // has no coordinate, and its view an origin that is aligned and not null.
+        // coordinate is an element of one allocation, which is borrowed for 'a with the array. An array without
+        // elements has no coordinate, and its view an origin that is aligned and not null.
         Ok(unsafe { View::from_raw_parts(origin, layout) })
     }
 }
@@ -84,7 +84,7 @@ impl<'a, A, D: Dimension> TryFrom<ArrayView<'a, A, D>> for View<'a, A> {
 ///     let table = array![[1, 2], [3, 4], [5, 6]];
 ///     let mut out = Array2::zeros((2, 2));
 ///     let ids = View::new(&[2u8, 0], &[2])?;
-///     let mut transposed = ViewMut::try_from(out.view_mut().reversed_axes())?;
+///     let mut transposed: ViewMut<'_, i32> = out.view_mut().reversed_axes().try_into()?;
 ///     Gather::new(0).run_into(&View::try_from(&table)?, &ids, &mut transposed)?;
 ///     assert_eq!(out, array![[5, 1], [6, 2]]);
 ///     Ok(())

@@ -101,8 +101,8 @@ impl<T: Element> Fields<T> {
         Fields { bytes: self.bytes + bytes, last: "", end: 0, gaps: self.gaps, of: PhantomData }
     }
 
-    /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add up
-    /// to that of the type.
+    /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add
+    /// up to that of the type.
     #[track_caller]
     #[must_use]
     pub const fn dtype(self, name: &'static str) -> DType {

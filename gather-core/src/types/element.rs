@@ -257,8 +257,8 @@ impl<T: Element> IsElement<T> {
         let _ = Self::FIRST_BYTES;
     };
 
-    /// The first bytes of [`Element::__SAMPLE`]: all of an enum, whose padding shows nowhere else. Those of a struct have
-    /// been proved by its fields; of great types no value is made.
+    /// The first bytes of [`Element::__SAMPLE`]: all of an enum, whose padding shows nowhere else. Those of a struct
+    /// have been proved by its fields; of great types no value is made.
     const FIRST_BYTES: [u8; 16] = if size_of::<T>() <= 4096 { Self::first_bytes() } else { [0; 16] };
 
     const fn first_bytes() -> [u8; 16] {

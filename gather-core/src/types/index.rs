@@ -76,6 +76,11 @@ impl IndexType {
         self.dtype().size()
     }
 
+    /// How many values are not negative.
+    pub(crate) fn positions(self) -> i128 {
+        self.bounds().1 + 1
+    }
+
     /// The least and the greatest value.
     ///
     /// ```

@@ -70,8 +70,18 @@ impl ScatterOutOfBounds {
 
 /// How many threads a call may use. The result is the same for any number.
 ///
-/// The calling thread always works. A call from a rayon thread uses that pool; any other uses the global pool. The
-/// first large call starts the global pool, so configure it before.
+/// A call from a rayon thread uses that pool; any other uses the global pool. The first large call starts the global
+/// pool, so configure it before.
+///
+/// The calling thread always works. It offers work to the pool, and threads that are free take a part of it. At the end
+/// the call waits for threads that have begun a part, and for no others. While it waits, its thread runs no other job:
+/// a task may hold a lock or a `RefCell` over a call, whatever other tasks do. However many calls a busy pool leaves
+/// without help, it holds at most one offer for each of its threads, and one more for calls from outside.
+///
+/// A map or a reduction of the caller's may run calls of this crate. If it waits in rayon, by `join`, `scope`,
+/// `install` or a parallel iterator, rayon may run any job of the pool while it waits, inside the call and on its
+/// thread. A job that waits in rayon may be given a part of a call to do, and with it the caller's map. So do not hold
+/// a lock over a wait in rayon if another job or a map wants that lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Par {

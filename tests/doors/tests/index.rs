@@ -170,7 +170,7 @@ fn go<O: Doors, T: Sample, I: Index>(
     let mut written = vec![T::sample(99); len];
     let ran = op.run_into(call, &mut written);
     judge("run_into", ran.map(|()| written));
-    said("run_uninit", op.run_into(call, &mut vec![MaybeUninit::new(T::sample(99)); len]));
+    said("run_uninit", op.run_uninit(call, &mut vec![MaybeUninit::new(T::sample(99)); len]));
     op.planned(call, T::sample(99), &mut |door, got| match got {
         Ok(Some(values)) => judge(door, Ok(values)),
         Ok(None) => said(door, Ok(())),

@@ -9,10 +9,12 @@
 //! | `adjoint` | the transpose of each gather; permutations and back |
 //! | `own` | kernels of one's own |
 //! | `check` | one index that is negative or out of range, at every place where a check may miss it |
+//! | `histogram` | one update for all indices, of every index type |
 //! | `hostile` | what nobody should pass and somebody will |
 
 mod adjoint;
 mod check;
+mod histogram;
 mod hostile;
 mod own;
 mod sizes;

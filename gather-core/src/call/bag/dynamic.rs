@@ -61,13 +61,13 @@ impl EmbeddingBag {
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after errors
-    /// of shapes. The output is then as after [`Self::run_into`].
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after
+    /// errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
         let out = out.target(data.dtype())?;
-        // SAFETY: the tensors are views of these types; O1 for the data type; the output is borrowed mutably, so that it
-        // overlaps no input.
+        // SAFETY: the tensors are views of these types; O1 for the data type; the output is borrowed mutably, so that
+        // it overlaps no input.
         unsafe { request.run(&tensors, out) }
     }
 
@@ -153,8 +153,8 @@ impl DynBagPlan {
         Ok(out)
     }
 
-    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again. Allocates what [`BagPlan::run_into`](crate::BagPlan::run_into)
-    /// does.
+    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again. Allocates what
+    /// [`BagPlan::run_into`](crate::BagPlan::run_into) does.
     ///
     /// # Errors
     /// As for [`DynBagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after

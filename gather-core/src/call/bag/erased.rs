@@ -166,8 +166,8 @@ impl<'a> Request<'a> {
     /// Plans for an output: for one that is not fixed, of the row-major layout.
     ///
     /// # Errors
-    /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and those
-    /// of [`BagPlan::new`].
+    /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and
+    /// those of [`BagPlan::new`].
     ///
     /// # Safety
     /// As for [`Request::check`].
@@ -187,8 +187,8 @@ impl<'a> Request<'a> {
     /// Those of [`Request::plan`] and of the run.
     ///
     /// # Safety
-    /// The tensors may be read along their layouts as values of the request's types. O1 for elements of its data type; a
-    /// fixed output overlaps no input.
+    /// The tensors may be read along their layouts as values of the request's types. O1 for elements of its data type;
+    /// a fixed output overlaps no input.
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         let plan = unsafe { self.plan(tensors, out.layout()) }?;

@@ -74,8 +74,8 @@ impl EmbeddingBag {
     /// again.
     ///
     /// # Errors
-    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
-    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
+    /// untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
     /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
@@ -228,8 +228,8 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types and parameters too; O1
-        // for `U`; the output is borrowed mutably, so that it overlaps no input.
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types and parameters too;
+        // O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run(&tensors, out.target()) }
     }
 }

@@ -292,8 +292,8 @@ impl EmbeddingBag {
         Ok(out)
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
-    /// Allocates what [`Self::run`] does, but for the result.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. Allocates what [`Self::run`] does, but for the result.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
@@ -305,8 +305,8 @@ impl EmbeddingBag {
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self, None)?;
-        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that it
-        // overlaps no input.
+        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that
+        // it overlaps no input.
         unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
     }
 

@@ -83,9 +83,9 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         Ok(out)
     }
 
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
-    /// nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, and the memory of a
-    /// tensor that is too small.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    /// Allocates nothing but sums of bags of more than 512 rows, counters for rows of more than six loops, and the
+    /// memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`BagPlan::run`]; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).

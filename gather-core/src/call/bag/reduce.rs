@@ -49,8 +49,8 @@ impl EmbeddingBag {
         Ok(out)
     }
 
-    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again.
+    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is
+    /// used again.
     ///
     /// # Errors
     /// As for [`Self::run_into`].
@@ -65,8 +65,8 @@ impl EmbeddingBag {
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = self.reducing::<T, I>(reducer)?;
-        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that it
-        // overlaps no input.
+        // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that
+        // it overlaps no input.
         unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
     }
 

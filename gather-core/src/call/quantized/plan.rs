@@ -96,8 +96,8 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         Ok(out)
     }
 
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again. Allocates
-    /// nothing but the memory of a tensor that is too small.
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    /// Allocates nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for a view; those of

@@ -37,8 +37,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after errors
-    /// of shapes. On an error a view is untouched.
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] too, and [`Error::ShapeMismatch`] after
+    /// errors of shapes. On an error a view is untouched.
     pub fn run_dyn_into(
         &self,
         registry: &Registry,
@@ -152,8 +152,8 @@ impl DynScatterPlan {
     /// Runs the plan into a [`DynOutput`]: a view of the planned layout, or a tensor that is used again.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is
-    /// not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. On an error a view is untouched.
+    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that
+    /// is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. On an error a view is untouched.
     pub fn run_into(
         &self,
         data: &DynView<'_>,

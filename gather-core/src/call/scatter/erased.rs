@@ -180,8 +180,8 @@ impl<'a> Request<'a> {
     /// As for [`Request::run_on`], with [`Error::ShapeMismatch`] for a fixed output after errors of shapes.
     ///
     /// # Safety
-    /// Data, indices and updates may be read along their layouts as values of the request's types. O1 for its data type;
-    /// a fixed output overlaps no input.
+    /// Data, indices and updates may be read along their layouts as values of the request's types. O1 for its data
+    /// type; a fixed output overlaps no input.
     pub(super) unsafe fn run(
         &self,
         data: (*const u8, &Layout),

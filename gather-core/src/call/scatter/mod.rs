@@ -224,9 +224,9 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         Ok(out)
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
-    /// On one thread it allocates nothing but the scratch of [`Method::Grouped`] and [`Method::Panels`] (up to six
-    /// dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`] and [`Method::Panels`] (up to
+    /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
@@ -240,8 +240,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
         let tensors = Tensors::typed(indices, updates);
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed mutably,
-        // so that it overlaps no input.
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
+        // mutably, so that it overlaps no input.
         unsafe { request.run((data.origin().cast(), data.layout()), tensors, out.target()) }
     }
 

@@ -59,7 +59,8 @@ impl Planned {
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Safety
-    /// The promise of [`Request::run`], for the planned layouts but that of the output; data has the destination's shape.
+    /// The promise of [`Request::run`], for the planned layouts but that of the output; data has the destination's
+    /// shape.
     pub(super) unsafe fn run(
         &self,
         data: (*const u8, &Layout),

@@ -51,8 +51,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         Ok(out)
     }
 
-    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again.
+    /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is
+    /// used again.
     ///
     /// # Errors
     /// As for [`Self::run_into`].
@@ -68,8 +68,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed mutably,
-        // so that it overlaps no input.
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
+        // mutably, so that it overlaps no input.
         unsafe { request.run((data.origin().cast(), data.layout()), Tensors::typed(indices, updates), out.target()) }
     }
 

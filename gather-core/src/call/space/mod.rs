@@ -122,8 +122,9 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         Ok(out)
     }
 
-    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
-    /// Allocates nothing but a list of what is padded, where something is, and the memory of a tensor that is too small.
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. Allocates nothing but a list of what is padded, where something is, and the memory of a tensor that is
+    /// too small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
@@ -169,8 +170,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after errors
-    /// of shapes. On an error the output is untouched.
+    /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after
+    /// errors of shapes. On an error the output is untouched.
     pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let out = out.target(data.dtype())?;
         let kernels = self.dyn_kernels(registry, data.dtype())?;

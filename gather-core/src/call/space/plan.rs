@@ -93,8 +93,8 @@ impl<T: Element> RearrangePlan<T> {
         check_layout(Argument::Data, &self.data, data.layout())?;
         let out = out.target();
         check_target(&self.out, &out)?;
-        // SAFETY: X1: the layouts are those of the plan, as just checked; O1 for `T`; the output is borrowed mutably, so
-        // that it overlaps no input.
+        // SAFETY: X1: the layouts are those of the plan, as just checked; O1 for `T`; the output is borrowed mutably,
+        // so that it overlaps no input.
         unsafe { run(&self.plan, data.origin().cast(), out) }
     }
 

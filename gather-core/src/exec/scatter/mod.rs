@@ -28,7 +28,7 @@ use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_o
 use crate::plan::{Action, ReducePlan, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
-use crate::types::policy::OutOfBounds;
+use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// The tensors of a scatter, at coordinate 0.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ pub(crate) unsafe fn run(
         operands.index = (&raw const NO_INDEX).cast();
     }
     let tasks = plan.tasks(pool_threads);
-    let errors = plan.spec().policy.out_of_bounds == OutOfBounds::Error && !plan.axes().is_empty();
+    let errors = plan.spec().policy.out_of_bounds == OutOfBounds::Error && may_be_out_of_range(plan);
     let found = |outcome: Outcome| {
         if !errors || !outcome.out_of_range {
             return Ok(());
@@ -111,6 +111,15 @@ pub(crate) unsafe fn run(
         _ => unsafe { whole.run(tasks) },
     };
     found(outcome)
+}
+
+/// Whether the index type has a value that is out of range of an axis.
+fn may_be_out_of_range(plan: &ReducePlan) -> bool {
+    let (least, most) = plan.index().bounds();
+    plan.axes().iter().any(|axis| {
+        let below = if plan.spec().policy.negative == NegativeIndex::FromEnd { -(axis.dim as i128) } else { 0 };
+        least < below || most >= axis.dim as i128
+    })
 }
 
 /// What reduces the rows of a plan one by one.

@@ -94,7 +94,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 #[inline(always)]
 fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert!(args.spec.components.len() == 1 && inner.out == args.spec.row as isize, "S4");
+    debug_assert!(args.spec.components.len() == 1 && [0, args.spec.row as isize].contains(&inner.out), "S4");
     IndexedJob {
         n: inner.n,
         index: at.index.wrapping_offset(component.index),

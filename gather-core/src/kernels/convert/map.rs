@@ -16,7 +16,7 @@ use crate::types::element::{BY_VALUE, Element};
 /// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
 /// tuple of their types, such as `(f32, u8)` for a scale and a zero point.
 ///
-/// Values and parameters pass over the stack: each of `T`, `U` and `P` has at most 32 KiB, else the map does not compile.
+/// Values and parameters pass over the stack: `T`, `U` and `P` have at most 32 KiB each, or the map is refused.
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {

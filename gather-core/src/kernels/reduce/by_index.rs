@@ -8,7 +8,8 @@
 //!
 //! These are few operations, and nothing is written between an index and its use. The first index that is no position
 //! ends the loop, and what is left is resolved block by block. As long as every index is a position, the branch that
-//! says so is predicted. Gathers have the same loop (`moves/gather_positions.rs`).
+//! says so is predicted. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one update,
+//! it is loaded once.
 
 use core::marker::PhantomData;
 
@@ -16,7 +17,7 @@ use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{NextSlice, STEP, prefetch};
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
 
-/// Elements of an inner loop, whose indices lie side by side, and their updates too.
+/// Elements of an inner loop, whose indices are contiguous, and whose updates are contiguous or one and the same.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob {
     pub(crate) n: usize,
@@ -39,16 +40,36 @@ pub(crate) struct IndexedJob {
 /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are positions.
 pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> usize;
 
-/// What reduces elements of a size by indices of a size, both in bytes; `None` where none does.
-pub(crate) type ChooseByIndex = fn(element: usize, index: usize) -> Option<ByIndexFn>;
+/// What reduces elements of a size by indices of a size, both in bytes, with updates as they are; `None` where nothing
+/// does.
+pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn>;
+
+/// How the updates of single elements lie along the inner loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Updates {
+    /// Contiguous.
+    Contiguous,
+    /// All are the one at the first iteration; elements are contiguous along the axis, and the loop does not move the
+    /// destination.
+    One,
+}
 
 /// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are asked
 /// for.
-pub(super) fn choose<C: Combine>(element: usize, index: usize) -> Option<ByIndexFn> {
+pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
     debug_assert_eq!(element, size_of::<C::Item>(), "S3");
-    match index {
-        4 if const { size_of::<C::Item>() <= MOST_ELEMENT } => Some(reduced::<C, 4>),
-        8 if const { size_of::<C::Item>() <= MOST_ELEMENT } => Some(reduced::<C, 8>),
+    if const { size_of::<C::Item>() > MOST_ELEMENT } {
+        return None;
+    }
+    match (updates, index) {
+        (Updates::Contiguous, 1) => Some(reduced::<C, 1>),
+        (Updates::Contiguous, 2) => Some(reduced::<C, 2>),
+        (Updates::Contiguous, 4) => Some(reduced::<C, 4>),
+        (Updates::Contiguous, 8) => Some(reduced::<C, 8>),
+        (Updates::One, 1) => Some(reduced_by_one::<C, 1>),
+        (Updates::One, 2) => Some(reduced_by_one::<C, 2>),
+        (Updates::One, 4) => Some(reduced_by_one::<C, 4>),
+        (Updates::One, 8) => Some(reduced_by_one::<C, 8>),
         _ => None,
     }
 }
@@ -60,6 +81,86 @@ unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
     unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
 }
 
+/// [`ByIndexFn`] for one update of all elements, which is read once: a histogram. Every byte indexes an axis of 256
+/// elements, so that none is compared.
+///
+/// # Safety
+/// As for [`ByIndexFn`], for the type of the reduction, indices of `INDEX` bytes and [`Updates::One`].
+unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
+    debug_assert!(job.stride == size_of::<C::Item>() as isize && job.data_step == 0, "S4");
+    if INDEX == 1 && job.dim > u64::from(u8::MAX) {
+        // SAFETY: the caller's promise; every byte is below `dim`.
+        unsafe { by_one::<C, INDEX, false>(job) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { by_one::<C, INDEX, true>(job) }
+    }
+}
+
+/// As [`reduced_by_one`]; `COMPARE` says whether indices are compared with the size of the axis.
+///
+/// # Safety
+/// As for [`reduced_by_one`]; without `COMPARE` all indices are positions.
+#[inline(always)]
+unsafe fn by_one<C: Combine, const INDEX: usize, const COMPARE: bool>(job: &IndexedJob) -> usize {
+    // Copied: for all that the compiler knows, a store might change the job.
+    let job = *job;
+    let IndexedJob { n, index, updates, .. } = job;
+    if n == 0 {
+        return 0;
+    }
+    // SAFETY: S1: an update, at any alignment.
+    let new = unsafe { updates.cast::<C::Item>().read_unaligned() };
+    let mut done = 0;
+    while done < n {
+        prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), 1);
+        if done + UNROLLED <= n {
+            for at in done..done + UNROLLED {
+                // SAFETY: the caller's promise; `at < n`.
+                if !unsafe { take_one::<C, INDEX, COMPARE>(&job, at, new) } {
+                    return at;
+                }
+            }
+            done += UNROLLED;
+        } else {
+            // SAFETY: as above.
+            if !unsafe { take_one::<C, INDEX, COMPARE>(&job, done, new) } {
+                return done;
+            }
+            done += 1;
+        }
+    }
+    n
+}
+
+/// Combines an update with the element that index `at` names; returns whether it is a position.
+///
+/// # Safety
+/// As for [`by_one`]; `at` is below `n`.
+#[inline(always)]
+unsafe fn take_one<C: Combine, const INDEX: usize, const COMPARE: bool>(
+    job: &IndexedJob,
+    at: usize,
+    new: C::Item,
+) -> bool {
+    debug_assert!(at < job.n);
+    // SAFETY: K3: one of the `n` indices, which are contiguous (S4).
+    let position = unsafe { read::<INDEX>(job.index.wrapping_add(at * INDEX)) };
+    debug_assert!(COMPARE || position < job.dim);
+    if COMPARE && position >= job.dim {
+        return false;
+    }
+    let to = job.data.cast::<C::Item>().wrapping_add(position as usize);
+    // SAFETY: S2: an element of the destination, whose position is in range, at any alignment; nothing else uses it
+    // meanwhile.
+    let kept = unsafe { to.read_unaligned() };
+    // SAFETY: as above.
+    unsafe { to.write_unaligned(C::combine(kept, new)) };
+    true
+}
+
+/// Elements that take one update before later indices are prefetched.
+const UNROLLED: usize = 8;
 /// Elements that are reduced before later indices and updates are asked for.
 const GROUP: usize = 16;
 /// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
@@ -119,18 +220,22 @@ unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     n
 }
 
-/// An index of `INDEX` bytes, 4 or 8, read as unsigned: a negative one is larger than any axis.
+/// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes
+/// since the plan knows (P3).
 ///
 /// # Safety
 /// As many bytes may be read, at any alignment.
 #[inline(always)]
 unsafe fn read<const INDEX: usize>(index: *const u8) -> u64 {
-    if const { INDEX == 4 } {
+    match INDEX {
         // SAFETY: the caller's promise.
-        u64::from(unsafe { index.cast::<u32>().read_unaligned() })
-    } else {
+        1 => u64::from(unsafe { index.read() }),
         // SAFETY: the caller's promise.
-        unsafe { index.cast::<u64>().read_unaligned() }
+        2 => u64::from(unsafe { index.cast::<u16>().read_unaligned() }),
+        // SAFETY: the caller's promise.
+        4 => u64::from(unsafe { index.cast::<u32>().read_unaligned() }),
+        // SAFETY: the caller's promise.
+        _ => unsafe { index.cast::<u64>().read_unaligned() },
     }
 }
 
@@ -154,7 +259,8 @@ mod tests {
             data_step: 4 * step as isize,
             next: NextSlice::NONE,
         };
-        let by_index = choose::<Add<i32>>(4, size_of::<I>()).expect("a function for indices of 4 and 8 bytes");
+        let by_index =
+            choose::<Add<i32>>(4, size_of::<I>(), Updates::Contiguous).expect("a function for every index type");
         // SAFETY: there are as many indices and updates, and data for 40 positions of each.
         (unsafe { by_index(&job) }, data)
     }
@@ -186,10 +292,61 @@ mod tests {
         stops_at_the_first_that_is_no_position(|at| at as u64, &[40, u64::MAX, 1 << 63, 1 << 32]);
         stops_at_the_first_that_is_no_position(|at| at as i32, &[-1, -40, 40, i32::MIN, i32::MAX]);
         stops_at_the_first_that_is_no_position(|at| at as u32, &[40, u32::MAX, 1 << 31]);
+        stops_at_the_first_that_is_no_position(|at| at as i16, &[-1, -40, 40, i16::MIN, i16::MAX]);
+        stops_at_the_first_that_is_no_position(|at| at as u8, &[40, 128, u8::MAX]);
     }
 
     #[test]
     fn there_is_none_for_other_sizes() {
-        assert!(choose::<Add<i32>>(4, 2).is_none() && choose::<Add<i32>>(4, 1).is_none());
+        let chosen = |index| [Updates::Contiguous, Updates::One].map(|updates| choose::<Add<i32>>(4, index, updates));
+        assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
+    }
+
+    /// Adds 3 at indices into `dim` elements, and at every place in turn one that is no position.
+    fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
+        let by_index = choose::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
+        let counted = |indices: &[I]| {
+            let (mut data, update) = (vec![0i32; dim], 3i32);
+            let job = IndexedJob {
+                n: indices.len(),
+                index: indices.as_ptr().cast(),
+                dim: dim as u64,
+                updates: (&raw const update).cast(),
+                data: data.as_mut_ptr().cast(),
+                stride: 4,
+                data_step: 0,
+                next: NextSlice::NONE,
+            };
+            // SAFETY: there are as many indices, an update, and data for `dim` positions.
+            (unsafe { by_index(&job) }, data)
+        };
+        for n in [0, 1, 7, 8, 9, 16, 100] {
+            let indices: Vec<I> = (0..n).map(|at| good(at * 7 % dim)).collect();
+            let expected = |n: usize| {
+                let mut sums = vec![0; dim];
+                (0..n).for_each(|at| sums[at * 7 % dim] += 3);
+                (n, sums)
+            };
+            assert_eq!(counted(&indices), expected(n));
+            for place in [0, 1, 7, 8, 9, 15, 99].into_iter().filter(|&place| place < n) {
+                for &bad in bad {
+                    let mut indices = indices.clone();
+                    indices[place] = bad;
+                    assert_eq!(counted(&indices), expected(place), "{n}, {place}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_update_is_taken_up_to_the_first_that_is_no_position() {
+        one_update(40, |at| at as u8, &[40, u8::MAX]);
+        one_update(256, |at| at as u8, &[]);
+        one_update(40, |at| at as i8, &[-1, 40, i8::MIN, i8::MAX]);
+        one_update(128, |at| at as i8, &[-1, i8::MIN]);
+        one_update(300, |at| at as u16, &[300, u16::MAX]);
+        one_update(300, |at| at as i16, &[-1, 300, i16::MIN]);
+        one_update(40, |at| at as i32, &[-1, 40, i32::MIN, i32::MAX]);
+        one_update(40, |at| at as i64, &[-1, 40, i64::MIN, i64::MAX, 1 << 32]);
     }
 }

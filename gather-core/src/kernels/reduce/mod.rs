@@ -28,7 +28,8 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
-//!   plan has found rows of one element and indices of one component, both side by side along the inner loop.
+//!   plan has found rows of one element and indices of one component, both contiguous along the inner loop; or, as the
+//!   function says ([`Updates::One`]), one row for all of its iterations.
 
 mod bag;
 mod builtin;
@@ -48,7 +49,7 @@ mod vectors;
 
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
-pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD};
+pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};

@@ -2,7 +2,7 @@
 
 use crate::kernels::by_level::by_level;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, by_index};
+use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, Updates, by_index};
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
@@ -11,7 +11,10 @@ pub(super) const STORE: ReduceFns =
     ReduceFns { rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }), bag: None };
 
 /// What stores elements of a size by indices of a size.
-fn choose(element: usize, index: usize) -> Option<ByIndexFn> {
+fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
+    if updates == Updates::One {
+        return None;
+    }
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (element, index) {

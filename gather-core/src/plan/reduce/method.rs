@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use crate::kernels::reduce::Updates;
 use crate::kernels::{Component, FEW, LINE};
 use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::reduce::{ReduceRequest, is_free};
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
@@ -51,6 +53,10 @@ impl Nest<'_> {
         let (far, short) = (self.reach > FAR, self.row <= LINE);
         match () {
             () if reused => Method::Blocks,
+            // One update of all elements: nothing but its index stands between an element and the next.
+            () if inner.out == 0 && inner.data == 0 && self.reach <= 4 * FAR && self.takes(Method::Chunks) => {
+                Method::Chunks
+            }
             () if far && short && inner.n >= PREFETCHED_FROM => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
@@ -66,20 +72,27 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether elements may be taken by their indices: where these lie side by side, the updates too, and no outer loop
-    /// of a plane comes back to them, which would resolve them once.
-    pub(super) fn takes_by_index(&self, method: Method, index_size: usize) -> bool {
+    /// How the updates lie of elements that may be taken by their indices: where these are contiguous, updates are too
+    /// or there is only one, and no outer loop of a plane comes back to them, which would resolve them once.
+    pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> Option<Updates> {
         let (inner, outer) = match self.loops.as_slice() {
             [inner] => (inner, None),
             [.., outer, inner] => (inner, Some(outer)),
-            [] => return false,
+            [] => return None,
         };
-        matches!(method, Method::Blocks | Method::Chunks)
-            && self.components.len() == 1
-            && index_size > 0
-            && inner.index == index_size as isize
-            && inner.out == self.row as isize
-            && outer.is_none_or(|outer| outer.index != 0)
+        let ([component], row) = (self.components, self.row as isize) else { return None };
+        let takes = matches!(method, Method::Blocks | Method::Chunks)
+            && inner.index == index.size() as isize
+            && outer.is_none_or(|outer| outer.index != 0);
+        // Read as unsigned, a negative index is larger than any axis: of a short type, than any that is no longer than
+        // the type has positions.
+        let is_told = index.size() >= 4 || i128::from(component.dim) <= index.positions();
+        match inner.out {
+            _ if !takes || !is_told => None,
+            out if out == row => Some(Updates::Contiguous),
+            0 if inner.data == 0 && self.stride == row => Some(Updates::One),
+            _ => None,
+        }
     }
 
     /// How many rows are asked for ahead; 0 for none.

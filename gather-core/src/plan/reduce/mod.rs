@@ -58,8 +58,10 @@ pub(crate) struct ReduceRequest {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type and of the index type; rows have
-///   one element, indices one component, and both lie side by side along the inner loop (S4).
+/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type, of the index type and of the
+///   updates; rows have one element, indices one component and are contiguous along the inner loop, and so are updates,
+///   or there is one of them (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as
+///   unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -151,9 +153,9 @@ impl ReducePlan {
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
         let by_index = match request.reducer.rows {
-            Some(rows) if elements == 1 && nest.takes_by_index(method, index_size) && panels.is_none() => {
-                (rows.by_index)(size, index_size)
-            }
+            Some(rows) if elements == 1 && index_size > 0 && panels.is_none() => nest
+                .takes_by_index(method, request.index)
+                .and_then(|updates| (rows.by_index)(size, index_size, updates)),
             _ => None,
         };
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;

@@ -273,8 +273,8 @@ impl Layout {
         Some((first, last))
     }
 
-    /// Checks that tensors of the layout can be: that from the first element to the last, of `size` bytes each, they have
-    /// no more bytes than a tensor can have.
+    /// Checks that tensors of the layout can be: that from the first element to the last, of `size` bytes each, they
+    /// have no more bytes than a tensor can have.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`].
