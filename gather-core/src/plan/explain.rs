@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::{Action, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
+use crate::plan::{Accumulators, Action, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
@@ -155,6 +155,9 @@ impl Explain<'_> {
             writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
         }
         write!(f, "  method {}", plan.method())?;
+        if let Way::Accumulated(Accumulators { bytes, record, .. }) = plan.way() {
+            write!(f, " by {}, {record} bytes a row of the output, {bytes} in all", spec.method)?;
+        }
         if spec.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
         }

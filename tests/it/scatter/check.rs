@@ -12,13 +12,14 @@ const DIM: usize = 300;
 /// Enough data to be asked for ahead.
 const FAR_DIM: usize = 300_000;
 const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 127, 128, 511, 512, 640, 1279, LEN - 1];
-const METHODS: [Option<Method>; 6] = [
+const METHODS: [Option<Method>; 7] = [
     None,
     Some(Method::Blocks),
     Some(Method::Chunks),
     Some(Method::Prefetched),
     Some(Method::Direct),
     Some(Method::Grouped),
+    Some(Method::Accumulated),
 ];
 
 /// What the plain loop makes of zeros; `None` where an index is out of range and that is an error.

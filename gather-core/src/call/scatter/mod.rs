@@ -126,7 +126,7 @@ impl<A> ScatterOperator<A> {
     }
 
     /// Forces a method: [`Method::Direct`], [`Method::Blocks`], [`Method::Chunks`], [`Method::Prefetched`],
-    /// [`Method::Panels`] or [`Method::Grouped`]. Calls that it does not take fail with [`Error::MethodUnavailable`].
+    /// [`Method::Panels`], [`Method::Accumulated`] or [`Method::Grouped`]. Calls that it does not take fail with [`Error::MethodUnavailable`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.options.method = Some(method);
@@ -206,7 +206,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
-    /// [`Method::Grouped`] and [`Method::Panels`].
+    /// [`Method::Accumulated`], [`Method::Grouped`] and [`Method::Panels`].
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
@@ -225,7 +225,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used again.
-    /// On one thread it allocates nothing but the scratch of [`Method::Grouped`] and [`Method::Panels`] (up to six
+    /// On one thread it allocates nothing but the scratch of [`Method::Accumulated`],
+    /// [`Method::Grouped`] and [`Method::Panels`] (up to six
     /// dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub(super) fn choose<C: Combine>(element: usize, index: usize) -> Option<ByIndex
 /// As for [`ByIndexFn`], for the type of the reduction and indices of `INDEX` bytes.
 unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+    unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), size_of::<C::Item>(), &One::<C>(PhantomData)) }
 }
 
 /// Elements that are reduced before later indices and updates are asked for.
@@ -66,18 +66,24 @@ const GROUP: usize = 16;
 /// loses sight of them (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of `INDEX` bytes.
+/// [`ByIndexFn`] for updates of `bytes` bytes, which `element` takes into `to` bytes of the destination, and indices of
+/// `INDEX` bytes.
 ///
 /// # Safety
 /// As for [`ByIndexFn`].
 #[inline(always)]
-pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> usize {
-    if job.stride == bytes as isize && job.data_step == 0 {
+pub(super) unsafe fn by_index<const INDEX: usize>(
+    job: &IndexedJob,
+    bytes: usize,
+    to: usize,
+    element: &impl TakeRow,
+) -> usize {
+    if job.stride == to as isize && job.data_step == 0 {
         // SAFETY: the caller's promise.
-        unsafe { elements::<INDEX, true>(job, bytes, element) }
+        unsafe { elements::<INDEX, true>(job, bytes, to, element) }
     } else {
         // SAFETY: the caller's promise.
-        unsafe { elements::<INDEX, false>(job, bytes, element) }
+        unsafe { elements::<INDEX, false>(job, bytes, to, element) }
     }
 }
 
@@ -90,11 +96,12 @@ pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize
 unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
+    to: usize,
     element: &impl TakeRow,
 ) -> usize {
     // Copied: for all that the compiler knows, a store might change the job.
     let IndexedJob { n, index, dim, updates, data, next, .. } = *job;
-    let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.data_step) };
+    let (stride, step) = if PACKED { (to as isize, 0) } else { (job.stride, job.data_step) };
     let mut done = 0;
     while done < n {
         if next.is_some() {

@@ -7,9 +7,12 @@ use core::marker::PhantomData;
 use crate::kernels::reduce::rows::Combine;
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Element;
+#[cfg(feature = "half")]
+use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// What can be added, subtracted and multiplied. Integers wrap.
 pub(super) trait Number: Copy + 'static {
+    /// 0, whose bytes are all zero.
     const NOTHING: Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -59,6 +62,7 @@ pub(super) struct Add<T>(PhantomData<T>);
 
 impl<T: Number + Element> Combine for Add<T> {
     type Item = T;
+    const FROM_ZERO: bool = true;
 
     #[inline(always)]
     fn combine(kept: T, new: T) -> T {
@@ -76,6 +80,7 @@ pub(super) struct Sub<T>(PhantomData<T>);
 
 impl<T: Number + Element> Combine for Sub<T> {
     type Item = T;
+    const FROM_ZERO: bool = true;
 
     #[inline(always)]
     fn combine(kept: T, new: T) -> T {
@@ -93,6 +98,7 @@ pub(super) enum Or {}
 
 impl Combine for Or {
     type Item = u8;
+    const FROM_ZERO: bool = true;
 
     #[inline(always)]
     fn combine(kept: u8, new: u8) -> u8 {
@@ -118,6 +124,7 @@ pub(super) struct Mean<T>(PhantomData<T>);
 impl<T: Average> Accumulate for Mean<T> {
     type Item = T;
     type Sum = T::Sum;
+    const FROM_ZERO: bool = true;
 
     #[inline(always)]
     fn widen(kept: T) -> T::Sum {
@@ -155,6 +162,7 @@ pub(super) trait Half: Copy + 'static {
 impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     type Item = T;
     type Sum = f32;
+    const FROM_ZERO: bool = C::FROM_ZERO;
 
     #[inline(always)]
     fn widen(kept: T) -> f32 {
@@ -174,6 +182,11 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     #[inline(always)]
     fn end(sum: f32, _: usize) -> T {
         T::from_single(sum)
+    }
+
+    #[inline(always)]
+    fn differs(kept: T, sum: f32) -> bool {
+        kept.to_single().to_bits() != sum.to_bits()
     }
 }
 
@@ -220,7 +233,11 @@ macro_rules! integers {
 
             #[inline(always)]
             fn divide(sum: $sum, count: usize) -> Self {
-                // The mean lies between the least and the greatest.
+                // The mean lies between the least and the greatest. Sums of 64 bits are divided by one instruction.
+                let short = sum as i64;
+                if <$sum>::from(short) == sum {
+                    return short.div_euclid(count as i64) as Self;
+                }
                 sum.div_euclid(count as $sum) as Self
             }
         }
@@ -333,16 +350,16 @@ ordered_floats! {
 
 #[cfg(feature = "half")]
 macro_rules! halves {
-    ($($ty:ty)*) => {$(
+    ($($ty:ty, $widen:ident, $narrow:ident;)*) => {$(
         impl Half for $ty {
             #[inline(always)]
             fn to_single(self) -> f32 {
-                self.to_f32()
+                $widen(self.to_bits())
             }
 
             #[inline(always)]
             fn from_single(value: f32) -> Self {
-                <$ty>::from_f32(value)
+                <$ty>::from_bits($narrow(value))
             }
         }
 
@@ -351,15 +368,18 @@ macro_rules! halves {
 
             #[inline(always)]
             fn widen(self) -> f32 {
-                self.to_f32()
+                self.to_single()
             }
 
             #[inline(always)]
             fn divide(sum: f32, count: usize) -> Self {
-                <$ty>::from_f32(sum / count as f32)
+                Self::from_single(sum / count as f32)
             }
         }
     )*};
 }
 #[cfg(feature = "half")]
-halves!(half::f16 half::bf16);
+halves! {
+    half::f16, f16_to_f32, f32_to_f16;
+    half::bf16, bf16_to_f32, f32_to_bf16;
+}

@@ -6,6 +6,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::rows::{Combine, reduce};
 use crate::types::element::Element;
@@ -28,7 +29,11 @@ impl<T> Reducer<T> {
     where
         T: Element,
     {
-        let fns = ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) };
+        let fns = ReduceFns {
+            rows: Some(reduce::<C>()),
+            bag: Some(BagFns::plain::<C>()),
+            groups: Some(GroupFns::plain::<C>()),
+        };
         Reducer { name: C::NAME, fns, types: PhantomData }
     }
 

@@ -70,6 +70,8 @@ pub trait Combine: 'static {
     type Item: Element;
     /// The name.
     const NAME: &'static str = "built in";
+    /// Whether `first` makes of an update what `combine` makes of it and an element whose bytes are all zero.
+    const FROM_ZERO: bool = false;
 
     /// What the element becomes.
     fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
@@ -102,7 +104,7 @@ unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
     let (elements, row) = (job.elements, job.these.rows.row);
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
-    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) } {
+    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), size_of::<C::Item>(), &One::<C>(PhantomData)) } {
         return;
     }
     // SAFETY: as above.
@@ -184,13 +186,14 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
 }
 
 /// As [`each`], for rows of so few instructions that a branch, or a step that is loaded from memory, would show. It
-/// takes only jobs in which no row is left out and rows lie side by side, and returns whether it did.
+/// takes only jobs in which no row is left out and rows of `updates` and of `data` bytes lie side by side, and returns
+/// whether it did.
 ///
 /// # Safety
 /// As for [`each`].
 #[inline(always)]
 #[must_use]
-pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) -> bool {
+pub(super) unsafe fn each_short(job: &ReduceJob<'_>, updates: usize, data: usize, row: &impl TakeRow) -> bool {
     let Chosen { rows, which } = job.these;
     if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
         return false;
@@ -203,18 +206,18 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
     };
     macro_rules! with_steps {
         ($($data:expr),*) => {$(
-            let steps = Steps { updates: bytes as isize, data: $data };
+            let steps = Steps { updates: updates as isize, data: $data };
             if these.steps == steps {
                 debug_assert!(later.steps == steps, "rows of one loop");
                 let (these, later) = (Ends { steps, ..these }, Ends { steps, ..later });
                 // SAFETY: the caller's promise.
-                unsafe { each_of(&these, rows.n, &later, asked, bytes, row) };
+                unsafe { each_of(&these, rows.n, &later, asked, data, row) };
                 return true;
             }
         )*};
     }
     // Along the axis, and along another one.
-    with_steps!(0, bytes as isize);
+    with_steps!(0, data as isize);
     false
 }
 

@@ -1,10 +1,9 @@
 //! Where the rows of a scatter go.
 
-use alloc::vec::Vec;
-
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::reduce::by_index::ByIndexFn;
+use crate::kernels::reduce::entries::Entries;
 use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
@@ -27,23 +26,16 @@ pub(crate) enum Take {
     Nothing,
 }
 
-/// A row of updates and where it goes, in bytes from the origins of both tensors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) to: isize,
-    pub(crate) from: isize,
-}
-
 /// Writes entries down.
 pub(crate) struct Collector {
-    entries: *mut Vec<Entry>,
+    entries: *mut Entries,
     to: *const u8,
     from: *const u8,
 }
 
 impl Take {
-    /// Writes entries down, counted from the origins of destination and updates, for as long as there is room.
-    pub(crate) fn collect(entries: &mut Vec<Entry>, to: *const u8, from: *const u8) -> Self {
+    /// Writes entries down, counted from the lowest rows of destination and updates.
+    pub(crate) fn collect(entries: &mut Entries, to: *const u8, from: *const u8) -> Self {
         Take::Collect(Collector { entries, to, from })
     }
 }
@@ -174,14 +166,8 @@ impl Collector {
         let mut note = |row: usize| {
             // SAFETY: `row < n`, whose position has been written.
             let to = unsafe { rows.source(row) };
-            let offset = |at: usize, origin: usize| at.wrapping_sub(origin) as isize;
-            let from = offset(rows.target(row).addr(), self.from.addr());
-            let entry = Entry { to: offset(to.addr(), self.to.addr()), from };
-            // Room was made for all rows before: a push would move memory while a kernel runs.
-            debug_assert!(entries.len() < entries.capacity(), "S3: room for every row");
-            if entries.len() < entries.capacity() {
-                entries.push(entry);
-            }
+            let offset = |at: usize, lowest: usize| at.wrapping_sub(lowest);
+            entries.push(offset(to.addr(), self.to.addr()), offset(rows.target(row).addr(), self.from.addr()));
         };
         match which {
             None => (0..rows.n).for_each(note),

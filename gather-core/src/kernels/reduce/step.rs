@@ -15,7 +15,9 @@ pub(crate) trait Accumulate: 'static {
     /// An element.
     type Item: Copy + 'static;
     /// An intermediate result.
-    type Sum: Copy;
+    type Sum: Copy + 'static;
+    /// Whether the first update makes what it makes of a sum whose bytes are all zero.
+    const FROM_ZERO: bool = false;
 
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
@@ -28,11 +30,18 @@ pub(crate) trait Accumulate: 'static {
 
     /// The element, made of so many.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
+
+    /// Whether a sum that began with an element is another one by now.
+    #[inline(always)]
+    fn differs(_: Self::Item, _: Self::Sum) -> bool {
+        true
+    }
 }
 
 impl<C: Combine> Accumulate for C {
     type Item = C::Item;
     type Sum = C::Item;
+    const FROM_ZERO: bool = C::FROM_ZERO;
 
     #[inline(always)]
     fn widen(kept: Self::Item) -> Self::Sum {
@@ -64,9 +73,6 @@ pub(super) trait Step: 'static {
     /// Whether rows have weights.
     const WEIGHTED: bool;
 
-    /// What an element makes that is kept.
-    fn widen(kept: Self::Item) -> Self::Sum;
-
     /// What the first row makes.
     fn first(new: Self::Item, weight: Self::Item) -> Self::Sum;
 
@@ -84,11 +90,6 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = false;
-
-    #[inline(always)]
-    fn widen(kept: A::Item) -> A::Sum {
-        A::widen(kept)
-    }
 
     #[inline(always)]
     fn first(new: A::Item, _: A::Item) -> A::Sum {
@@ -122,11 +123,6 @@ impl<A: Weigh> Step for Weighted<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = true;
-
-    #[inline(always)]
-    fn widen(kept: A::Item) -> A::Sum {
-        A::widen(kept)
-    }
 
     #[inline(always)]
     fn first(new: A::Item, weight: A::Item) -> A::Sum {

@@ -1,15 +1,18 @@
-//! The method of a scatter: which rows are reduced where they lie, which in panels, and what is asked for ahead.
+//! The method of a scatter: which rows are reduced where they lie, which in panels, beside the destination or sorted,
+//! and what is asked for ahead.
 
 #![forbid(unsafe_code)]
 
 use crate::kernels::{Component, FEW, LINE};
 use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
-use crate::plan::reduce::{ReduceRequest, is_free};
+use crate::plan::reduce::accumulators::Accumulators;
+use crate::plan::reduce::{ReduceRequest, Way, is_free};
 use crate::types::error::Error;
 use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
+#[derive(Clone, Copy)]
 pub(super) struct Nest<'a> {
     pub(super) components: &'a [Component],
     pub(super) loops: &'a Loops,
@@ -21,26 +24,34 @@ pub(super) struct Nest<'a> {
 }
 
 impl Nest<'_> {
-    /// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
+    /// The kernel's method, and how the plan gets at the destination.
     pub(super) fn choose(
         &self,
         request: &ReduceRequest,
         fits: bool,
         panels: Option<Panels>,
-    ) -> Result<(Method, bool, Option<Panels>), Error> {
+        accumulators: Option<Accumulators>,
+    ) -> Result<(Method, Way), Error> {
         let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
-        let one_by_one = request.reducer.rows.is_some() && request.include_self;
+        // Where the last update stays, what the destination holds never counts.
+        let one_by_one = request.reducer.rows.is_some() && (request.include_self || request.reducer.groups.is_none());
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
-        match request.options.method {
-            None if !one_by_one => Ok((own, true, None)),
-            None if panels.as_ref().is_some_and(pays) => Ok((own, false, panels)),
-            None if fits => Ok((self.row_by_row(), false, None)),
-            None => Ok((own, false, None)),
-            Some(Method::Grouped) => Ok((own, true, None)),
-            Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
-            Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
-            Some(method) if one_by_one && fits && self.takes(method) => Ok((method, false, None)),
-            Some(method) => Err(Error::MethodUnavailable { op, method }),
+        let beside = |accumulators: Accumulators| {
+            let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
+            Ok((nest.row_by_row(), Way::Accumulated(accumulators)))
+        };
+        match (request.options.method, panels, accumulators) {
+            (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops) => beside(accumulators),
+            (None, ..) if !one_by_one => Ok((own, Way::Sorted)),
+            (None, Some(panels), _) if pays(&panels) => Ok((own, Way::Panels(panels))),
+            (None, ..) if fits => Ok((self.row_by_row(), Way::RowByRow)),
+            (None, ..) => Ok((own, Way::RowByRow)),
+            (Some(Method::Grouped), ..) => Ok((own, Way::Sorted)),
+            (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
+            (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Way::Panels(panels))),
+            (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Way::RowByRow)),
+            (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Way::RowByRow)),
+            (Some(method), ..) => Err(Error::MethodUnavailable { op, method }),
         }
     }
 

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accumulators;
 mod method;
 
 use smallvec::SmallVec;
@@ -19,6 +20,7 @@ use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
 use crate::plan::lowered::{Axis, IndexLowered};
 use crate::plan::method::Panels;
+pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::method::{Nest, panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -47,6 +49,19 @@ pub(crate) struct ReduceRequest {
     pub(crate) options: Options,
 }
 
+/// How a plan gets at the destination.
+#[derive(Clone)]
+pub(crate) enum Way {
+    /// Rows are reduced one by one where they lie.
+    RowByRow,
+    /// The same in panels that the destination is packed into.
+    Panels(Panels),
+    /// Rows are reduced into accumulators beside the destination.
+    Accumulated(Accumulators),
+    /// Rows are sorted by destination.
+    Sorted,
+}
+
 /// The plan of a scatter.
 ///
 /// Made by [`ReducePlan::new`] alone, from attributes that have been checked against the layouts of destination,
@@ -58,8 +73,8 @@ pub(crate) struct ReduceRequest {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type and of the index type; rows have
-///   one element, indices one component, and both lie side by side along the inner loop (S4).
+/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type and of the index type, into
+///   records where there are accumulators; rows have one element, indices one component, and both lie side by side along the inner loop (S4).
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -82,10 +97,7 @@ pub(crate) struct ReducePlan {
     include_self: bool,
     /// Elements of a row.
     elements: usize,
-    /// Whether rows are sorted by destination.
-    grouped: bool,
-    /// How the destination is packed into panels; not if rows are sorted.
-    panels: Option<Panels>,
+    way: Way,
     action: Action,
     index: IndexType,
     options: Options,
@@ -129,21 +141,29 @@ impl ReducePlan {
         let row = elements.saturating_mul(size);
         let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
         let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
-        let (method, grouped, panels) = nest.choose(request, fits, panels)?;
+        let accumulators = accumulators::of(request, &parts, &loops, stride, elements);
+        let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
         let whole = kernel_of(loops.len());
-        let entry = panels.as_ref().map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
-        let prefetch_distance = if panels.is_some() { 0 } else { nest.prefetch_distance(method) };
-        let next_slice_bytes = nest.next_slice_bytes(method);
+        let panels = if let Way::Panels(panels) = &way { Some(panels) } else { None };
+        let entry = panels.map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
+        let (prefetch_distance, next_slice_bytes) = match &way {
+            Way::Panels(_) => (0, nest.next_slice_bytes(method)),
+            // Records lie elsewhere.
+            Way::Accumulated(Accumulators { reach, record, .. }) => {
+                (Nest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
+            }
+            Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
+        };
         let work = Work { bytes, rows: count(&loops) };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
-        let by_index = match request.reducer.rows {
-            Some(rows) if elements == 1 && nest.takes_by_index(method, index_size) && panels.is_none() => {
-                (rows.by_index)(size, index_size)
-            }
+        let by_index = match (&way, request.reducer.rows) {
+            _ if elements != 1 || !nest.takes_by_index(method, index_size) => None,
+            (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size),
+            (Way::RowByRow, Some(rows)) => (rows.by_index)(size, index_size),
             _ => None,
         };
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
@@ -182,8 +202,7 @@ impl ReducePlan {
             by_index,
             include_self: request.include_self,
             elements,
-            grouped,
-            panels,
+            way,
             action,
             index: request.index,
             options: request.options,
@@ -240,12 +259,8 @@ impl ReducePlan {
         self.elements
     }
 
-    pub(crate) fn is_grouped(&self) -> bool {
-        self.grouped
-    }
-
-    pub(crate) fn panels(&self) -> Option<&Panels> {
-        self.panels.as_ref()
+    pub(crate) fn way(&self) -> &Way {
+        &self.way
     }
 
     pub(crate) fn action(&self) -> Action {
@@ -258,10 +273,11 @@ impl ReducePlan {
 
     /// How the plan gets at the destination.
     pub(crate) fn method(&self) -> Method {
-        match self.panels {
-            _ if self.grouped => Method::Grouped,
-            Some(_) => Method::Panels,
-            None => self.spec.method,
+        match self.way {
+            Way::RowByRow => self.spec.method,
+            Way::Panels(_) => Method::Panels,
+            Way::Accumulated(_) => Method::Accumulated,
+            Way::Sorted => Method::Grouped,
         }
     }
 
