@@ -31,6 +31,24 @@ pub const fn f16_to_f32(bits: u16) -> f32 {
     f32::from_bits((sign | magnitude | quiet) as u32)
 }
 
+/// As [`f16_to_f32`], in fewer operations, for zeros and normal numbers.
+#[cfg(feature = "half")]
+#[inline(always)]
+pub(crate) const fn usual_f16_to_f32(bits: u16) -> f32 {
+    // The sign stays where it is extended from, and all else moves by 13 bits. The product moves exponents from a bias of
+    // 15 to one of 127.
+    let shifted = (bits as i16 as i32) << 13 & 0x8fff_e000_u32 as i32;
+    f32::from_bits(shifted as u32) * f32::from_bits((127 + 112) << 23)
+}
+
+/// Whether the bits of an `f16` are those of a number that is subnormal or infinite, or no number: 1, or else 0.
+#[cfg(feature = "half")]
+#[inline(always)]
+pub(crate) const fn f16_is_unusual(bits: u16) -> u16 {
+    let magnitude = (bits & 0x7fff) as i16;
+    ((magnitude > 0x7bff) | ((magnitude > 0) & (magnitude < 0x0400))) as u16
+}
+
 /// The bits of a `bf16` to `f32`, exactly. Signalling NaNs become quiet.
 ///
 /// ```

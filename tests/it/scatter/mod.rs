@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sizes` | elements of any size, and reductions of the caller's own, in their order |
 //! | `small` | every small shape, axis, index, policy and method against the oracle |
+//! | `stretched` | one update for all indices, with every index type and policy |
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
 //! | `adjoint` | the transpose of each gather; permutations and back |
@@ -17,6 +18,7 @@ mod hostile;
 mod own;
 mod sizes;
 mod small;
+mod stretched;
 mod threads;
 mod types;
 

@@ -94,12 +94,13 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 #[inline(always)]
 fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert!(args.spec.components.len() == 1 && inner.out == args.spec.row as isize, "S4");
+    debug_assert!(args.spec.components.len() == 1, "S4");
     IndexedJob {
         n: inner.n,
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
         updates: at.out,
+        update_step: inner.out,
         data: at.data.cast_mut(),
         stride: args.stride,
         data_step: inner.data,

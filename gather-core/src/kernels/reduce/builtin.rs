@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::bag::BagFns;
+use crate::kernels::reduce::by_index::choose_sum;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::in_registers::{self, Float};
 use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
@@ -12,6 +12,7 @@ use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::rows::{Combine, reduce};
 use crate::kernels::reduce::step::{Accumulate, Weigh};
 use crate::kernels::reduce::store::STORE;
+use crate::kernels::reduce::{ReduceFns, RowFns};
 use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
 
@@ -67,7 +68,8 @@ const fn plain<C: Combine>() -> Option<ReduceFns> {
 
 /// A sum whose intermediate results are elements.
 const fn sum<C: Combine + Weigh>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()) })
+    let rows = RowFns { by_index: choose_sum::<C>, ..reduce::<C>() };
+    Some(ReduceFns { rows: Some(rows), bag: Some(BagFns::weighted::<C>()) })
 }
 
 /// A reduction whose intermediate results are no elements.

@@ -184,8 +184,12 @@ const VECTOR: usize = 32;
 /// The same of the scalar level: half of it where there is another level.
 const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
 
-/// Columns of a vector of so many bytes of elements, or of sums where these are longer; or one.
+/// Columns of a vector of so many bytes of elements, or of sums where these are longer; or one. So it is where rows are
+/// widened, in loops over all columns.
 const fn vector_of<S: Step>(bytes: usize) -> usize {
+    if S::WIDENS {
+        return 1;
+    }
     let (item, sum) = (size_of::<S::Item>(), size_of::<S::Sum>());
     let longer = if item > sum { item } else { sum };
     if longer >= bytes { 1 } else { bytes / longer.next_power_of_two() }
@@ -258,6 +262,10 @@ impl<S: Step, const N: usize> Columns<S, N> {
     #[inline(always)]
     unsafe fn reduce(&self, batch: &Batch<'_>) {
         let mut rows = batch.rows;
+        if const { S::WIDENS } {
+            // SAFETY: the caller's promise; there is one sum for each column.
+            return unsafe { self.reduce_widened(batch) };
+        }
         match (batch.begin, rows) {
             (Begin::Row, [first, others @ ..]) => {
                 // SAFETY: M1.
@@ -278,6 +286,75 @@ impl<S: Step, const N: usize> Columns<S, N> {
         if let Some(count) = batch.count {
             // SAFETY: M2, M3: the sums have begun.
             unsafe { self.end(batch.out, count) };
+        }
+    }
+
+    /// As [`Columns::reduce`], for rows that are widened first: some columns of each at a time, in loops over slices.
+    ///
+    /// # Safety
+    /// As for [`Columns::reduce`]; a vector is one column.
+    #[inline(always)]
+    unsafe fn reduce_widened(&self, batch: &Batch<'_>) {
+        debug_assert_eq!(N, 1, "as many sums as columns");
+        let [mut room, mut other_room] = [[S::widen(S::Item::ZERO); WIDENED]; 2];
+        for first in (0..self.n).step_by(WIDENED) {
+            let n = WIDENED.min(self.n - first);
+            let sums = self.sums.cast::<Unaligned<S::Sum>>().wrapping_add(first);
+            // SAFETY: M2: room for the sums of these columns.
+            let to = unsafe { core::slice::from_raw_parts_mut(sums.cast::<MaybeUninit<_>>(), n) };
+            let mut rows = batch.rows;
+            match (batch.begin, rows) {
+                (Begin::Row, [row, others @ ..]) => {
+                    // SAFETY: M1.
+                    let weight = S::widen(unsafe { weight::<S>(row) });
+                    // SAFETY: M1, for columns that there are.
+                    let new = unsafe { widened::<S>(row.at, first, &mut room[..n]) };
+                    for (to, new) in to.iter_mut().zip(new) {
+                        to.write(Unaligned(S::begin(*new, weight)));
+                    }
+                    rows = others;
+                }
+                (Begin::Row, []) => unreachable!("M4: no row counts"),
+                (Begin::Kept, _) => {
+                    // SAFETY: M3, for columns that there are.
+                    let kept = unsafe { widened::<S>(batch.out, first, &mut room[..n]) };
+                    for (to, kept) in to.iter_mut().zip(kept) {
+                        to.write(Unaligned(*kept));
+                    }
+                }
+                (Begin::Carried, _) => {}
+            }
+            // SAFETY: M2: the sums have begun, just now or in the batch before.
+            let sums = unsafe { core::slice::from_raw_parts_mut(sums, n) };
+            // Two rows at a time, so that sums are read and written half as often.
+            let mut pairs = rows.chunks_exact(2);
+            for pair in &mut pairs {
+                // SAFETY: M1.
+                let weights = [&pair[0], &pair[1]].map(|row| S::widen(unsafe { weight::<S>(row) }));
+                // SAFETY: M1, for columns that there are.
+                let new = unsafe { widened::<S>(pair[0].at, first, &mut room[..n]) };
+                // SAFETY: as above.
+                let other = unsafe { widened::<S>(pair[1].at, first, &mut other_room[..n]) };
+                for ((sum, new), other) in sums.iter_mut().zip(new).zip(other) {
+                    *sum = Unaligned(S::plus(S::plus(sum.0, *new, weights[0]), *other, weights[1]));
+                }
+            }
+            for row in pairs.remainder() {
+                // SAFETY: M1.
+                let weight = S::widen(unsafe { weight::<S>(row) });
+                // SAFETY: M1, for columns that there are.
+                let new = unsafe { widened::<S>(row.at, first, &mut room[..n]) };
+                for (sum, new) in sums.iter_mut().zip(new) {
+                    *sum = Unaligned(S::plus(sum.0, *new, weight));
+                }
+            }
+            let Some(count) = batch.count else { continue };
+            let out = elements::<S, 1>(batch.out, first).cast_mut().cast::<MaybeUninit<Unaligned<S::Item>>>();
+            // SAFETY: M3, for columns that there are.
+            let out = unsafe { core::slice::from_raw_parts_mut(out, n) };
+            for (out, sum) in out.iter_mut().zip(sums) {
+                out.write(Unaligned(S::end(sum.0, count)));
+            }
         }
     }
 
@@ -343,6 +420,21 @@ impl<S: Step, const N: usize> Columns<S, N> {
             unsafe { write_each(out, |k| S::end(sums[k].0, count)) };
         }
     }
+}
+
+/// Columns that are widened at a time.
+const WIDENED: usize = 64;
+
+/// Widens the elements from column `first` on, as many as there is room for.
+///
+/// # Safety
+/// There are elements of these columns that may be read, at any alignment.
+#[inline(always)]
+unsafe fn widened<S: Step>(from: *const u8, first: usize, room: &mut [S::Sum]) -> &[S::Sum] {
+    let from = elements::<S, 1>(from, first).cast::<Unaligned<S::Item>>();
+    // SAFETY: the caller's promise.
+    S::widen_all(unsafe { core::slice::from_raw_parts(from, room.len()) }, room);
+    room
 }
 
 /// The elements of a vector that begins with `column`.

@@ -28,7 +28,8 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
-//!   plan has found rows of one element and indices of one component, both side by side along the inner loop.
+//!   plan has found rows of one element and indices of one component that lie side by side along the inner loop. Where
+//!   indices have a sign, the axis has at most as many positions as they have values that are not negative.
 
 mod bag;
 mod builtin;

@@ -4,9 +4,11 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::reduce::rows::Combine;
+use crate::kernels::reduce::rows::{Combine, Unaligned};
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Element;
+#[cfg(feature = "half")]
+use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};
 
 /// What can be added, subtracted and multiplied. Integers wrap.
 pub(super) trait Number: Copy + 'static {
@@ -25,7 +27,13 @@ pub(super) trait Ordered: Copy + 'static {
 /// What can be summed up and divided by a count.
 pub(super) trait Average: Copy + 'static {
     type Sum: Number;
+    /// As for [`Accumulate`].
+    const WIDENS: bool = false;
     fn widen(self) -> Self::Sum;
+    #[inline(always)]
+    fn widen_all(from: &[Unaligned<Self>], to: &mut [Self::Sum]) {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.widen());
+    }
     fn divide(sum: Self::Sum, count: usize) -> Self;
 }
 
@@ -118,6 +126,7 @@ pub(super) struct Mean<T>(PhantomData<T>);
 impl<T: Average> Accumulate for Mean<T> {
     type Item = T;
     type Sum = T::Sum;
+    const WIDENS: bool = T::WIDENS;
 
     #[inline(always)]
     fn widen(kept: T) -> T::Sum {
@@ -125,13 +134,18 @@ impl<T: Average> Accumulate for Mean<T> {
     }
 
     #[inline(always)]
-    fn first(new: T) -> T::Sum {
-        T::Sum::NOTHING.plus(new.widen())
+    fn widen_all(from: &[Unaligned<T>], to: &mut [T::Sum]) {
+        T::widen_all(from, to);
     }
 
     #[inline(always)]
-    fn add(sum: T::Sum, new: T) -> T::Sum {
-        sum.plus(new.widen())
+    fn begin(new: T::Sum) -> T::Sum {
+        T::Sum::NOTHING.plus(new)
+    }
+
+    #[inline(always)]
+    fn plus(sum: T::Sum, new: T::Sum) -> T::Sum {
+        sum.plus(new)
     }
 
     #[inline(always)]
@@ -149,12 +163,15 @@ pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
 pub(super) trait Half: Copy + 'static {
     fn to_single(self) -> f32;
     fn from_single(value: f32) -> Self;
+    /// Converts numbers into room for as many.
+    fn to_singles(from: &[Unaligned<Self>], to: &mut [f32]);
 }
 
 #[cfg(feature = "half")]
 impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     type Item = T;
     type Sum = f32;
+    const WIDENS: bool = true;
 
     #[inline(always)]
     fn widen(kept: T) -> f32 {
@@ -162,13 +179,18 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     }
 
     #[inline(always)]
-    fn first(new: T) -> f32 {
-        C::first(new.to_single())
+    fn widen_all(from: &[Unaligned<T>], to: &mut [f32]) {
+        T::to_singles(from, to);
     }
 
     #[inline(always)]
-    fn add(sum: f32, new: T) -> f32 {
-        C::combine(sum, new.to_single())
+    fn begin(new: f32) -> f32 {
+        C::first(new)
+    }
+
+    #[inline(always)]
+    fn plus(sum: f32, new: f32) -> f32 {
+        C::combine(sum, new)
     }
 
     #[inline(always)]
@@ -325,41 +347,93 @@ macro_rules! ordered_floats {
 ordered_floats! {
     f32;
     f64;
-    #[cfg(feature = "half")]
-    half::f16;
-    #[cfg(feature = "half")]
-    half::bf16;
 }
 
 #[cfg(feature = "half")]
 macro_rules! halves {
-    ($($ty:ty)*) => {$(
+    ($($ty:ty: $to_single:ident, $from_single:ident, $infinity:literal, |$from:ident, $to:ident| $to_singles:expr;)*) => {$(
         impl Half for $ty {
             #[inline(always)]
             fn to_single(self) -> f32 {
-                self.to_f32()
+                $to_single(self.to_bits())
             }
 
             #[inline(always)]
             fn from_single(value: f32) -> Self {
-                <$ty>::from_f32(value)
+                Self::from_bits($from_single(value))
+            }
+
+            #[inline(always)]
+            fn to_singles($from: &[Unaligned<Self>], $to: &mut [f32]) {
+                $to_singles
             }
         }
 
         impl Average for $ty {
             type Sum = f32;
+            const WIDENS: bool = true;
 
             #[inline(always)]
             fn widen(self) -> f32 {
-                self.to_f32()
+                self.to_single()
+            }
+
+            #[inline(always)]
+            fn widen_all(from: &[Unaligned<Self>], to: &mut [f32]) {
+                Self::to_singles(from, to);
             }
 
             #[inline(always)]
             fn divide(sum: f32, count: usize) -> Self {
-                <$ty>::from_f32(sum / count as f32)
+                Self::from_single(sum / count as f32)
+            }
+        }
+
+        // By whole numbers in the order of the values, without branches, so that loops are vectorised.
+        impl Ordered for $ty {
+            #[inline(always)]
+            fn least(self, other: Self) -> Self {
+                let (kept, new) = (order(self.to_bits()), order(other.to_bits()));
+                // What is kept stays where it is NaN.
+                let less = (new < kept) & (magnitude(self.to_bits()) <= $infinity);
+                if less | (magnitude(other.to_bits()) > $infinity) { other } else { self }
+            }
+
+            #[inline(always)]
+            fn greatest(self, other: Self) -> Self {
+                let (kept, new) = (order(self.to_bits()), order(other.to_bits()));
+                let more = (new > kept) & (magnitude(self.to_bits()) <= $infinity);
+                if more | (magnitude(other.to_bits()) > $infinity) { other } else { self }
             }
         }
     )*};
 }
 #[cfg(feature = "half")]
-halves!(half::f16 half::bf16);
+halves! {
+    half::f16: f16_to_f32, f32_to_f16, 0x7c00, |from, to| {
+        let unusual = from.iter().fold(0, |any, from| any | f16_is_unusual(from.0.to_bits()));
+        if unusual == 0 {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = usual_f16_to_f32(from.0.to_bits()));
+        } else {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.to_single());
+        }
+    };
+    half::bf16: bf16_to_f32, f32_to_bf16, 0x7f80, |from, to| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.to_single());
+    };
+}
+
+/// The bits of a half without its sign.
+#[cfg(feature = "half")]
+#[inline(always)]
+fn magnitude(bits: u16) -> i16 {
+    (bits & 0x7fff) as i16
+}
+
+/// A number in the order of halves that are no NaN, the same for both zeros.
+#[cfg(feature = "half")]
+#[inline(always)]
+fn order(bits: u16) -> i16 {
+    let sign = bits as i16 >> 15;
+    (magnitude(bits) ^ sign) - sign
+}

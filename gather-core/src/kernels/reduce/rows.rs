@@ -184,7 +184,8 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
 }
 
 /// As [`each`], for rows of so few instructions that a branch, or a step that is loaded from memory, would show. It
-/// takes only jobs in which no row is left out and rows lie side by side, and returns whether it did.
+/// takes only jobs in which no row is left out and the destination does not move, or by a row, and returns whether it
+/// did.
 ///
 /// # Safety
 /// As for [`each`].
@@ -203,7 +204,7 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
     };
     macro_rules! with_steps {
         ($($data:expr),*) => {$(
-            let steps = Steps { updates: bytes as isize, data: $data };
+            let steps = Steps { data: $data, ..these.steps };
             if these.steps == steps {
                 debug_assert!(later.steps == steps, "rows of one loop");
                 let (these, later) = (Ends { steps, ..these }, Ends { steps, ..later });

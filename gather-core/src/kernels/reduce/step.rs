@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use crate::kernels::reduce::number::{Add, Number, Or};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
-use crate::kernels::reduce::rows::Combine;
+use crate::kernels::reduce::rows::{Combine, Unaligned};
 use crate::types::element::Element;
 
 /// A reduction whose intermediate results may be no elements.
@@ -17,14 +17,24 @@ pub(crate) trait Accumulate: 'static {
     /// An intermediate result.
     type Sum: Copy;
 
+    /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices, which
+    /// compilers vectorise.
+    const WIDENS: bool = false;
+
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
 
-    /// What the first update makes of an element that does not count.
-    fn first(new: Self::Item) -> Self::Sum;
+    /// Widens elements into room for as many.
+    #[inline(always)]
+    fn widen_all(from: &[Unaligned<Self::Item>], to: &mut [Self::Sum]) {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = Self::widen(from.0));
+    }
 
-    /// One update more.
-    fn add(sum: Self::Sum, new: Self::Item) -> Self::Sum;
+    /// What the first update makes of an element that does not count, when it has been widened.
+    fn begin(new: Self::Sum) -> Self::Sum;
+
+    /// One update more, which has been widened.
+    fn plus(sum: Self::Sum, new: Self::Sum) -> Self::Sum;
 
     /// The element, made of so many.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
@@ -40,12 +50,12 @@ impl<C: Combine> Accumulate for C {
     }
 
     #[inline(always)]
-    fn first(new: Self::Item) -> Self::Sum {
+    fn begin(new: Self::Sum) -> Self::Sum {
         C::first(new)
     }
 
     #[inline(always)]
-    fn add(sum: Self::Sum, new: Self::Item) -> Self::Sum {
+    fn plus(sum: Self::Sum, new: Self::Sum) -> Self::Sum {
         C::combine(sum, new)
     }
 
@@ -64,14 +74,32 @@ pub(super) trait Step: 'static {
     /// Whether rows have weights.
     const WEIGHTED: bool;
 
-    /// What an element makes that is kept.
+    /// As for [`Accumulate`].
+    const WIDENS: bool;
+
+    /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
 
+    /// Widens elements into room for as many.
+    fn widen_all(from: &[Unaligned<Self::Item>], to: &mut [Self::Sum]);
+
+    /// What the first row makes, when it has been widened, and its weight too.
+    fn begin(new: Self::Sum, weight: Self::Sum) -> Self::Sum;
+
+    /// One row more, which has been widened, and its weight too.
+    fn plus(sum: Self::Sum, new: Self::Sum, weight: Self::Sum) -> Self::Sum;
+
     /// What the first row makes.
-    fn first(new: Self::Item, weight: Self::Item) -> Self::Sum;
+    #[inline(always)]
+    fn first(new: Self::Item, weight: Self::Item) -> Self::Sum {
+        Self::begin(Self::widen(new), Self::widen(weight))
+    }
 
     /// One row more.
-    fn add(sum: Self::Sum, new: Self::Item, weight: Self::Item) -> Self::Sum;
+    #[inline(always)]
+    fn add(sum: Self::Sum, new: Self::Item, weight: Self::Item) -> Self::Sum {
+        Self::plus(sum, Self::widen(new), Self::widen(weight))
+    }
 
     /// The element, made of so many.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
@@ -84,6 +112,7 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = false;
+    const WIDENS: bool = A::WIDENS;
 
     #[inline(always)]
     fn widen(kept: A::Item) -> A::Sum {
@@ -91,13 +120,18 @@ impl<A: Accumulate<Item: Element>> Step for Plain<A> {
     }
 
     #[inline(always)]
-    fn first(new: A::Item, _: A::Item) -> A::Sum {
-        A::first(new)
+    fn widen_all(from: &[Unaligned<A::Item>], to: &mut [A::Sum]) {
+        A::widen_all(from, to);
     }
 
     #[inline(always)]
-    fn add(sum: A::Sum, new: A::Item, _: A::Item) -> A::Sum {
-        A::add(sum, new)
+    fn begin(new: A::Sum, _: A::Sum) -> A::Sum {
+        A::begin(new)
+    }
+
+    #[inline(always)]
+    fn plus(sum: A::Sum, new: A::Sum, _: A::Sum) -> A::Sum {
+        A::plus(sum, new)
     }
 
     #[inline(always)]
@@ -111,8 +145,8 @@ pub(super) trait Weigh: Accumulate<Item: Element> {
     /// The sum of products.
     type OfProducts: Combine<Item = Self::Sum>;
 
-    /// An element times its weight.
-    fn product(new: Self::Item, weight: Self::Item) -> Self::Sum;
+    /// An element times its weight, both widened.
+    fn product(new: Self::Sum, weight: Self::Sum) -> Self::Sum;
 }
 
 /// Rows times their weights. The product is rounded before it is added.
@@ -122,6 +156,7 @@ impl<A: Weigh> Step for Weighted<A> {
     type Item = A::Item;
     type Sum = A::Sum;
     const WEIGHTED: bool = true;
+    const WIDENS: bool = A::WIDENS;
 
     #[inline(always)]
     fn widen(kept: A::Item) -> A::Sum {
@@ -129,12 +164,17 @@ impl<A: Weigh> Step for Weighted<A> {
     }
 
     #[inline(always)]
-    fn first(new: A::Item, weight: A::Item) -> A::Sum {
+    fn widen_all(from: &[Unaligned<A::Item>], to: &mut [A::Sum]) {
+        A::widen_all(from, to);
+    }
+
+    #[inline(always)]
+    fn begin(new: A::Sum, weight: A::Sum) -> A::Sum {
         <A::OfProducts as Combine>::first(A::product(new, weight))
     }
 
     #[inline(always)]
-    fn add(sum: A::Sum, new: A::Item, weight: A::Item) -> A::Sum {
+    fn plus(sum: A::Sum, new: A::Sum, weight: A::Sum) -> A::Sum {
         A::OfProducts::combine(sum, A::product(new, weight))
     }
 
@@ -167,7 +207,7 @@ impl<T: Half + Element> Weigh for InSingle<T, Add<f32>> {
     type OfProducts = Add<f32>;
 
     #[inline(always)]
-    fn product(new: T, weight: T) -> f32 {
-        new.to_single().times(weight.to_single())
+    fn product(new: f32, weight: f32) -> f32 {
+        new.times(weight)
     }
 }

@@ -7,6 +7,7 @@ use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::reduce::{ReduceRequest, is_free};
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
@@ -66,19 +67,19 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether elements may be taken by their indices: where these lie side by side, the updates too, and no outer loop
-    /// of a plane comes back to them, which would resolve them once.
-    pub(super) fn takes_by_index(&self, method: Method, index_size: usize) -> bool {
+    /// Whether elements may be taken by their indices: where these lie side by side, no outer loop of a plane comes back
+    /// to them, which would resolve them once, and no negative one looks like a position of the axis.
+    pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> bool {
+        let [component] = self.components else { return false };
+        let most = if index.is_signed() { 1 << (8 * index.size() - 1) } else { u64::MAX };
         let (inner, outer) = match self.loops.as_slice() {
             [inner] => (inner, None),
             [.., outer, inner] => (inner, Some(outer)),
             [] => return false,
         };
         matches!(method, Method::Blocks | Method::Chunks)
-            && self.components.len() == 1
-            && index_size > 0
-            && inner.index == index_size as isize
-            && inner.out == self.row as isize
+            && component.dim as u64 <= most
+            && inner.index == index.size() as isize
             && outer.is_none_or(|outer| outer.index != 0)
     }
 

@@ -59,7 +59,8 @@ pub(crate) struct ReduceRequest {
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
 /// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type and of the index type; rows have
-///   one element, indices one component, and both lie side by side along the inner loop (S4).
+///   one element, indices one component and lie side by side along the inner loop, and read without their sign they
+///   are no positions where they are negative (S4).
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -141,7 +142,7 @@ impl ReducePlan {
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
         let by_index = match request.reducer.rows {
-            Some(rows) if elements == 1 && nest.takes_by_index(method, index_size) && panels.is_none() => {
+            Some(rows) if elements == 1 && nest.takes_by_index(method, request.index) && panels.is_none() => {
                 (rows.by_index)(size, index_size)
             }
             _ => None,
