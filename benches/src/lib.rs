@@ -4,6 +4,7 @@
 pub mod bags;
 pub mod buffer;
 pub mod case;
+pub mod cliffs;
 pub mod clock;
 pub mod inputs;
 pub mod instructions;
