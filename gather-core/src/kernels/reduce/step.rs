@@ -17,8 +17,8 @@ pub(crate) trait Accumulate: 'static {
     /// An intermediate result.
     type Sum: Copy;
 
-    /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices, which
-    /// compilers vectorise.
+    /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices,
+    /// which compilers vectorise.
     const WIDENS: bool = false;
 
     /// An element as an intermediate result.
