@@ -184,9 +184,14 @@ fn no_door_holds_a_huge_element_on_the_stack() {
     let mut failed = Vec::new();
     let sizes = ["small", "large"].into_iter();
     let sized = sizes.flat_map(|size| OPS.map(|op| DOORS.map(|door| format!("{op} {door} {size}")))).flatten();
-    for name in sized.chain(NAMED.iter().map(|(name, _)| (*name).to_owned())) {
+    let named = NAMED.iter().map(|(name, _)| (*name).to_owned());
+    // Frames of closures differ from level to level.
+    let closures = NAMED.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name.starts_with("closures"));
+    let doors = sized.chain(named).map(|name| (name, None)).chain(closures.map(|name| (name, Some("scalar"))));
+    for (name, level) in doors {
         let mut command = Command::new(&program);
         command.args(["--exact", "huge::one_door", "--ignored", "--nocapture"]).env(DOOR, &name);
+        command.envs(level.map(|level| ("GATHER_LEVEL", level)));
         let output = command.output().expect("the program runs");
         let said = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() || !said.contains("1 passed") {
