@@ -9,6 +9,7 @@ mod conformance;
 mod counts;
 mod exhaustive;
 mod few_rows;
+mod fills;
 mod fuzz;
 mod gathered;
 mod hostile;

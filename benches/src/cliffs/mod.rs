@@ -5,6 +5,7 @@
 //! sums of `f32`.
 
 mod bags;
+mod gathers;
 mod scatters;
 
 use bytemuck::Pod;
@@ -39,7 +40,7 @@ impl Case {
 /// Every case.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    [bags::cases(), scatters::cases()].into_iter().flatten().collect()
+    [bags::cases(), gathers::cases(), scatters::cases()].into_iter().flatten().collect()
 }
 
 /// What is timed, and beside what.

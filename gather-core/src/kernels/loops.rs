@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::args::{Cursor, IndexArgs, Outcome};
+use crate::kernels::args::{Cursor, IndexArgs, Loop, Outcome};
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::space::SpaceBody;
 use crate::kernels::space::args::{BlockCursor, SpaceArgs};
@@ -18,21 +18,44 @@ type SpaceNest = unsafe fn(&SpaceArgs<'_>, SpaceBody);
 /// Loops that are counted without a heap allocation.
 const INLINE: usize = 16;
 
-/// A loop nest of any rank around the body of an index operator.
+/// Loops of a loop nest that runs inside one of a higher rank.
+const UNROLLED: usize = 8;
+
+/// A loop nest of any rank around the body of an index operator. To count takes longer than an unrolled loop: so loops
+/// are counted around a nest of rank 8, where there are more.
 ///
 /// # Safety
 /// The kernel contract for `args`, of whose method the body is.
 pub(crate) unsafe fn index_nest_any(args: &IndexArgs<'_>, body: Body) -> Outcome {
+    if let Some((around, loops)) = args.loops.split_last_chunk::<UNROLLED>()
+        && !around.is_empty()
+    {
+        let mut out_of_range = false;
+        each_coordinate(around, args.origin, |&origin| {
+            // SAFETY: the kernel contract; these are the loops inside a coordinate of those around them.
+            out_of_range |= unsafe { index_nest_r8(&IndexArgs { loops, origin, ..*args }, body) }.out_of_range;
+        });
+        return Outcome { out_of_range };
+    }
     let mut state = State::new(args);
     let around = &args.loops[..args.loops.len().saturating_sub(2)];
-    // The cursor of each loop's current iteration, and how many it has left, this one included.
-    let mut counters: SmallVec<[(Cursor, usize); INLINE]> = around.iter().map(|along| (args.origin, along.n)).collect();
-    let mut at = args.origin;
-    loop {
+    each_coordinate(around, args.origin, |at| {
         // SAFETY: the kernel contract; `at` is the cursor of a coordinate of the loops around the plane.
-        unsafe { body(&mut state, args, &at) };
+        unsafe { body(&mut state, args, at) };
+    });
+    state.outcome()
+}
+
+/// Runs something at the cursor of each coordinate of loops.
+#[inline(always)]
+fn each_coordinate(around: &[Loop], origin: Cursor, mut run: impl FnMut(&Cursor)) {
+    // The cursor of each loop's current iteration, and how many it has left, this one included.
+    let mut counters: SmallVec<[(Cursor, usize); INLINE]> = around.iter().map(|along| (origin, along.n)).collect();
+    let mut at = origin;
+    loop {
+        run(&at);
         let Some(depth) = counters.iter().rposition(|&(_, left)| left > 1) else {
-            return state.outcome();
+            return;
         };
         let (start, left) = counters[depth];
         at = start.step(&around[depth]);

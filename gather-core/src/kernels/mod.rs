@@ -32,7 +32,7 @@
 //! for each block of the inner loop:
 //!     resolve its indices into positions     (index type x level; `resolve`)
 //!     move its rows by their positions       (width x level; `moves`), or convert them (map x level; `convert`)
-//!     write the fill over rows out of range  (`OutOfBounds::Zero` only)
+//!     or move some and fill the others       (`OutOfBounds::Zero` only)
 //! ```
 //!
 //! Resolving depends on the index type and moving on the width. As functions of their own, their machine code adds up

@@ -155,6 +155,9 @@ impl Explain<'_> {
             writeln!(f, "  index ({}) along axis {} of {}: output +{step} bytes", plan.index(), axis.axis, axis.dim)?;
         }
         write!(f, "  method {}", plan.method())?;
+        if let Some(block) = plan.block() {
+            write!(f, ", in blocks of {block}")?;
+        }
         if spec.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", spec.prefetch_distance)?;
         }

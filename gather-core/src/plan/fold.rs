@@ -48,31 +48,42 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
     (loops, row)
 }
 
-/// Orders loops (step 4), of which there is at least one afterwards. The last one stays inside if `stays` says so,
-/// given whether another loop comes back to its indices. Returns whether an outer loop comes back to the inner loop's
-/// indices.
+/// Orders the loops of a gather (step 4), of which there is at least one afterwards. The last one stays inside if
+/// `stays` says so, given whether another loop comes back to its indices. Returns whether an outer loop comes back to
+/// the inner loop's indices.
 #[inline]
 pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool) -> bool {
-    const LONG: usize = 64;
     if loops.len() == 1 {
         return false;
     }
-    let Some((last, others)) = loops.split_last() else {
-        loops.push(Loop { n: 1, out: 0, data: 0, index: 0 });
-        return false;
-    };
-    let mut inner = others.len();
-    if !stays(last, others.iter().any(|l| l.index == 0)) {
-        inner = (0..loops.len()).rev().max_by_key(|&d| (loops[d].n.min(LONG), d)).unwrap_or(inner);
-    }
-    let inner = loops.remove(inner);
-    let reuse = inner.index != 0 && loops.iter().any(|l| l.index == 0);
+    put_inside(loops, |_| true, stays);
+    let Some((inner, others)) = loops.split_last_mut() else { return false };
+    let reuse = inner.index != 0 && others.iter().any(|l| l.index == 0);
     if reuse {
         // Stable: loops keep their order among those that move the index and among those that do not.
-        loops.sort_by_key(|l| l.index == 0);
+        others.sort_by_key(|l| l.index == 0);
     }
-    loops.push(inner);
     reuse
+}
+
+/// Puts the loop inside that is worth blocking, of those that `may` be the inner one: the last one if `stays` says so,
+/// given whether another loop comes back to its indices; else the innermost with 64 iterations or more, else the
+/// longest. The others keep their order. There is at least one loop afterwards.
+#[inline]
+pub(crate) fn put_inside(loops: &mut Loops, may: impl Fn(usize) -> bool, stays: impl FnOnce(&Loop, bool) -> bool) {
+    const LONG: usize = 64;
+    let Some((last, others)) = loops.split_last() else {
+        loops.push(Loop::ONCE);
+        return;
+    };
+    if may(others.len()) && stays(last, others.iter().any(|l| l.index == 0)) {
+        return;
+    }
+    let longest = (0..loops.len()).rev().filter(|&d| may(d)).max_by_key(|&d| (loops[d].n.min(LONG), d));
+    if let Some(inner) = longest {
+        let inner = loops.remove(inner);
+        loops.push(inner);
+    }
 }
 
 /// The rows of all coordinates. Sizes of 0 may stand beside others whose product no integer holds.

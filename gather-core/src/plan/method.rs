@@ -175,6 +175,7 @@ impl Nest<'_> {
             () if self.reused && (n >= FEW || !(self.has_one_pass() || vectors)) => Method::Blocks,
             () if prefetches => Method::Prefetched,
             () if n <= FEW && (self.has_one_pass() || !vectors) => Method::Direct,
+            () if self.out_of_bounds == OutOfBounds::Zero && self.has_one_pass() && !gathers => Method::Direct,
             () if gathers => Method::Gathered,
             () if elements && !self.has_adjacent_indices() => Method::Direct,
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,

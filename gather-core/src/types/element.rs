@@ -245,7 +245,7 @@ pub(crate) unsafe fn write_zero<T: Element>(to: *mut T) {
 pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
 /// Bytes of the greatest value that closures of maps and reductions take or give, since those pass over the stack.
-pub(crate) const BY_VALUE: usize = 4 << 10;
+pub(crate) const BY_VALUE: usize = 16 << 10;
 
 /// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
 /// the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for uninitialised ones.

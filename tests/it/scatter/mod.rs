@@ -7,6 +7,7 @@
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
 //! | `adjoint` | the transpose of each gather; permutations and back |
+//! | `orders` | the order of loops, and that of updates
 //! | `own` | kernels of one's own |
 //! | `check` | one index that is negative or out of range, at every place where a check may miss it |
 //! | `histogram` | one update for all indices, of every index type |
@@ -16,6 +17,7 @@ mod adjoint;
 mod check;
 mod histogram;
 mod hostile;
+mod orders;
 mod own;
 mod sizes;
 mod small;

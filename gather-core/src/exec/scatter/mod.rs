@@ -216,6 +216,27 @@ impl Cut {
     }
 }
 
+/// As many loops that reach the same indices, each once and in any order, and nothing else. Those along which indices
+/// follow one another become one.
+fn loops_of_indices(loops: &[Loop]) -> SmallVec<[Loop; 6]> {
+    let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);
+    let mut moving: SmallVec<[Loop; 6]> = moving.map(|along| Loop { out: 0, data: 0, ..*along }).collect();
+    moving.sort_by_key(|along| core::cmp::Reverse(along.index.unsigned_abs()));
+    let mut folded: SmallVec<[Loop; 6]> = SmallVec::from_elem(Loop::ONCE, loops.len() - moving.len());
+    for along in moving {
+        match folded.last_mut() {
+            Some(outer) if outer.n > 1 && outer.index == along.index.wrapping_mul(along.n as isize) => {
+                *outer = Loop { n: outer.n * along.n, ..along };
+            }
+            _ => folded.push(along),
+        }
+    }
+    while folded.len() < loops.len() {
+        folded.insert(0, Loop::ONCE);
+    }
+    folded
+}
+
 /// A part of a plan's loop nest.
 #[derive(Clone, Copy)]
 struct Part<'a> {
@@ -316,8 +337,7 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The promise of [`run`].
     unsafe fn check(&self, tasks: usize) -> Outcome {
-        let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
-        loops.iter_mut().filter(|along| along.index == 0).for_each(|along| along.n = 1);
+        let loops = loops_of_indices(self.loops);
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let pieces = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
@@ -332,6 +352,29 @@ impl<'a> Part<'a> {
         })
     }
 
+    /// Reduces every row into its destination, on this thread.
+    ///
+    /// # Safety
+    /// The promise of [`run`], for a plan whose rows are reduced one by one.
+    unsafe fn reduce(&self) -> Outcome {
+        let Some(block) = self.plan.block() else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.call(reducing(self.plan)) };
+        };
+        let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
+        let [.., inner] = self.loops else { unreachable!("K5: a loop nest has an inner loop") };
+        let (whole, mut out_of_range) = (*inner, false);
+        for start in (0..whole.n).step_by(block.get()) {
+            if let Some(inner) = loops.last_mut() {
+                inner.n = (whole.n - start).min(block.get());
+            }
+            let part = Part { loops: &loops, origin: self.origin.skip(&whole, start), ..*self };
+            // SAFETY: the caller's promise: a sub-range of the inner loop is a part of the loop nest.
+            out_of_range |= unsafe { part.call(reducing(self.plan)) }.out_of_range;
+        }
+        Outcome { out_of_range }
+    }
+
     /// Reduces every row into its destination.
     ///
     /// # Safety
@@ -340,7 +383,7 @@ impl<'a> Part<'a> {
         let cut = Cut::new(self.plan, tasks, if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
         self.share(&cut, tasks, |part, _| {
             // SAFETY: the caller's promise, for a piece that this thread alone has taken.
-            unsafe { part.call(reducing(part.plan)) }
+            unsafe { part.reduce() }
         })
     }
 }

@@ -4,12 +4,14 @@
 //! for each block of the inner loop:
 //!     resolve its indices into positions       (unless they are those of the block before)
 //!     move its rows                            (without a branch)
-//!     write the fill over rows out of range    (`OutOfBounds::Zero` only)
+//!     or move some and fill the others         (`OutOfBounds::Zero` only: `filled.rs`)
 //! ```
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
+use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
@@ -23,7 +25,7 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>) }
+    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>()) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
@@ -32,7 +34,8 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>) }
+    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>, None) };
+    L::end_streams();
 }
 
 /// The body of [`Method::Table`](crate::Method::Table).
@@ -41,7 +44,7 @@ pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexA
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the table fits.
-    unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>) }
+    unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>, None) }
 }
 
 /// The body of [`Method::ByteTable`](crate::Method::ByteTable).
@@ -49,16 +52,25 @@ pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: 
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
+    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
     let component = &args.spec.components[0];
     for _ in 0..outer.n {
-        let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, inner.n);
-        let moves = MoveJob::new(args, at, state.positions.as_ptr(), inner.n, NextSlice::NONE);
-        // SAFETY: the caller's promise; K9: elements and indices of one byte lie side by side, and the table fits.
-        let done = unsafe { L::look_up_bytes::<I>(&job, &moves) };
-        // SAFETY: the caller's promise; K9.
-        unsafe { blocks_from::<I, L>(state, args, at, done, look_up::<crate::kernels::Fixed<1>, L>) };
-        at = at.step(outer);
+        let mut done = 0;
+        while done < inner.n {
+            let (at, n) = (plane.skip(inner, done), inner.n - done);
+            let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, n);
+            let moves = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
+            // SAFETY: the caller's promise; K9: elements and indices of one byte lie side by side, and the table fits.
+            done += unsafe { L::look_up_bytes::<I>(&job, &moves) };
+            let n = (inner.n - done).min(BLOCK);
+            if n > 0 {
+                let (at, look_up) = (plane.skip(inner, done), look_up::<crate::kernels::Fixed<1>, L>);
+                // SAFETY: the caller's promise for `n` iterations from here on; K9.
+                unsafe { block::<I, L>(state, args, at, n, NextSlice::NONE, look_up, None) };
+                done += n;
+            }
+        }
+        plane = plane.step(outer);
     }
 }
 
@@ -74,13 +86,11 @@ pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJo
 /// [`Isa::stream_rows`] as a [`MoveFn`], which asks for rows of the same block.
 ///
 /// # Safety
-/// As for [`MoveFn`]; rows have a line or more.
+/// As for [`MoveFn`]; rows have a line or more. [`Isa::end_streams`] comes before any other access to what is written.
 unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     let ahead = job.from(job.prefetch_distance.min(job.n));
     // SAFETY: the caller's promise.
-    unsafe { L::stream_rows(job, &ahead) };
-    // A fill may be written over some of the rows.
-    L::end_streams();
+    unsafe { L::stream_rows(job, &ahead) }
 }
 
 /// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.
@@ -94,7 +104,7 @@ unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     unsafe { W::move_rows::<L>(&job.from(done)) }
 }
 
-/// Runs a plane block by block.
+/// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does.
 ///
 /// # Safety
 /// As for [`Body`](super::Body) and [`MoveFn`].
@@ -104,34 +114,19 @@ pub(crate) unsafe fn run_blocks<I: Index, L: Isa>(
     args: &IndexArgs<'_>,
     at: &Cursor,
     move_fn: MoveFn,
+    select: Option<SelectFn>,
 ) {
-    let (outer, mut at) = (args.outer(), *at);
+    let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
     for _ in 0..outer.n {
-        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { blocks_from::<I, L>(state, args, at, 0, move_fn) };
+        let mut done = 0;
+        while done < inner.n {
+            let n = (inner.n - done).min(BLOCK);
+            let next = next_slice(args, at, done);
+            // SAFETY: the caller's promise, for `n` iterations from here on.
+            unsafe { block::<I, L>(state, args, at.skip(inner, done), n, next, move_fn, select) };
+            done += n;
+        }
         at = at.step(outer);
-    }
-}
-
-/// Runs the inner loop from iteration `done` on, block by block.
-///
-/// # Safety
-/// As for [`run_blocks`].
-#[inline(always)]
-unsafe fn blocks_from<I: Index, L: Isa>(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    at: Cursor,
-    mut done: usize,
-    move_fn: MoveFn,
-) {
-    let inner = args.inner();
-    while done < inner.n {
-        let n = (inner.n - done).min(BLOCK);
-        let next = next_slice(args, at, done);
-        // SAFETY: the caller's promise, for `n` iterations from here on.
-        unsafe { block::<I, L>(state, args, at.skip(inner, done), n, next, move_fn) };
-        done += n;
     }
 }
 
@@ -147,17 +142,20 @@ unsafe fn block<I: Index, L: Isa>(
     n: usize,
     next: NextSlice,
     move_fn: MoveFn,
+    select: Option<SelectFn>,
 ) {
     // SAFETY: K2 and K3 for these indices.
     unsafe { resolve_block::<I, L>(state, args, at.index, n) };
-    let State { positions, block, .. } = state;
-    if block.has_bad() && args.spec.policy.out_of_bounds == OutOfBounds::Error {
-        return;
+    let State { positions, block, fill, .. } = state;
+    let job = MoveJob::new(args, at, positions.as_ptr(), n, next);
+    // SAFETY: K1, K2, K4, K6, K7 and K8 for the rows of a job: every position is in range.
+    let mut move_rows = |job: &MoveJob| unsafe { move_fn(args, job) };
+    if !block.has_bad() {
+        move_rows(&job);
+    } else if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+        // SAFETY: the contract of these rows, which have been resolved into the block.
+        unsafe { move_some::<L>(args, &job, block, fill, select, &mut move_rows) };
     }
-    // SAFETY: K1, K2, K4, K6, K7 and K8 for these rows: every position is in range, or turned to 0.
-    unsafe { move_fn(args, &MoveJob::new(args, at, positions.as_ptr(), n, next)) };
-    // SAFETY: K1 and K6 for these rows.
-    unsafe { block.fill(args, at.out) };
 }
 
 /// Resolves `n <= BLOCK` indices from `index` on, unless they are those of the block before.
@@ -190,7 +188,7 @@ pub(super) unsafe fn resolve_block_by(
     n: usize,
     resolve: ResolveFn,
 ) {
-    let State { positions, block, resolved, out_of_range } = state;
+    let State { positions, block, resolved, out_of_range, .. } = state;
     // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
     // come back to: what begins where it does may be longer.
     let whole = n == args.inner().n;

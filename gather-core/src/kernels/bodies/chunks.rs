@@ -2,8 +2,10 @@
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::blocks::{move_rows, next_slice};
+use crate::kernels::bodies::filled::move_some;
 use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
+use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
 use crate::types::index::Index;
@@ -15,7 +17,7 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>) }
+    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>()) }
 }
 
 /// Runs a plane.
@@ -23,11 +25,17 @@ pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// # Safety
 /// As for [`Body`](super::Body) and [`MoveFn`].
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_fn: MoveFn) {
+unsafe fn planes<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    move_fn: MoveFn,
+    select: Option<SelectFn>,
+) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<I, L>(state, args, at, move_fn) };
+        unsafe { run::<I, L>(state, args, at, move_fn, select) };
         at = at.step(outer);
     }
 }
@@ -37,24 +45,32 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_fn: MoveFn) {
-    let State { positions, block, out_of_range, .. } = state;
+unsafe fn run<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    move_fn: MoveFn,
+    select: Option<SelectFn>,
+) {
+    let State { positions, block, out_of_range, fill, .. } = state;
     let (n, room) = (args.inner().n, positions.as_mut_ptr());
     let job = ResolveJob::new(room, args, &args.spec.components[0], at.index, n);
     let mut moves = MoveJob::new(args, at, room, n, next_slice(args, at, 0));
     let mut each = |n, bad| {
-        // SAFETY: the positions of these rows have been written.
-        unsafe { block.note(room, n, bad) };
+        block.note(bad);
         *out_of_range |= bad;
-        if bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
+        moves.n = n;
+        // SAFETY: K1, K2, K4, K6 and K7 for the rows of a job: every position is in range. K8 asks for nothing: this is
+        // no map.
+        let mut move_rows = |job: &MoveJob| unsafe { move_fn(args, job) };
+        if !bad {
+            move_rows(&moves);
+        } else if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+            // SAFETY: the contract of these rows, which have been resolved into the block.
+            unsafe { move_some::<L>(args, &moves, block, fill, select, &mut move_rows) };
+        } else {
             return false;
         }
-        moves.n = n;
-        // SAFETY: K1, K2, K4, K6 and K7 for these rows: every position is in range, or turned to 0. K8 asks for
-        // nothing: this is no map.
-        unsafe { move_fn(args, &moves) };
-        // SAFETY: K1 and K6 for these rows.
-        unsafe { block.fill(args, moves.out) };
         moves.advance(n);
         true
     };

@@ -4,6 +4,7 @@
 //! (`elements.rs`). Longer rows that do not, tuples, indices that are clamped or wrapped, and long rows that are
 //! fetched ahead are resolved 64 at a time here, and then moved.
 
+use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs};
@@ -11,10 +12,10 @@ use crate::kernels::bodies::elements;
 use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
+use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::{FEW, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::{MoveJob, Width};
-use crate::kernels::resolve::block::{fill_row, fill_rows};
 use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -63,12 +64,6 @@ unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor,
             let (n, from) = ((inner.n - done).min(FEW), at.skip(inner, done));
             // SAFETY: K2 and K3 for these indices.
             let bad = unsafe { resolve::<I>(args, from, n, &mut sources) };
-            if bad != 0 {
-                state.out_of_range = true;
-                if args.spec.policy.out_of_bounds == OutOfBounds::Error {
-                    return;
-                }
-            }
             let rows = PlacedRows {
                 sources: &sources,
                 n,
@@ -77,11 +72,16 @@ unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor,
                 row: args.spec.row,
                 prefetch_distance: args.spec.prefetch_distance,
             };
-            // SAFETY: K1, K2, K4, K6 and K7 for these rows: every index is in range, or turned to position 0.
-            unsafe { move_placed(&rows) };
-            if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-                // SAFETY: K1 and K6 for these rows.
-                unsafe { fill_rows(args, from.out, bad) };
+            if bad == 0 {
+                // SAFETY: K1, K2, K4, K6 and K7 for these rows: every index is in range.
+                unsafe { move_placed(&rows) };
+            } else {
+                state.out_of_range = true;
+                if args.spec.policy.out_of_bounds != OutOfBounds::Zero {
+                    return;
+                }
+                // SAFETY: K1, K2, K4, K6 and K7 for these rows.
+                unsafe { move_some(args, &rows, bad, &mut state.fill, move_placed) };
             }
             done += n;
         }
@@ -89,8 +89,53 @@ unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor,
     }
 }
 
+/// Moves the rows whose bits are not set, and fills the others. Short rows come from the fill, which takes their place
+/// among the sources.
+///
+/// # Safety
+/// K1, K2, K4, K6 and K7 for the rows, the fill under `OutOfBounds::Zero`. Sources of rows whose bits are not set may
+/// be read.
+#[cold]
+#[inline(never)]
+unsafe fn move_some(
+    args: &IndexArgs<'_>,
+    rows: &PlacedRows<'_>,
+    bad: u64,
+    fill: &mut FillRow,
+    move_placed: MovePlaced,
+) {
+    if rows.row <= MOST_SELECTED && bad.count_ones() as usize != rows.n {
+        let mut sources = *rows.sources;
+        // SAFETY: K6 for rows that are short.
+        let fill = unsafe { fill.row(args) };
+        for (i, source) in sources[..rows.n].iter_mut().enumerate() {
+            // SAFETY: the sources of `n` rows have been written.
+            let own = unsafe { source.assume_init() };
+            source.write(select_unpredictable(bad >> i & 1 != 0, fill, own));
+        }
+        // SAFETY: the caller's promise; the fill is as long as a row.
+        return unsafe { move_placed(&PlacedRows { sources: &sources, ..*rows }) };
+    }
+    let mut first = 0;
+    while first < rows.n {
+        let is_bad = bad >> first & 1 != 0;
+        let same = if is_bad { (bad >> first).trailing_ones() } else { (bad >> first).trailing_zeros() } as usize;
+        let (n, out) = (same.min(rows.n - first), rows.out.wrapping_offset(rows.out_step.wrapping_mul(first as isize)));
+        if is_bad {
+            // SAFETY: K1 and K6 for these rows.
+            unsafe { fill.fill(args, out, n) };
+        } else {
+            let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
+            sources[..n].copy_from_slice(&rows.sources[first..first + n]);
+            // SAFETY: the caller's promise, for some of the rows.
+            unsafe { move_placed(&PlacedRows { sources: &sources, n, out, ..*rows }) };
+        }
+        first += n;
+    }
+}
+
 /// Writes where `n <= FEW` rows from `at` on lie; returns which have an index out of range, one bit each. These lie
-/// where position 0 does, which every axis has.
+/// anywhere.
 ///
 /// # Safety
 /// K2 and K3 for the rows.
@@ -128,8 +173,7 @@ unsafe fn resolve_one<I: Index>(
         // SAFETY: K3 for this index.
         let (x, inside) = rule.check(unsafe { index.cast::<I>().read_unaligned() });
         bad |= u64::from(!inside) << i;
-        let position = if inside { x } else { 0 };
-        source.write(data.wrapping_offset(args.stride.wrapping_mul(position as isize)));
+        source.write(data.wrapping_offset(args.stride.wrapping_mul(x as isize)));
         index = index.wrapping_offset(inner.index);
         data = data.wrapping_offset(inner.data);
     }
@@ -226,7 +270,7 @@ pub(crate) unsafe fn direct_converted<I: Index>(state: &mut State, args: &IndexA
                     state.out_of_range = true;
                     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
                         // SAFETY: K1 and K6 for this row.
-                        unsafe { fill_row(args, at.out) };
+                        unsafe { state.fill.fill(args, at.out, 1) };
                     }
                 }
             }
@@ -240,15 +284,11 @@ pub(crate) unsafe fn direct_converted<I: Index>(state: &mut State, args: &IndexA
 ///
 /// # Safety
 /// As for [`Body`](super::Body).
-pub(crate) unsafe fn fill_plane(_: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
-    let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
+pub(crate) unsafe fn fill_plane(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let (outer, mut plane) = (args.outer(), *at);
     for _ in 0..outer.n {
-        let mut at = plane;
-        for _ in 0..inner.n {
-            // SAFETY: K1 and K6 for this row.
-            unsafe { fill_row(args, at.out) };
-            at = at.step(inner);
-        }
+        // SAFETY: K1 and K6 for these rows.
+        unsafe { state.fill.fill(args, plane.out, args.inner().n) };
         plane = plane.step(outer);
     }
 }

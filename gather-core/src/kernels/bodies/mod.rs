@@ -12,6 +12,7 @@ mod blocks;
 mod chunks;
 mod direct;
 pub(crate) mod elements;
+mod filled;
 mod gathered;
 mod one_pass;
 mod prefetched;
@@ -22,12 +23,13 @@ mod strided;
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-pub(crate) use one_pass::one_pass;
+pub(crate) use one_pass::{move_or_fill, one_pass};
 pub(crate) use scattered::scatter_body;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};
 use crate::kernels::isa::Isa;
 use crate::kernels::kernel::IndexKernel;
+use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::placed::RowSize;
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::block::{Block, Positions};
@@ -83,6 +85,7 @@ pub(crate) struct State {
     /// Where the indices of the resolved block lie, if it is all of the inner loop; else null.
     resolved: *const u8,
     out_of_range: bool,
+    fill: FillRow,
 }
 
 impl State {
@@ -91,7 +94,13 @@ impl State {
     #[must_use]
     pub(crate) fn new(args: &IndexArgs<'_>) -> Self {
         args.debug_check();
-        State { positions: Positions::new(), block: Block::new(), resolved: core::ptr::null(), out_of_range: false }
+        State {
+            positions: Positions::new(),
+            block: Block::new(),
+            resolved: core::ptr::null(),
+            out_of_range: false,
+            fill: FillRow::new(),
+        }
     }
 
     /// What was found on the way.

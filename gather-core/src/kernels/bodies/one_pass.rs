@@ -3,16 +3,16 @@
 //!
 //! ```text
 //! for each row, or four short ones:
-//!     resolve its index     (out of range: stop, or go on as in `direct.rs`, which writes the fill)
+//!     resolve its index     (out of range: stop, or go on in a loop that moves or fills)
 //!     move it
 //! ```
 
-use crate::kernels::args::{Component, Cursor, IndexArgs, Loop, Outcome};
-use crate::kernels::bodies::State;
-use crate::kernels::bodies::direct::direct;
+use core::hint::select_unpredictable;
+
+use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
-use crate::kernels::moves::Width;
+use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
 use crate::kernels::moves::placed::CopyRow;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
@@ -24,66 +24,127 @@ use crate::types::policy::OutOfBounds;
 /// The kernel contract for the arguments; K9: along the inner loop indices and rows lie side by side, and data does
 /// not move; there are one or two loops; and `PACKED` says whether elements of data lie side by side too.
 #[inline(always)]
-pub(crate) unsafe fn one_pass<C: CopyRow, W: Width, I: Index, L: Isa, const PACKED: bool>(
-    args: &IndexArgs<'_>,
-) -> Outcome {
+pub(crate) unsafe fn one_pass<C: CopyRow, I: Index, L: Isa, const PACKED: bool>(args: &IndexArgs<'_>) -> Outcome {
     args.debug_check();
     let pass = Pass::new::<C>(args, PACKED);
     if let [_] = args.loops {
         // SAFETY: the caller's promise.
         let done = unsafe { pass.run::<C, I>(&args.origin) };
         // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on(args, &args.origin, done, rest::<W, I, L>) } };
+        return if done == pass.n { OK } else { unsafe { go_on::<C, I, L>(args, &args.origin, done, 1) } };
     }
-    let (outer, mut at, mut outcome) = (*args.outer(), args.origin, OK);
-    for _ in 0..outer.n {
+    let (outer, mut at) = (*args.outer(), args.origin);
+    for left in (1..=outer.n).rev() {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
         let done = unsafe { pass.run::<C, I>(&at) };
         if done < pass.n {
             // SAFETY: as above.
-            outcome = unsafe { go_on(args, &at, done, rest::<W, I, L>) };
-            if args.spec.policy.out_of_bounds == OutOfBounds::Error {
-                break;
-            }
+            return unsafe { go_on::<C, I, L>(args, &at, done, left) };
         }
         at = at.step(&outer);
     }
-    outcome
+    OK
 }
 
 /// Every index was in range.
 const OK: Outcome = Outcome { out_of_range: false };
 
-/// Runs what is left of a loop.
+/// Runs what is left of a plane: the inner loop at a cursor from row `done` on, whose index is out of range, and the
+/// inner loops after it. There are `left` of these, the first one counted.
 ///
 /// # Safety
-/// The kernel contract for the loop.
-type RestFn = unsafe fn(&IndexArgs<'_>, &Cursor);
-
-/// Runs the inner loop at a cursor from row `done` on, whose index is out of range.
-///
-/// # Safety
-/// The kernel contract for the inner loop, and that of [`RestFn`].
+/// As for [`one_pass`], for these rows.
 #[cold]
 #[inline(never)]
-unsafe fn go_on(args: &IndexArgs<'_>, at: &Cursor, done: usize, rest: RestFn) -> Outcome {
+unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize, left: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-        let (inner, at) = (args.inner(), at.skip(args.inner(), done));
-        let args = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
-        // SAFETY: the caller's promise, for what is left of the loop.
-        unsafe { rest(&args, &at) };
+        // SAFETY: the caller's promise.
+        unsafe { L::move_or_fill::<C, I, false>(args, *at, done, left) };
     }
     Outcome { out_of_range: true }
 }
 
-/// [`direct`] as a [`RestFn`].
+/// Moves the rows of inner loops whose index is in range, and fills the others: those of the loop at a cursor from row
+/// `done` on, and those of `left - 1` loops after it.
+///
+/// ```text
+/// for each 64 rows:
+///     if some of them, far apart, are all out of range:     fill all rows up to the next one in range, at once
+///     else select the source of each row, its own or the fill
+/// ```
+///
+/// Rows of more than 256 bytes are moved, or filled, one by one.
 ///
 /// # Safety
-/// As there.
-unsafe fn rest<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) {
-    // SAFETY: the caller's promise.
-    unsafe { direct::<W, I, L>(&mut State::new(args), args, at) }
+/// The kernel contract for these rows, under `OutOfBounds::Zero`. There is one component; along the inner loop indices
+/// and rows lie side by side, and data moves if `MOVES`. `C` copies rows of their length.
+#[inline(always)]
+pub(crate) unsafe fn move_or_fill<C: CopyRow, I: Index, const MOVES: bool>(
+    args: &IndexArgs<'_>,
+    mut at: Cursor,
+    mut done: usize,
+    left: usize,
+) {
+    let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
+    let (copy, mut fill) = (C::of(row), FillRow::new());
+    let step = if MOVES { args.inner().data } else { 0 };
+    let short = const { C::MOST <= MOST_SELECTED };
+    // SAFETY: K6 for rows that are short.
+    let filled = if short { unsafe { fill.row(args) } } else { core::ptr::null() };
+    for _ in 0..left {
+        let index = at.index.wrapping_offset(component).cast::<I>();
+        // SAFETY: K3 for this index; indices are contiguous.
+        let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
+        let inside = |i: usize| position(i).1;
+        let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
+        while done < n {
+            let rows = if short { PROBED.min(n - done) } else { 1 };
+            // Without a branch for each of the probes, which random indices would mispredict.
+            let mut any = false;
+            for k in 0..if short { PROBES } else { 1 } {
+                any |= inside(done + rows * k / PROBES);
+            }
+            if !any {
+                let first = done;
+                while n - done >= GROUP {
+                    if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
+                        break;
+                    }
+                    done += GROUP;
+                }
+                while done < n && !inside(done) {
+                    done += 1;
+                }
+                // SAFETY: K1 and K6 for these rows.
+                unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
+                continue;
+            }
+            let (mut data, mut out) =
+                (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
+            let mut next = |(x, inside): (i64, bool)| {
+                let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
+                let from = if short { select_unpredictable(inside, from, filled) } else { from };
+                // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
+                unsafe { copy.copy(from, out) };
+                (data, out) = (data.wrapping_offset(step), out.wrapping_add(row));
+            };
+            let end = done + rows;
+            while C::BYTES.is_some() && end - done >= GROUP {
+                group(done).into_iter().for_each(&mut next);
+                done += GROUP;
+            }
+            while done < end {
+                next(position(done));
+                done += 1;
+            }
+        }
+        (at, done) = (at.step(&outer), 0);
+    }
 }
+
+/// Rows among which some are probed, and how many these are.
+const PROBED: usize = 64;
+const PROBES: usize = 8;
 
 /// What one pass along the inner loop needs, read up front: otherwise the compiler reads it again after every store.
 #[derive(Clone, Copy)]

@@ -14,13 +14,14 @@ use core::marker::PhantomData;
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::State;
+use crate::kernels::bodies::filled::move_some;
 use crate::kernels::isa::Isa;
+use crate::kernels::moves::fill::{FillRow, SelectFn};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
-use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
 /// Bytes by which indices are asked for ahead: among rows that come from anywhere, the hardware stops to follow them
@@ -36,7 +37,7 @@ const MOST_ASKED: usize = 16;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_prefetching::<W, L>) }
+    unsafe { planes::<I, L>(state, args, at, move_prefetching::<W, L>, W::select::<L>()) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -45,7 +46,7 @@ pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, a
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { planes::<I, L>(state, args, at, stream_rows::<L>) };
+    unsafe { planes::<I, L>(state, args, at, stream_rows::<L>, None) };
     L::end_streams();
 }
 
@@ -64,6 +65,13 @@ unsafe fn stream_rows<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
 /// K1, K2, K4, K6 and K7 for the rows of both.
 type MovePrefetching = unsafe fn(job: &MoveJob, ahead: &MoveJob);
 
+/// How rows are moved. `select` is that of the width, where there is one that does as `move_rows` does.
+#[derive(Clone, Copy)]
+struct Way {
+    move_rows: MovePrefetching,
+    select: Option<SelectFn>,
+}
+
 /// [`Width::move_prefetching`] as a [`MovePrefetching`].
 ///
 /// # Safety
@@ -78,14 +86,21 @@ unsafe fn move_prefetching<W: Width, L: Isa>(job: &MoveJob, ahead: &MoveJob) {
 /// # Safety
 /// As for [`Body`](super::Body) and [`MovePrefetching`].
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MovePrefetching) {
+unsafe fn planes<I: Index, L: Isa>(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    move_rows: MovePrefetching,
+    select: Option<SelectFn>,
+) {
+    let way = Way { move_rows, select };
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { run_tuples::<I, L>(state, args, at, move_rows) };
+        let done = unsafe { run_tuples::<I, L>(state, args, at, way) };
         if !done {
             // SAFETY: as above.
-            unsafe { run::<I, L>(state, args, at, move_rows) };
+            unsafe { run::<I, L>(state, args, at, way) };
         }
         at = at.step(outer);
     }
@@ -96,14 +111,14 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MovePrefetching) {
-    let State { positions, block, out_of_range, .. } = state;
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way) {
+    let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
     let (inner, round) = (args.inner(), round(args));
 
     let mut left = inner.n;
-    let mut rolling = Rolling::<L>::new(args, at);
+    let mut rolling = Rolling::<L>::new(args, at, way, fill);
     while left > 0 {
         let (index, n) = (rolling.at.index, left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
@@ -111,13 +126,13 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
         left -= n;
         ask_for_indices(index, inner.index, n, LINE);
         // SAFETY: the caller's promise; the positions have been written.
-        if !unsafe { rolling.go_on(rooms[0].as_ptr(), n, block, move_rows) } {
+        if !unsafe { rolling.go_on(rooms[0].as_ptr(), n, block) } {
             return;
         }
         rooms.swap(0, 1);
     }
     // SAFETY: the caller's promise.
-    unsafe { rolling.finish(move_rows) };
+    unsafe { rolling.finish() };
 }
 
 /// Runs the inner loop by one call of the level for all rounds. Only tuples that lie side by side are run so, by levels
@@ -126,16 +141,11 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run_tuples<I: Index, L: Isa>(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    at: Cursor,
-    move_rows: MovePrefetching,
-) -> bool {
+unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way) -> bool {
     if !args.spec.adjacent_tuples {
         return false;
     }
-    let State { positions, block, out_of_range, .. } = state;
+    let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions.as_mut_ptr(), other.as_mut_ptr()];
     let job = TupleJob {
@@ -146,15 +156,14 @@ unsafe fn run_tuples<I: Index, L: Isa>(
         policy: args.spec.policy,
         rooms,
     };
-    let mut rolling = Rolling::<L>::new(args, at);
+    let mut rolling = Rolling::<L>::new(args, at, way, fill);
     let mut goes_on = true;
     let mut each = |n, bad| {
         ask_for_indices(rolling.at.index, args.inner().index, n, MOST_ASKED);
-        // SAFETY: the positions of these rows have been written.
-        unsafe { block.note(rooms[0], n, bad) };
+        block.note(bad);
         *out_of_range |= bad;
-        // SAFETY: the caller's promise; as above.
-        goes_on = unsafe { rolling.go_on(rooms[0], n, block, move_rows) };
+        // SAFETY: the caller's promise; the positions of these rows have been written.
+        goes_on = unsafe { rolling.go_on(rooms[0], n, block) };
         rooms.swap(0, 1);
         goes_on
     };
@@ -162,7 +171,7 @@ unsafe fn run_tuples<I: Index, L: Isa>(
     let done = unsafe { L::resolve_tuples::<I>(&job, &mut each) };
     if done && goes_on {
         // SAFETY: the caller's promise.
-        unsafe { rolling.finish(move_rows) };
+        unsafe { rolling.finish() };
     }
     done
 }
@@ -190,15 +199,17 @@ struct Rolling<'a, L> {
     /// The rows that were asked for last, and which of their indices are out of range.
     asked: MoveJob,
     block: Block,
+    way: Way,
+    fill: &'a mut FillRow,
     level: PhantomData<L>,
 }
 
 impl<'a, L: Isa> Rolling<'a, L> {
     /// The loop at its start: no rows have been asked for.
     #[inline(always)]
-    fn new(args: &'a IndexArgs<'a>, at: Cursor) -> Self {
+    fn new(args: &'a IndexArgs<'a>, at: Cursor, way: Way, fill: &'a mut FillRow) -> Self {
         let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);
-        Rolling { args, at, asked, block: Block::new(), level: PhantomData }
+        Rolling { args, at, asked, block: Block::new(), way, fill, level: PhantomData }
     }
 
     /// Asks for the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
@@ -207,11 +218,11 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// # Safety
     /// As for [`planes`], for these rows; `positions` holds their positions up to the end of the next call.
     #[inline(never)]
-    unsafe fn go_on(&mut self, positions: *const i32, n: usize, block: &Block, move_rows: MovePrefetching) -> bool {
+    unsafe fn go_on(&mut self, positions: *const i32, n: usize, block: &Block) -> bool {
         let next = MoveJob::new(self.args, self.at, positions, n, NextSlice::NONE);
-        // SAFETY: K1, K2, K4, K6 and K7 for the rows of both: every position is in range, or turned to 0.
-        unsafe { self.move_asked(&next, move_rows) };
-        self.block.copy_from(block);
+        // SAFETY: K1, K2, K4, K6 and K7 for the rows of both whose positions are in range; others are only asked for.
+        unsafe { self.move_asked(&next) };
+        self.block = *block;
         (self.at, self.asked) = (self.at.skip(self.args.inner(), n), next);
         !(block.has_bad() && self.args.spec.policy.out_of_bounds == OutOfBounds::Error)
     }
@@ -221,9 +232,9 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// # Safety
     /// As for [`Rolling::go_on`].
     #[inline(never)]
-    unsafe fn finish(&mut self, move_rows: MovePrefetching) {
+    unsafe fn finish(&mut self) {
         // SAFETY: the caller's promise; nothing is asked for.
-        unsafe { self.move_asked(&MoveJob { n: 0, ..self.asked }, move_rows) };
+        unsafe { self.move_asked(&MoveJob { n: 0, ..self.asked }) };
     }
 
     /// Moves the rows that were asked for last, and asks for those of `ahead`.
@@ -231,15 +242,19 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// # Safety
     /// As for [`Rolling::go_on`].
     #[inline(always)]
-    unsafe fn move_asked(&self, ahead: &MoveJob, move_rows: MovePrefetching) {
-        // SAFETY: the caller's promise.
-        unsafe { move_rows(&self.asked, ahead) };
-        if self.block.has_bad() {
-            if self.args.spec.method == Method::Streamed {
-                L::end_streams();
-            }
-            // SAFETY: K1 and K6 for the rows, which were resolved last in their block.
-            unsafe { self.block.fill(self.args, self.asked.out) };
+    unsafe fn move_asked(&mut self, ahead: &MoveJob) {
+        let Way { move_rows, select } = self.way;
+        if !self.block.has_bad() {
+            // SAFETY: the caller's promise.
+            return unsafe { move_rows(&self.asked, ahead) };
         }
+        let nothing = |job: &MoveJob| MoveJob { n: 0, ..*job };
+        // SAFETY: the caller's promise: the rows are only asked for.
+        unsafe { move_rows(&nothing(ahead), ahead) };
+        // SAFETY: the caller's promise, for rows whose positions are in range.
+        let mut move_rows = |job: &MoveJob| unsafe { move_rows(job, &nothing(job)) };
+        let (asked, block) = (self.asked, self.block);
+        // SAFETY: the contract of these rows, which were resolved into the block.
+        unsafe { move_some::<L>(self.args, &asked, &block, self.fill, select, &mut move_rows) };
     }
 }

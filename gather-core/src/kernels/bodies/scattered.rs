@@ -11,7 +11,7 @@
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
 //! In rounds, the rows of the next block are handed over too, to be asked for.
 
-use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
@@ -61,18 +61,44 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
         // SAFETY: the caller's promise.
         return unsafe { check(state, args, *at, resolver) };
     }
-    let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
-    let ahead = args.spec.outer_prefetch_distance;
-    let by_index = sink.by_index();
-    for _ in 0..outer.n {
+    let (outer, inner) = (args.outer(), args.inner());
+    // SAFETY: the contract of a scatter for the plane: S4.
+    let taken = sink.by_index().map_or(0, |by_index| unsafe { by_index(&indexed(args, *at, outer.n)) });
+    if taken < outer.n * inner.n {
+        // SAFETY: the caller's promise, for what is left.
+        unsafe { in_blocks_from(state, args, at, taken, resolver, most) };
+    }
+}
+
+/// As [`in_blocks`], for the rows of a plane but for the first `taken`.
+///
+/// # Safety
+/// As for [`in_blocks`]; there are more rows.
+#[inline(never)]
+unsafe fn in_blocks_from(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    mut taken: usize,
+    resolver: &Resolver,
+    most: usize,
+) {
+    // SAFETY: S3.
+    let sink = unsafe { sink(args) };
+    let (outer, inner, mut which) = (args.outer(), args.inner(), Which::new());
+    let (by_index, ahead) = (sink.by_index(), args.spec.outer_prefetch_distance);
+    loop {
+        let (done, first) = (taken / inner.n, taken % inner.n);
+        if done == outer.n {
+            return;
+        }
+        let plane = at.skip(outer, done);
         if ahead != 0 {
             let later = plane.skip(outer, ahead);
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        // SAFETY: the contract of a scatter for the inner loop: S4.
-        let done = by_index.map_or(0, |by_index| unsafe { by_index(&indexed(args, plane)) });
-        for start in (done..inner.n).step_by(most) {
+        for start in (first..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
             // SAFETY: K2 and K3 for `n` indices from here on.
             unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
@@ -86,17 +112,24 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
             // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
             unsafe { sink.take(args, rows, None) };
         }
-        plane = plane.step(outer);
+        taken = (done + 1) * inner.n;
+        if let Some(by_index) = by_index
+            && done + 1 < outer.n
+        {
+            // SAFETY: the contract of a scatter for the inner loops that are left: S4.
+            taken += unsafe { by_index(&indexed(args, plane.step(outer), outer.n - done - 1)) };
+        }
     }
 }
 
-/// The inner loop at a cursor, whose elements are taken by their indices.
+/// The inner loop at a cursor and those after it, `planes` together, whose elements are taken by their indices.
 #[inline(always)]
-fn indexed(args: &IndexArgs<'_>, at: Cursor) -> IndexedJob {
+fn indexed(args: &IndexArgs<'_>, at: Cursor, planes: usize) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
     debug_assert!(args.spec.components.len() == 1 && [0, args.spec.row as isize].contains(&inner.out), "S4");
     IndexedJob {
         n: inner.n,
+        outer: Loop { n: planes, ..*args.outer() },
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
         updates: at.out,
@@ -220,7 +253,7 @@ unsafe fn chosen<'a>(
         return Chosen { rows, which: None };
     }
     // SAFETY: the caller's promise.
-    unsafe { which.choose(rows, sink.owner, |row| has_bad && block.is_bad(row)) };
+    unsafe { which.choose(rows, sink.owner, |position| has_bad && block.is_bad(position)) };
     Chosen { rows, which: Some(which.rows()) }
 }
 

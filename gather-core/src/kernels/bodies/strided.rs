@@ -5,7 +5,6 @@ use crate::kernels::bodies::State;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::Width;
 use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::resolve::block::fill_row;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -53,7 +52,7 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
 /// As for [`planes`].
 #[inline(always)]
 unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStrided) {
-    let State { positions, block, resolved, out_of_range } = state;
+    let State { positions, block, resolved, out_of_range, fill } = state;
     if at.index != *resolved {
         *resolved = at.index;
         // SAFETY: K2 and K3 for the index.
@@ -62,10 +61,8 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
     let Loop { n, out, data, .. } = *args.inner();
     if block.has_bad() {
         if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-            for i in 0..n {
-                // SAFETY: K1 and K6 for the row.
-                unsafe { fill_row(args, at.out.wrapping_offset(out.wrapping_mul(i as isize))) };
-            }
+            // SAFETY: K1 and K6 for the rows.
+            unsafe { fill.fill(args, at.out, n) };
         }
         return;
     }

@@ -16,7 +16,7 @@ use crate::types::element::{BY_VALUE, Element};
 /// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
 /// tuple of their types, such as `(f32, u8)` for a scale and a zero point.
 ///
-/// Values and parameters pass over the stack: `T`, `U` and `P` have at most 4 KiB each, or the map is refused.
+/// Values and parameters pass over the stack: `T`, `U` and `P` have at most 16 KiB each, or the map is refused.
 ///
 /// Made by [`map_kernels!`](crate::map_kernels!); ready-made ones are in [`maps`](crate::maps).
 pub struct Map<T, U, P = ()> {
@@ -45,7 +45,7 @@ impl<T, U, P> Map<T, U, P> {
         let values = [size_of::<C::In>(), size_of::<C::Out>(), size_of::<P>()];
         assert!(
             values[0] <= BY_VALUE && values[1] <= BY_VALUE && values[2] <= BY_VALUE,
-            "a map takes and gives values of at most 4 KiB, which pass over the stack"
+            "a map takes and gives values of at most 16 KiB, which pass over the stack"
         );
         let erased = Erased {
             name: C::NAME,

@@ -19,7 +19,8 @@
 //! Rows that are not in the cache are prefetched piece by piece, between the pieces that are converted. To prefetch a
 //! whole row at once fills the queue of outstanding misses, and stores wait in that queue too (bench `maps`).
 //!
-//! A row out of range is converted as if it were position 0, which every axis has, before it is filled.
+//! Rows out of range are filled, and not converted; but elements of up to 8 bytes are converted as if they were at
+//! position 0, which every axis has, before the fill takes their place.
 
 pub(crate) mod map;
 mod pieces;
@@ -110,7 +111,7 @@ unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 /// As for [`Body`](crate::kernels::bodies::Body), with K8.
 unsafe fn blocks<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<I, L>(state, args, at, convert_fn(args)) }
+    unsafe { run_blocks::<I, L>(state, args, at, convert_fn(args), None) }
 }
 
 /// # Safety

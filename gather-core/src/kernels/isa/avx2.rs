@@ -6,7 +6,7 @@ use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 use crate::kernels::moves::strided::{self, StridedRows};
-use crate::kernels::moves::{MoveJob, Width, gather_avx2, prefetching, rows, stream, table_avx2};
+use crate::kernels::moves::{MoveJob, fill, gather_avx2, prefetching, rows, stream, table_avx2};
 use crate::kernels::resolve::{ResolveJob, TupleJob, avx2, check, tuples_avx2};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 use crate::kernels::space::{self, Streams, unzip_avx2, zip_avx2};
@@ -104,6 +104,23 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn select<C: CopyRow>(job: &MoveJob, fill: *const u8, least: i32) {
+        if const { C::MOST <= NARROW } {
+            // SAFETY: the caller's promise.
+            return unsafe { Scalar::select::<C>(job, fill, least) };
+        }
+        // SAFETY: the caller's promise; K7: the machine has AVX2.
+        unsafe { select::<C>(job, fill, least) }
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    unsafe fn blend(job: &MoveJob, fill: *const u8, least: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { fill::blend(job, fill, least) }
+    }
+
+    #[inline(always)]
     unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
         if const { C::MOST <= NARROW } {
             // SAFETY: the caller's promise.
@@ -113,8 +130,20 @@ impl Isa for Avx2 {
         unsafe { move_strided::<C>(rows) }
     }
 
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        if const { C::MOST <= NARROW } { Scalar::one_pass::<C, W, I, PACKED>() } else { one_pass::<C, W, I, PACKED> }
+    fn one_pass<C: CopyRow, I: Index, const PACKED: bool>() -> IndexKernel {
+        if const { C::MOST <= NARROW } { Scalar::one_pass::<C, I, PACKED>() } else { one_pass::<C, I, PACKED> }
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    unsafe fn move_or_fill<C: CopyRow, I: Index, const MOVES: bool>(
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        done: usize,
+        left: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::move_or_fill::<C, I, MOVES>(args, at, done, left) }
     }
 
     #[inline(never)]
@@ -178,6 +207,17 @@ unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
     unsafe { prefetching::move_prefetching::<C>(job, ahead) }
 }
 
+/// [`Isa::select`] compiled for AVX2.
+///
+/// # Safety
+/// As for [`Isa::select`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn select<C: CopyRow>(job: &MoveJob, fill: *const u8, least: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { fill::select::<C>(job, fill, least) }
+}
+
 /// [`Isa::move_strided`] compiled for AVX2.
 ///
 /// # Safety
@@ -194,7 +234,7 @@ unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
 /// # Safety
 /// The kernel contract for the arguments.
 #[target_feature(enable = "avx2")]
-unsafe fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>(args: &IndexArgs<'_>) -> Outcome {
+unsafe fn one_pass<C: CopyRow, I: Index, const PACKED: bool>(args: &IndexArgs<'_>) -> Outcome {
     // SAFETY: the caller's promise.
-    unsafe { bodies::one_pass::<C, W, I, Avx2, PACKED>(args) }
+    unsafe { bodies::one_pass::<C, I, Avx2, PACKED>(args) }
 }

@@ -14,9 +14,9 @@ pub use scalar::Scalar;
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::kernel::IndexKernel;
+use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::{CopyRow, PlacedRows};
 use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::{self, ResolveJob, TupleJob};
 use crate::kernels::space::Streams;
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
@@ -146,6 +146,26 @@ pub trait Isa: 'static {
         unsafe { Self::Plain::move_prefetching::<C>(job, ahead) }
     }
 
+    /// Moves rows by their positions, each by the way `C`; those whose position is below `least` get the row at `fill`.
+    ///
+    /// # Safety
+    /// As for [`SelectFn`](crate::kernels::moves::fill::SelectFn); `C` copies rows of the job's length.
+    #[inline(always)]
+    unsafe fn select<C: CopyRow>(job: &MoveJob, fill: *const u8, least: i32) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::select::<C>(job, fill, least) }
+    }
+
+    /// Writes the fill over those of contiguous elements of 1, 2, 4 or 8 bytes whose position is below `least`.
+    ///
+    /// # Safety
+    /// As for [`SelectFn`](crate::kernels::moves::fill::SelectFn); all elements have been written.
+    #[inline(always)]
+    unsafe fn blend(job: &MoveJob, fill: *const u8, least: i32) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::blend(job, fill, least) }
+    }
+
     /// Moves rows that lie a step apart, each by the way `C`.
     ///
     /// # Safety
@@ -158,8 +178,24 @@ pub trait Isa: 'static {
 
     /// The kernel that resolves rows and moves them in one pass, each by the way `C`:
     /// [`one_pass`](crate::kernels::bodies::one_pass) compiled for the level.
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        Self::Plain::one_pass::<C, W, I, PACKED>()
+    fn one_pass<C: CopyRow, I: Index, const PACKED: bool>() -> IndexKernel {
+        Self::Plain::one_pass::<C, I, PACKED>()
+    }
+
+    /// Moves the rows of a plane whose index is in range, and fills the others, as
+    /// [`move_or_fill`](crate::kernels::bodies::move_or_fill) does.
+    ///
+    /// # Safety
+    /// As there; K7.
+    #[inline(always)]
+    unsafe fn move_or_fill<C: CopyRow, I: Index, const MOVES: bool>(
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        done: usize,
+        left: usize,
+    ) {
+        // SAFETY: the caller's promise; K7: what has this level has the lesser one.
+        unsafe { Self::Plain::move_or_fill::<C, I, MOVES>(args, at, done, left) }
     }
 
     /// Looks elements of `BYTES` bytes up in a table of `job.table_entries`; returns how many, from the first on.

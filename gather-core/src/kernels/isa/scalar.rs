@@ -8,7 +8,7 @@ use crate::kernels::moves::placed::{self, CopyRow, PlacedRows};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::stream;
 use crate::kernels::moves::strided::{self, StridedRows};
-use crate::kernels::moves::{self, MoveJob, Width, prefetching, rows};
+use crate::kernels::moves::{self, MoveJob, fill, prefetching, rows};
 use crate::kernels::resolve::{self, ResolveJob};
 use crate::kernels::space::{self, Streams};
 use crate::types::index::Index;
@@ -84,13 +84,36 @@ impl Isa for Scalar {
     }
 
     #[inline(never)]
+    unsafe fn select<C: CopyRow>(job: &MoveJob, fill: *const u8, least: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { fill::select::<C>(job, fill, least) }
+    }
+
+    #[inline(never)]
+    unsafe fn blend(job: &MoveJob, fill: *const u8, least: i32) {
+        // SAFETY: the caller's promise.
+        unsafe { fill::blend(job, fill, least) }
+    }
+
+    #[inline(never)]
     unsafe fn move_strided<C: CopyRow>(rows: &StridedRows) {
         // SAFETY: the caller's promise.
         unsafe { strided::move_strided::<C>(rows) }
     }
 
-    fn one_pass<C: CopyRow, W: Width, I: Index, const PACKED: bool>() -> IndexKernel {
-        bodies::one_pass::<C, W, I, Self, PACKED>
+    fn one_pass<C: CopyRow, I: Index, const PACKED: bool>() -> IndexKernel {
+        bodies::one_pass::<C, I, Self, PACKED>
+    }
+
+    #[inline(always)]
+    unsafe fn move_or_fill<C: CopyRow, I: Index, const MOVES: bool>(
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        done: usize,
+        left: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::move_or_fill::<C, I, MOVES>(args, at, done, left) }
     }
 
     unsafe fn gather<const BYTES: usize, I: Index>(_: &IndexArgs<'_>, _: &Cursor) -> bool {

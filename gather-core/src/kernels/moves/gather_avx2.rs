@@ -2,9 +2,8 @@
 //!
 //! A kernel of blocks waits for indices while it resolves, for data while it moves, and never for both at once. Here
 //! eight indices are resolved in a register, and their offsets are taken out of it: the processor overlaps the next
-//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` its row becomes the
-//! fill (rows of 12 bytes are then moved one by one), and under `OutOfBounds::Wrap` it is taken modulo the size of the
-//! axis.
+//! indices with the last elements. An index out of range ends the loop. Under `OutOfBounds::Zero` what follows is moved
+//! or filled one by one (`bodies/one_pass.rs`), and under `OutOfBounds::Wrap` it is taken modulo the size of the axis.
 //!
 //! What comes before the first such index, or a negative one, is moved by `gather_positions.rs`.
 //!
@@ -16,9 +15,8 @@
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_andnot_si256, _mm256_blendv_epi8,
-    _mm256_castsi256_si128, _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_mullo_epi32,
-    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_srai_epi32, _mm256_storeu_si256,
+    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_extracti128_si256,
+    _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_storeu_si256,
 };
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
@@ -78,10 +76,6 @@ pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
     bounds: Bounds,
-    /// Whether the fill takes the place of rows of 4 and 8 bytes that are out of range, in their step.
-    fills: bool,
-    fill: [u8; BYTES],
-    filled: __m256i,
     stride: __m256i,
     /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
     offset: __m256i,
@@ -92,19 +86,11 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(args: &IndexArgs<'a>) -> Self {
-        let zero = args.spec.policy.out_of_bounds == OutOfBounds::Zero;
         let (component, data_step) = (&args.spec.components[0], args.inner().data as i32);
         let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
-        let mut fill = [0; BYTES];
-        if zero {
-            fill.chunks_exact_mut(args.spec.fill.len()).for_each(|part| part.copy_from_slice(&args.spec.fill));
-        }
         Inner {
             component,
             bounds: Bounds::of(&job),
-            fills: zero,
-            filled: spread(fill),
-            fill,
             stride: _mm256_set1_epi32(args.stride as i32),
             offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
             step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),
@@ -140,6 +126,10 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 unsafe { self.wrapped_steps::<I>(args, at, step) };
                 break;
             }
+            if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+                // SAFETY: the caller's promise, for the rows from this step on.
+                return unsafe { gather_positions::filling::<BYTES, I>(args, at, step * EIGHT, 1) };
+            }
             // SAFETY: the caller's promise, for eight of the rows.
             if unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT) } {
                 return true;
@@ -147,6 +137,10 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             step += 1;
         }
         let done = steps * EIGHT;
+        if done < n && args.spec.policy.out_of_bounds == OutOfBounds::Zero {
+            // SAFETY: the caller's promise, for the rows from `done` on.
+            return unsafe { gather_positions::filling::<BYTES, I>(args, at, done, 1) };
+        }
         // SAFETY: the caller's promise, for the rows from `done` on.
         done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done) }
     }
@@ -183,9 +177,6 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
                 // and K9 that other offsets fit in 32 bits.
                 unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
-            } else if matches!(BYTES, 4 | 8) && self.fills {
-                // SAFETY: as above, for rows whose positions are not negative. `Zero` has a fill.
-                unsafe { self.fill_eight::<PACKED>(at, step, resolved, offset) };
             } else {
                 return step;
             }
@@ -240,32 +231,6 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         unsafe { store_eight::<BYTES>(to, elements) };
     }
 
-    /// As [`move_eight`](Self::move_eight), for elements of 4 and 8 bytes. Rows whose positions are negative become the
-    /// fill.
-    ///
-    /// # Safety
-    /// As for [`move_eight`](Self::move_eight), for positions that are in range or negative.
-    #[inline(never)]
-    #[target_feature(enable = "avx2")]
-    unsafe fn fill_eight<const PACKED: bool>(&self, at: Cursor, step: usize, positions: __m256i, offset: __m256i) {
-        let outside = _mm256_srai_epi32::<31>(positions);
-        let offsets = _mm256_andnot_si256(outside, self.offsets::<PACKED>(positions, offset));
-        // SAFETY: the caller's promise. Lanes outside have offset 0: the first element of the axis, which has one.
-        let elements = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
-        let lanes = if BYTES == 4 {
-            [outside; 2]
-        } else {
-            let halves = [_mm256_castsi256_si128(outside), _mm256_extracti128_si256::<1>(outside)];
-            [_mm256_cvtepi32_epi64(halves[0]), _mm256_cvtepi32_epi64(halves[1])]
-        };
-        let filled = [
-            _mm256_blendv_epi8(elements[0], self.filled, lanes[0]),
-            _mm256_blendv_epi8(elements[1], self.filled, lanes[1]),
-        ];
-        // SAFETY: the caller's promise.
-        unsafe { store_eight::<BYTES>(at.out.wrapping_add(step * EIGHT * BYTES), filled) };
-    }
-
     /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
     ///
     /// # Safety
@@ -307,13 +272,9 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             let index = at.index.wrapping_offset(self.component.index).cast::<I>();
             // SAFETY: K3: the index of a row.
             let value = unsafe { index.read_unaligned() };
-            let from = match policy.resolve(value, dim) {
-                Some(position) => at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)),
-                None if policy.out_of_bounds == OutOfBounds::Zero => self.fill.as_ptr(),
-                // There is no fill, and zeros need not be a value.
-                None => return true,
-            };
-            // SAFETY: K1, K2 and K4 for the row, whose index is in range; or the fill, which is as long.
+            let Some(position) = policy.resolve(value, dim) else { return true };
+            let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
+            // SAFETY: K1, K2 and K4 for the row, whose index is in range.
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(args.inner());
         }
@@ -359,18 +320,6 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
         // SAFETY: K1, K2 and K4 for the row, whose position is in range.
         unsafe { copy_fixed::<BYTES>(from, out.wrapping_add(i * BYTES)) };
     }
-}
-
-/// A vector of as many times `element` as it takes.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn spread<const BYTES: usize>(element: [u8; BYTES]) -> __m256i {
-    let mut bytes = [0u8; 32];
-    for part in bytes.chunks_exact_mut(BYTES) {
-        part.copy_from_slice(&element);
-    }
-    // SAFETY: 32 bytes.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 /// [`Isa::move_fixed`](crate::kernels::isa::Isa::move_fixed) with AVX2: packed elements of 4 and 8 bytes are gathered.

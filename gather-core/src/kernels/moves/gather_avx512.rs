@@ -3,19 +3,17 @@
 //!
 //! ```text
 //! for each sixteen indices:
-//!     resolve them in a register                          (one out of range: blend the fill in, or go on with AVX2)
+//!     resolve them in a register                          (one out of range: go on as at the level AVX2)
 //!     take their offsets out of it, load each element     (no gather instruction)
 //!     put the elements together in registers, store them
 //! ```
 //!
-//! The last ones, fewer than sixteen, are loaded and stored by a mask. Rows out of range get the fill, where there is
-//! one; else what follows the first of them is moved by `gather_avx2.rs`.
+//! The last ones, fewer than sixteen, are loaded and stored by a mask.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_setzero_si128, _mm512_add_epi32, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
-    _mm512_inserti32x4, _mm512_mask_mov_epi32, _mm512_mask_mov_epi64, _mm512_mask_storeu_epi32,
-    _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32, _mm512_maskz_mov_epi32, _mm512_movepi32_mask, _mm512_mullo_epi32,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_inserti32x4, _mm512_mask_storeu_epi32, _mm512_mask_storeu_epi64, _mm512_maskz_add_epi32,
+    _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
@@ -27,7 +25,6 @@ use crate::kernels::moves::loads::four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
 use crate::types::index::Index;
-use crate::types::policy::OutOfBounds;
 
 /// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX-512, of rows of 4 and 8 bytes.
 ///
@@ -50,7 +47,7 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     for _ in 0..left {
         fetch_later::<BYTES, I>(args, at, &outer);
-        while done < args.inner().n {
+        if done < args.inner().n {
             done = match (args.spec.packed, prefetches) {
                 // SAFETY: the caller's promise; the plan found the rows packed.
                 (true, false) => unsafe { sixteen.steps::<I, true, false>(args, at, done) },
@@ -61,19 +58,10 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
                 // SAFETY: as above.
                 (false, true) => unsafe { sixteen.steps::<I, false, true>(args, at, done) },
             };
-            if done == args.inner().n {
-                break;
-            }
-            if args.spec.policy.out_of_bounds != OutOfBounds::Zero {
-                // SAFETY: the caller's promise, for the rows from `done` on.
-                if unsafe { go_on::<BYTES, I>(args, at, done) } {
-                    return true;
-                }
-                break;
-            }
-            // SAFETY: the caller's promise, for up to sixteen rows from `done` on.
-            unsafe { sixteen.step_with_fill::<I>(args, at, done) };
-            done += SIXTEEN;
+        }
+        // SAFETY: the caller's promise, for the rows from `done` on.
+        if done < args.inner().n && unsafe { go_on::<BYTES, I>(args, at, done) } {
+            return true;
         }
         (at, done) = (at.step(&outer), 0);
     }
@@ -155,13 +143,8 @@ impl<const BYTES: usize> Sixteen<BYTES> {
             // SAFETY: K1, K2 and K4 for sixteen rows, whose positions are in range: none is negative. `PACKED` is the
             // caller's promise, and K9 that other offsets fit in 32 bits.
             let elements = unsafe { sixteen::<BYTES, PACKED>(at.data, offsets) };
-            let to = at.out.wrapping_add(done * BYTES).cast();
-            // SAFETY: K1: sixteen rows of 4 bytes, or the first eight of 8.
-            unsafe { _mm512_storeu_si512(to, elements[0]) };
-            if BYTES == 8 {
-                // SAFETY: K1: the other eight.
-                unsafe { _mm512_storeu_si512(to.wrapping_add(1), elements[1]) };
-            }
+            // SAFETY: K1: sixteen rows.
+            unsafe { store_all::<BYTES>(at.out.wrapping_add(done * BYTES), elements) };
             offset = _mm512_add_epi32(offset, self.step);
             done += SIXTEEN;
         }
@@ -193,43 +176,20 @@ impl<const BYTES: usize> Sixteen<BYTES> {
     fn offset_at(&self, first: usize) -> __m512i {
         _mm512_add_epi32(self.offset, _mm512_mullo_epi32(_mm512_set1_epi32((first / SIXTEEN) as i32), self.step))
     }
+}
 
-    /// Moves up to sixteen rows of the inner loop at a cursor from row `first` on, a multiple of sixteen. Those out of
-    /// range get the fill.
-    ///
-    /// # Safety
-    /// As for [`gather`] under `OutOfBounds::Zero`.
-    #[cold]
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn step_with_fill<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize) {
-        let rows = lanes((args.inner().n - first).min(SIXTEEN));
-        let index = at.index.wrapping_offset(self.component).cast::<I>().wrapping_add(first);
-        // SAFETY: K3: indices of the inner loop, which lie side by side.
-        let positions = unsafe { self.bounds.resolve(index, rows) };
-        let inside = rows & !_mm512_movepi32_mask(positions);
-        let elements = if args.spec.packed {
-            let offsets = _mm512_maskz_mov_epi32(inside, positions);
-            // SAFETY: K2 for rows inside, whose positions are in range. Other lanes have offset 0: the first element of
-            // the axis, which has one.
-            unsafe { sixteen::<BYTES, true>(at.data, offsets) }
-        } else {
-            let from_first = _mm512_mullo_epi32(positions, self.stride);
-            let offsets = _mm512_maskz_add_epi32(inside, from_first, self.offset_at(first));
-            // SAFETY: as above; K9: offsets in bytes fit in 32 bits.
-            unsafe { sixteen::<BYTES, false>(at.data, offsets) }
-        };
-        let mut fill = [0u8; 8];
-        fill.chunks_exact_mut(args.spec.fill.len()).for_each(|part| part.copy_from_slice(&args.spec.fill));
-        let fill = _mm512_set1_epi64(i64::from_ne_bytes(fill));
-        let filled = if BYTES == 4 {
-            [_mm512_mask_mov_epi32(fill, inside, elements[0]), fill]
-        } else {
-            let halves = [inside as u8, (inside >> 8) as u8];
-            [_mm512_mask_mov_epi64(fill, halves[0], elements[0]), _mm512_mask_mov_epi64(fill, halves[1], elements[1])]
-        };
-        // SAFETY: K1 and K4: these rows.
-        unsafe { store_some::<BYTES>(at.out.wrapping_add(first * BYTES), rows, filled) };
+/// Stores sixteen elements of `BYTES` bytes.
+///
+/// # Safety
+/// As many may be written from `to` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn store_all<const BYTES: usize>(to: *mut u8, elements: [__m512i; 2]) {
+    // SAFETY: the caller's promise: sixteen of 4 bytes, or the first eight of 8.
+    unsafe { _mm512_storeu_si512(to.cast(), elements[0]) };
+    if BYTES == 8 {
+        // SAFETY: as above, the other eight.
+        unsafe { _mm512_storeu_si512(to.wrapping_add(LINE).cast(), elements[1]) };
     }
 }
 

@@ -8,14 +8,18 @@
 //! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
 //! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
 //! index that is no position ends the loop. The branch that says so is predicted as long as there is none. What is
-//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time.
+//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time; or, where indices out
+//! of range become rows of zeros, moved or filled one by one (`bodies/one_pass.rs`).
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::next_slice;
+use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::loads::copy_four;
+use crate::kernels::moves::placed::Exactly;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
 use crate::kernels::moves::{copy_fixed, gather_panels};
 use crate::types::index::{Index, IndexType};
+use crate::types::policy::OutOfBounds;
 
 /// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
 /// it. The last number is how many these are, the first one counted. It returns what
@@ -36,24 +40,51 @@ pub(super) const GROUP: usize = 16;
 /// # Safety
 /// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
+    let filling = filling::<BYTES, I>;
     if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {
         // SAFETY: the caller's promise; K3: the types have the same size.
-        unsafe { planes::<BYTES, i32>(args, at, rest) }
+        unsafe { planes::<BYTES, i32>(args, at, rest, filling) }
     } else if const { matches!(I::TYPE.fixed_width(), IndexType::U64) } {
         // SAFETY: as above.
-        unsafe { planes::<BYTES, i64>(args, at, rest) }
+        unsafe { planes::<BYTES, i64>(args, at, rest, filling) }
     } else {
         // SAFETY: the caller's promise.
-        unsafe { planes::<BYTES, I>(args, at, rest) }
+        unsafe { planes::<BYTES, I>(args, at, rest, filling) }
     }
 }
 
-/// As [`gather`], by indices that are read as type `I`.
+/// Moves what is left of a plane, or fills it: a [`RestFn`].
+///
+/// # Safety
+/// As for [`RestFn`], under `OutOfBounds::Zero`; K7 for AVX2.
+pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    first: usize,
+    left: usize,
+) -> bool {
+    if args.spec.packed {
+        // SAFETY: the caller's promise; K9: there is one component, and indices and rows lie side by side. The plan
+        // found the rows packed.
+        unsafe { Avx2::move_or_fill::<Exactly<BYTES>, I, false>(args, at, first, left) };
+    } else {
+        // SAFETY: as above.
+        unsafe { Avx2::move_or_fill::<Exactly<BYTES>, I, true>(args, at, first, left) };
+    }
+    false
+}
+
+/// As [`gather`], by indices that are read as type `I`; `filling` does what `rest` does where rows may be filled.
 ///
 /// # Safety
 /// As for [`gather`]; positions are the same values as `I`, and other indices are none.
 #[inline(always)]
-unsafe fn planes<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
+unsafe fn planes<const BYTES: usize, I: Index>(
+    args: &IndexArgs<'_>,
+    at: &Cursor,
+    rest: RestFn,
+    filling: RestFn,
+) -> bool {
     if args.spec.offsets_first {
         // SAFETY: the caller's promise.
         return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
@@ -65,6 +96,7 @@ unsafe fn planes<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor
         // SAFETY: the caller's promise, for all of the plane.
         return unsafe { rest(args, *at, 0, args.outer().n) };
     }
+    let rest = if args.spec.policy.out_of_bounds == OutOfBounds::Zero { filling } else { rest };
     match (args.spec.packed, prefetches) {
         // SAFETY: the caller's promise; the plan found the rows packed.
         (true, false) => unsafe { plane::<BYTES, I, true, false>(args, *at, rest) },

@@ -4,6 +4,7 @@
 //! whose bytes are a power of two up to 16 is moved as one element of that size, whatever its type. Everything longer
 //! is a row (`rows.rs`).
 
+pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx2;
 #[cfg(target_arch = "x86_64")]
@@ -32,7 +33,8 @@ use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
 use crate::kernels::isa::Isa;
 use crate::kernels::kernel::IndexKernel;
-use crate::kernels::moves::placed::{Exactly, Halves, Long, PlacedRows, RowSize, by_size};
+use crate::kernels::moves::fill::{MOST_SELECTED, SelectFn};
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, PlacedRows, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
 use crate::kernels::moves::strided::StridedRows;
 use crate::kernels::space::Streams;
@@ -54,6 +56,9 @@ pub trait Width: 'static {
     /// # Safety
     /// K1, K2, K4, K6 and K7 for the rows.
     unsafe fn move_rows<L: Isa>(job: &MoveJob);
+
+    /// What moves some rows and fills the others, as [`Width::move_rows`] moves all; `None` where rows are long.
+    fn select<L: Isa>() -> Option<SelectFn>;
 
     /// Moves rows from where each lies.
     ///
@@ -122,6 +127,10 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
         unsafe { L::move_fixed::<BYTES>(job) }
     }
 
+    fn select<L: Isa>() -> Option<SelectFn> {
+        if const { BYTES <= MOST_SELECTED } { Some(select::<Exactly<BYTES>, L>) } else { None }
+    }
+
     #[inline(always)]
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
         debug_assert_eq!(rows.row, BYTES, "K6");
@@ -145,11 +154,11 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
 
     fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
         if packed {
-            L::one_pass::<Exactly<BYTES>, Self, I, true>()
+            L::one_pass::<Exactly<BYTES>, I, true>()
         } else if const { BYTES <= MOST_ELEMENT } {
             elements::kernel::<BYTES, I>
         } else {
-            L::one_pass::<Exactly<BYTES>, Self, I, false>()
+            L::one_pass::<Exactly<BYTES>, I, false>()
         }
     }
 
@@ -188,6 +197,10 @@ impl Width for Rows {
         unsafe { L::move_rows(job) }
     }
 
+    fn select<L: Isa>() -> Option<SelectFn> {
+        Some(select_rows::<L>)
+    }
+
     #[inline(always)]
     unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
         // SAFETY: the caller's promise.
@@ -211,7 +224,7 @@ impl Width for Rows {
     }
 
     fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
-        by_size!(size, |Way| L::one_pass::<Way, Self, I, false>())
+        by_size!(size, |Way| L::one_pass::<Way, I, false>())
     }
 
     #[inline(always)]
@@ -235,6 +248,26 @@ impl Width for Rows {
         }
         by_bytes!(1 2 3 6 12)
     }
+}
+
+/// [`Isa::select`] as a [`SelectFn`].
+///
+/// # Safety
+/// As for [`Isa::select`].
+unsafe fn select<C: CopyRow, L: Isa>(job: &MoveJob, fill: *const u8, least: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { L::select::<C>(job, fill, least) }
+}
+
+/// As [`select`], for rows of any length.
+///
+/// # Safety
+/// As for [`SelectFn`].
+unsafe fn select_rows<L: Isa>(job: &MoveJob, fill: *const u8, least: i32) {
+    by_size!(RowSize::of(job.row), |Way| {
+        // SAFETY: the caller's promise; the way is that of rows of this size.
+        unsafe { L::select::<Way>(job, fill, least) }
+    })
 }
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below

@@ -100,6 +100,12 @@ impl NextSlice {
         NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
     }
 
+    /// That of a slice so many bytes further.
+    #[inline(always)]
+    pub(crate) fn moved(self, by: isize) -> Self {
+        NextSlice { at: self.at.wrapping_offset(by), ..self }
+    }
+
     /// Whether there is anything to prefetch.
     #[inline(always)]
     pub(crate) fn is_some(self) -> bool {

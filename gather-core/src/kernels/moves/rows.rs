@@ -104,6 +104,8 @@ unsafe fn move_long(job: &MoveJob) {
     }
 }
 
+/// Bytes of a row from which on a mispredicted branch takes less than stores that straddle two lines.
+const ALIGNED_FROM: usize = 512;
 /// Bytes that long rows are copied at a time.
 const STEP: usize = 2 * LINE;
 
@@ -117,7 +119,9 @@ pub(crate) unsafe fn copy_long(from: *const u8, to: *mut u8, row: usize) {
     debug_assert!(row >= STEP);
     // SAFETY: the first line of both ends.
     unsafe { copy_fixed::<LINE>(from, to) };
-    let (mut at, last) = (LINE - to.addr() % LINE, row - STEP);
+    // A number of steps that depends on the address of each row is mispredicted.
+    let varies = row < ALIGNED_FROM && !row.is_multiple_of(LINE);
+    let (mut at, last) = (if varies { LINE } else { LINE - to.addr() % LINE }, row - STEP);
     while at < last {
         // SAFETY: `at + STEP < row`.
         unsafe { copy_fixed::<STEP>(from.wrapping_add(at), to.wrapping_add(at)) };

@@ -13,14 +13,19 @@
 
 use core::marker::PhantomData;
 
+use crate::kernels::args::Loop;
 use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{NextSlice, STEP, prefetch};
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
 
-/// Elements of an inner loop, whose indices are contiguous, and whose updates are contiguous or one and the same.
+/// Elements of the inner loops of a plane, along each of which indices are contiguous, and updates are contiguous or one
+/// and the same.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob {
+    /// Elements of an inner loop, at least 1.
     pub(crate) n: usize,
+    /// The loop around the inner ones.
+    pub(crate) outer: Loop,
     pub(crate) index: *const u8,
     /// The size of the axis.
     pub(crate) dim: u64,
@@ -34,7 +39,8 @@ pub(crate) struct IndexedJob {
     pub(crate) next: NextSlice,
 }
 
-/// Reduces elements up to the first whose index is no position; returns how many.
+/// Reduces elements up to the first whose index is no position; returns how many. Short inner loops are run here one
+/// after the other: to call a function for each would take longer.
 ///
 /// # Safety
 /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are positions.
@@ -88,27 +94,32 @@ unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
 /// As for [`ByIndexFn`], for the type of the reduction, indices of `INDEX` bytes and [`Updates::One`].
 unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
     debug_assert!(job.stride == size_of::<C::Item>() as isize && job.data_step == 0, "S4");
-    if INDEX == 1 && job.dim > u64::from(u8::MAX) {
-        // SAFETY: the caller's promise; every byte is below `dim`.
-        unsafe { by_one::<C, INDEX, false>(job) }
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { by_one::<C, INDEX, true>(job) }
+    let (outer, mut job) = (job.outer, *job);
+    for plane in 0..outer.n {
+        let done = if INDEX == 1 && job.dim > u64::from(u8::MAX) {
+            // SAFETY: the caller's promise; every byte is below `dim`.
+            unsafe { by_one::<C, INDEX, false>(job) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { by_one::<C, INDEX, true>(job) }
+        };
+        if done < job.n {
+            return plane * job.n + done;
+        }
+        (job.index, job.updates) = (job.index.wrapping_offset(outer.index), job.updates.wrapping_offset(outer.out));
+        job.data = job.data.wrapping_offset(outer.data);
     }
+    outer.n * job.n
 }
 
-/// As [`reduced_by_one`]; `COMPARE` says whether indices are compared with the size of the axis.
+/// As [`reduced_by_one`], for one inner loop; `COMPARE` says whether indices are compared with the size of the axis.
+/// The job is a copy: for all that the compiler knows, a store might change it.
 ///
 /// # Safety
 /// As for [`reduced_by_one`]; without `COMPARE` all indices are positions.
 #[inline(always)]
-unsafe fn by_one<C: Combine, const INDEX: usize, const COMPARE: bool>(job: &IndexedJob) -> usize {
-    // Copied: for all that the compiler knows, a store might change the job.
-    let job = *job;
+unsafe fn by_one<C: Combine, const INDEX: usize, const COMPARE: bool>(job: IndexedJob) -> usize {
     let IndexedJob { n, index, updates, .. } = job;
-    if n == 0 {
-        return 0;
-    }
     // SAFETY: S1: an update, at any alignment.
     let new = unsafe { updates.cast::<C::Item>().read_unaligned() };
     let mut done = 0;
@@ -182,7 +193,7 @@ pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize
     }
 }
 
-/// As [`by_index`]; `PACKED` says whether elements lie side by side along the axis, and the loop does not move the
+/// As [`by_index`]; `PACKED` says whether elements are contiguous along the axis, and the loop does not move the
 /// destination.
 ///
 /// # Safety
@@ -194,30 +205,48 @@ unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     element: &impl TakeRow,
 ) -> usize {
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, index, dim, updates, data, next, .. } = *job;
+    let IndexedJob { n, outer, mut index, dim, mut updates, mut data, mut next, .. } = *job;
     let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.data_step) };
-    let mut done = 0;
-    while done < n {
-        if next.is_some() {
-            next.fetch(done / STEP);
-            next.fetch(done / STEP + 1);
-        }
-        prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
-        prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
-        for at in done..n.min(done + GROUP) {
-            // SAFETY: K3: one of the `n` indices, which lie side by side (S4).
-            let position = unsafe { read::<INDEX>(index.wrapping_add(at * INDEX)) };
+    // Takes an element: a macro, because it may end the function.
+    macro_rules! take {
+        ($plane:expr, $at:expr) => {{
+            // SAFETY: K3: one of the `n` indices, which are contiguous (S4).
+            let position = unsafe { read::<INDEX>(index.wrapping_add($at * INDEX)) };
             if position >= dim {
-                return at;
+                return $plane * n + $at;
             }
             let to = data.wrapping_offset(stride.wrapping_mul(position as isize));
-            let to = to.wrapping_offset(step.wrapping_mul(at as isize));
-            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates lie side by side (S4).
-            unsafe { element.take(updates.wrapping_add(at * bytes), to) };
-        }
-        done += GROUP;
+            let to = to.wrapping_offset(step.wrapping_mul($at as isize));
+            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous (S4).
+            unsafe { element.take(updates.wrapping_add($at * bytes), to) };
+        }};
     }
-    n
+    for plane in 0..outer.n {
+        let mut done = 0;
+        if n < GROUP {
+            prefetch(index.wrapping_add(STREAM_AHEAD), 1);
+            prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
+            for at in 0..n {
+                take!(plane, at);
+            }
+            done = n;
+        }
+        while done < n {
+            if next.is_some() {
+                next.fetch(done / STEP);
+                next.fetch(done / STEP + 1);
+            }
+            prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
+            prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
+            for at in done..n.min(done + GROUP) {
+                take!(plane, at);
+            }
+            done += GROUP;
+        }
+        (index, updates) = (index.wrapping_offset(outer.index), updates.wrapping_offset(outer.out));
+        (data, next) = (data.wrapping_offset(outer.data), next.moved(outer.data));
+    }
+    outer.n * n
 }
 
 /// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes
@@ -250,7 +279,8 @@ mod tests {
         let mut data = vec![0i32; 40 * apart + indices.len() * step];
         let updates: Vec<i32> = (1..=indices.len() as i32).collect();
         let job = IndexedJob {
-            n: indices.len(),
+            n: indices.len().max(1),
+            outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
             index: indices.as_ptr().cast(),
             dim: 40,
             updates: updates.as_ptr().cast(),
@@ -308,7 +338,8 @@ mod tests {
         let counted = |indices: &[I]| {
             let (mut data, update) = (vec![0i32; dim], 3i32);
             let job = IndexedJob {
-                n: indices.len(),
+                n: indices.len().max(1),
+                outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
                 index: indices.as_ptr().cast(),
                 dim: dim as u64,
                 updates: (&raw const update).cast(),

@@ -13,7 +13,7 @@ use crate::types::element::{BY_VALUE, Element};
 /// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by, and that
 /// [`EmbeddingBag::run_reduce`](crate::EmbeddingBag::run_reduce) reduces bags by.
 ///
-/// Elements pass over the stack: `T` has at most 4 KiB, else the reduction does not compile.
+/// Elements pass over the stack: `T` has at most 16 KiB, else the reduction does not compile.
 ///
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
@@ -32,7 +32,7 @@ impl<T> Reducer<T> {
     {
         assert!(
             size_of::<T>() <= BY_VALUE,
-            "a reduction takes and gives elements of at most 4 KiB, which pass over the stack"
+            "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
         let fns = ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) };
         Reducer { name: C::NAME, fns, types: PhantomData }

@@ -179,7 +179,7 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
 }
 
 /// As [`each`], for rows of so few instructions that a branch, or a step that is loaded from memory, would show. It
-/// takes only jobs in which no row is left out and rows lie side by side, and returns whether it did.
+/// takes only jobs in which no row is left out, and returns whether it did.
 ///
 /// # Safety
 /// As for [`each`].
@@ -210,7 +210,9 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
     }
     // Along the axis, and along another one.
     with_steps!(0, bytes as isize);
-    false
+    // SAFETY: as above.
+    unsafe { each_of(&these, rows.n, &later, asked, bytes, row) };
+    true
 }
 
 /// Takes `n` rows, and asks for `asked` later ones.

@@ -89,18 +89,18 @@ impl Which {
         Which { rows: [0; BLOCK], n: 0 }
     }
 
-    /// Chooses the rows of a job that an owner takes, and that are not `bad`.
+    /// Chooses the rows of a job that an owner takes, and whose positions are not `bad`.
     ///
     /// # Safety
     /// The job's positions have been written; it has at most [`BLOCK`] rows.
     #[inline(always)]
-    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, owner: Option<Owner>, bad: impl Fn(usize) -> bool) {
+    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, owner: Option<Owner>, bad: impl Fn(i32) -> bool) {
         debug_assert!(rows.n <= BLOCK);
         let mut wanted = [true; BLOCK];
         let wanted = &mut wanted[..rows.n.min(BLOCK)];
+        // SAFETY: the caller's promise: as many positions have been written.
+        let positions = unsafe { core::slice::from_raw_parts(rows.positions, wanted.len()) };
         if let Some(owner) = owner {
-            // SAFETY: the caller's promise: as many positions have been written.
-            let positions = unsafe { core::slice::from_raw_parts(rows.positions, wanted.len()) };
             // The low halves of addresses, in a form that compilers vectorise.
             let (step, stride) = (rows.data_step as u32, rows.stride as u32);
             let mut data = rows.data.addr() as u32;
@@ -110,10 +110,10 @@ impl Which {
             }
         }
         self.n = 0;
-        for (row, &wanted) in wanted.iter().enumerate() {
+        for (row, (&wanted, &position)) in wanted.iter().zip(positions).enumerate() {
             // Written in any case, and counted or not: a branch would be mispredicted every other time.
             self.rows[self.n] = row as u16;
-            self.n += usize::from(wanted && !bad(row));
+            self.n += usize::from(wanted && !bad(position));
         }
     }
 

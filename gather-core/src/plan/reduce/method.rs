@@ -3,10 +3,11 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::reduce::Updates;
-use crate::kernels::{Component, FEW, LINE};
+use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
 use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
 use crate::plan::reduce::{ReduceRequest, is_free};
+use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::method::Method;
@@ -105,6 +106,28 @@ impl Nest<'_> {
         }
     }
 
+    /// Iterations of the inner loop that outer loops are run for before the next ones; 0 where it is run whole. Blocks
+    /// pay where outer loops come back to the same indices, or to the same lines of updates. Along an ordered loop they
+    /// are none but where all others are free: its iterations would change places with those of another ordered one.
+    pub(super) fn block(&self) -> usize {
+        let Some((inner, outer)) = self.loops.split_last() else { return 0 };
+        let steps = inner.out.unsigned_abs() + inner.index.unsigned_abs() + inner.data.unsigned_abs();
+        let block = (BLOCK_BYTES / steps.max(1)).clamp(FEW, BLOCK);
+        let keeps_order = is_free(inner) || outer.iter().all(is_free);
+        // To the same indices, or to lines of a tensor that the inner loop steps out of.
+        let nearer = |step: isize, inner: isize| step.unsigned_abs() < inner.unsigned_abs().min(LINE);
+        let comes_back = |along: &Loop| {
+            let tensors = [(along.out, inner.out), (along.data, inner.data), (along.index, inner.index)];
+            along.n > 1
+                && (along.index == 0 || tensors.into_iter().any(|(step, inner)| step != 0 && nearer(step, inner)))
+        };
+        // The lines of all updates along the inner loop stay near, while those of the destination would not.
+        let lines = inner.n.saturating_mul(inner.out.unsigned_abs().min(LINE));
+        let near = Caches::get().second;
+        let stays = lines <= near && self.reach > near;
+        if keeps_order && inner.n > block && !stays && outer.iter().any(comes_back) { block } else { 0 }
+    }
+
     /// Bytes of the destination that the indices of one outer coordinate reach, where those of the next are to be
     /// fetched meanwhile; else 0.
     pub(super) fn next_slice_bytes(&self, method: Method) -> usize {
@@ -151,5 +174,7 @@ const FAR: usize = 1 << 20;
 const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
 const ROUND: usize = 8 << 10;
+/// Bytes that a block of the inner loop steps over: outer loops find them in the second-level cache.
+const BLOCK_BYTES: usize = 64 << 10;
 /// The most bytes of a coordinate's slice that are fetched while the one before it is changed.
 const NEXT_SLICE: usize = 16 << 10;

@@ -9,12 +9,14 @@
 
 mod method;
 
+use core::num::NonZero;
+
 use smallvec::SmallVec;
 
 use crate::kernels::reduce::{ByIndexFn, ReduceFns};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32};
-use crate::plan::fold::{Loops, count, fold};
+use crate::plan::fold::{Loops, count, fold, put_inside};
 use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
 use crate::plan::lowered::{Axis, IndexLowered};
@@ -88,6 +90,9 @@ pub(crate) struct ReducePlan {
     grouped: bool,
     /// How the destination is packed into panels; not if rows are sorted.
     panels: Option<Panels>,
+    /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
+    /// its updates in another order then.
+    block: usize,
     action: Action,
     index: IndexType,
     options: Options,
@@ -119,7 +124,8 @@ impl ReducePlan {
         let dims = lowered.dims.iter().zip(strides);
         let (mut loops, elements) =
             fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-        arrange(&mut loops);
+        let plain = lowered.axes.len() == 1 && elements == 1 && request.reducer.rows.is_some() && request.include_self;
+        arrange(&mut loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
         for l in &mut loops {
             debug_assert!(destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some(), "P1");
             // Strides of updates and indices wrap for layouts over no slice; a view's cannot overflow.
@@ -158,6 +164,7 @@ impl ReducePlan {
                 .and_then(|updates| (rows.by_index)(size, index_size, updates)),
             _ => None,
         };
+        let block = if grouped || panels.is_some() || by_index.is_some() { 0 } else { nest.block() };
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let spec = KernelSpec {
             method,
@@ -196,6 +203,7 @@ impl ReducePlan {
             elements,
             grouped,
             panels,
+            block,
             action,
             index: request.index,
             options: request.options,
@@ -260,6 +268,12 @@ impl ReducePlan {
         self.panels.as_ref()
     }
 
+    /// Iterations of the inner loop that outer loops come back to, one block after the other; `None` where the inner
+    /// loop is run whole.
+    pub(crate) fn block(&self) -> Option<NonZero<usize>> {
+        NonZero::new(self.block)
+    }
+
     pub(crate) fn action(&self) -> Action {
         self.action
     }
@@ -293,23 +307,16 @@ pub(crate) fn is_free(along: &Loop) -> bool {
     along.data != 0
 }
 
-/// Makes the loop worth blocking the inner one: the innermost with 64 iterations or more, else the longest. Of ordered
-/// loops it can only be the last. There is at least one loop afterwards.
-fn arrange(loops: &mut Loops) {
-    const LONG: usize = 64;
+/// Orders loops: the inner one is a loop that moves the index, if any may be that does. Of ordered loops it can only be
+/// the last. The innermost one stays inside though another one is longer, where elements are taken by their indices
+/// along it: that is as fast along a short loop, and a long one with long steps would come back to the same lines.
+fn arrange(loops: &mut Loops, by_index: impl FnOnce(&Loop) -> bool) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
-    let may = |d: usize| is_free(&loops[d]) || Some(d) == last_ordered;
-    let inner = (0..loops.len()).rev().filter(|&d| may(d)).max_by_key(|&d| {
-        let along = &loops[d];
-        (along.index != 0, along.n.min(LONG), d)
-    });
-    match inner {
-        None => loops.push(Loop::ONCE),
-        Some(inner) => {
-            let inner = loops.remove(inner);
-            loops.push(inner);
-        }
-    }
+    let may: SmallVec<[bool; 6]> =
+        loops.iter().enumerate().map(|(d, along)| is_free(along) || Some(d) == last_ordered).collect();
+    let moves: SmallVec<[bool; 6]> = loops.iter().zip(&may).map(|(along, &may)| may && along.index != 0).collect();
+    let may = if moves.contains(&true) { moves } else { may };
+    put_inside(loops, |d| may[d], |inner, reuse| !reuse && by_index(inner));
 }
 
 /// Rows of a panel's indices and updates that are asked for ahead.

@@ -33,11 +33,11 @@ gather_core::specialize! {
 }
 
 /// The greatest value that closures take and give.
-type Greatest = [u8; 4 << 10];
+type Greatest = [u8; 16 << 10];
 
 gather_core::map_kernels! {
     static TAKES = |value: Greatest| -> u8 { value[1] };
-    static GIVES = |value: u8| -> Greatest { [value; 4 << 10] };
+    static GIVES = |value: u8| -> Greatest { [value; 16 << 10] };
     static BOTH = |value: Greatest, twice: Greatest| -> Greatest { if twice[0] == 0 { value } else { twice } };
 }
 

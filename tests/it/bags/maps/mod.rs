@@ -18,8 +18,8 @@ gather_core::map_kernels! {
     /// To a wider type, whose sums wrap.
     static BROADEN = |value: u16, shift: u32| -> u64 { u64::from(value) << shift };
     /// To an array that is longer than the scratch.
-    static SPREAD_OUT = |value: i16| -> [f32; 5000] {
-        let mut out = [0.0; 5000];
+    static SPREAD_OUT = |value: i16| -> [f32; 4096] {
+        let mut out = [0.0; 4096];
         for (at, out) in out.iter_mut().enumerate() {
             *out = f32::from(value) + at as f32 * 0.1;
         }
@@ -144,7 +144,7 @@ fn long_bags_and_wide_rows() {
 #[test]
 fn elements_longer_than_the_scratch() {
     let data = Dense::from_fn(&[4, 2], |at| at as i16 * 31 - 100);
-    let values = |x: i16, _, _| (0..5000).map(|at| f32::from(x) + at as f32 * 0.1).collect();
+    let values = |x: i16, _, _| (0..4096).map(|at| f32::from(x) + at as f32 * 0.1).collect();
     let mapped = Mapped { map: &SPREAD_OUT, given: (), values: &values };
     let indices = Dense::from_fn(&[5], |at| [3, 0, 3, 1, 9][at]);
     for (_, out_of_bounds, rules) in [RULES[1], RULES[2]] {
