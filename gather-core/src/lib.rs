@@ -135,15 +135,16 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, EmbeddingBag};
+pub use crate::call::bag::{BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag};
 pub use crate::call::dynamic::DynPlan;
+pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
 pub use crate::call::maps::MapPlan;
-pub use crate::call::operator::{IndexAttributes, IndexOperator};
+pub use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
 pub use crate::call::plan::Plan;
-pub use crate::call::quantized::{BlockQuantized, BlockQuantizedPlan};
-pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan};
+pub use crate::call::quantized::{BlockQuantized, BlockQuantizedPlan, Dequantizing};
+pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
-pub use crate::call::space::{Permutes, SpaceAttributes, SpaceOperator};
+pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
 pub use crate::kernels::reduce::reducer::Reducer;

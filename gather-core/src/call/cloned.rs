@@ -10,7 +10,7 @@ use core::slice;
 
 use smallvec::SmallVec;
 
-use crate::call::operator::IndexAttributes;
+use crate::call::gather::IndexAttributes;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
 use crate::plan::fold::{fold, fold_blocks};

@@ -1,7 +1,7 @@
 //! Calls on tensors whose types are known at run time, and their plans.
 
 use crate::call::erased::{Call, Request};
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::planned::{Inputs, Planned};
 use crate::kernels::registry::Registry;
 use crate::plan::{Explain, IndexRequest};

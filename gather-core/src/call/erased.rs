@@ -9,7 +9,7 @@
 //! Compiled once, whatever the types of a call.
 
 use crate::call::check_output;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::exec::{self, Operands};
 use crate::kernels::select::Kernels;
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use crate::call::erased::Request;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::planned::{Inputs, Planned};
 use crate::call::will_need;
 use crate::exec::{self};

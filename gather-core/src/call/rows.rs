@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
 use crate::types::error::Error;

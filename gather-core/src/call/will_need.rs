@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::call::cloned::for_each;
 use crate::call::erased::Request;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::kernels::{Cursor, Loop};
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::pages::{PageBatch, WillNeed};

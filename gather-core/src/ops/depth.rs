@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use core::ops::RangeInclusive;
-
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
@@ -93,26 +91,26 @@ pub type DepthToSpace = SpaceOperator<DepthToSpaceAttributes>;
 pub type SpaceToDepth = SpaceOperator<SpaceToDepthAttributes>;
 
 /// The attributes of [`DepthToSpace`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DepthToSpaceAttributes(Depth);
 
 /// The attributes of [`SpaceToDepth`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpaceToDepthAttributes(Depth);
 
 /// The attributes of both.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Depth {
     block_size: i64,
     mode: Mode,
-    /// The ranks that data may have.
-    ranks: RangeInclusive<usize>,
+    /// The least and the greatest rank of data.
+    ranks: [usize; 2],
 }
 
 /// Any number of spatial dimensions.
-const SPATIAL: RangeInclusive<usize> = 3..=usize::MAX;
+const SPATIAL: [usize; 2] = [3, usize::MAX];
 /// The ranks that ONNX takes.
-const IMAGES: RangeInclusive<usize> = 4..=4;
+const IMAGES: [usize; 2] = [4, 4];
 
 impl DepthToSpace {
     /// DepthToSpace of any number of spatial dimensions. The block size is checked when it is used.
@@ -196,8 +194,9 @@ impl SpaceToDepth {
 impl Depth {
     /// Checks the rank of data and the block size.
     fn check(&self, op: Op, rank: usize) -> Result<(), Error> {
-        if !self.ranks.contains(&rank) {
-            let (argument, min, max) = (Argument::Data, *self.ranks.start(), *self.ranks.end());
+        let [min, max] = self.ranks;
+        if !(min..=max).contains(&rank) {
+            let argument = Argument::Data;
             return Err(Error::RankOutOfRange { op, argument, rank, min, max });
         }
         if self.block_size < 1 {

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::quantized::BlockQuantized;
 use crate::call::{self, Sealed};
 use crate::ops::normalize_axis;
@@ -75,7 +75,7 @@ pub type Gather = IndexOperator<GatherAttributes>;
 pub type GatherBlockQuantized = BlockQuantized<GatherAttributes>;
 
 /// The attributes of [`Gather`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatherAttributes {
     axis: i64,
     batch_dims: i64,

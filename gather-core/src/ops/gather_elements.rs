@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
@@ -51,7 +51,7 @@ use crate::types::policy::NegativeIndex;
 pub type GatherElements = IndexOperator<GatherElementsAttributes>;
 
 /// The attributes of [`GatherElements`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatherElementsAttributes {
     axis: i64,
     shapes: Shapes,

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::call::Sealed;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
@@ -52,7 +52,7 @@ use crate::types::policy::NegativeIndex;
 pub type GatherNd = IndexOperator<GatherNdAttributes>;
 
 /// The attributes of [`GatherNd`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatherNdAttributes {
     batch_dims: i64,
     /// The shortest tuple that is allowed.

@@ -54,7 +54,7 @@ use crate::types::reduction::Reduction;
 pub type ScatterElements = ScatterOperator<ScatterElementsAttributes>;
 
 /// The attributes of [`ScatterElements`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScatterElementsAttributes {
     axis: i64,
     shapes: Shapes,

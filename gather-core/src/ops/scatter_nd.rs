@@ -56,7 +56,7 @@ use crate::types::reduction::Reduction;
 pub type ScatterNd = ScatterOperator<ScatterNdAttributes>;
 
 /// The attributes of [`ScatterNd`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScatterNdAttributes {
     batch_dims: i64,
     /// The shortest tuple that is allowed.

@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
 use crate::tensor::layout::Shape;

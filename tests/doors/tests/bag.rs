@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, OutOfBounds, Par,
+    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, Op, OutOfBounds, Par,
     Param, Reducible, Reduction, View, ViewMut,
 };
 
@@ -58,7 +58,9 @@ fn settings_are_kept() {
         .default_index(2)
         .include_last_offset(true)
         .par(Par::Threads(2))
-        .level(Level::Scalar);
+        .level(Level::Scalar)
+        .method(Method::Accumulated);
+    assert_eq!(op.get_method(), Some(Method::Accumulated));
     assert_eq!((op.get_reduction(), op.get_negative_index()), (Reduction::Max, NegativeIndex::Reject));
     assert_eq!((op.get_out_of_bounds(), op.get_include_last_offset()), (OutOfBounds::Clamp, true));
     assert_eq!((op.get_padding_index(), op.get_default_index()), (Some(-1), Some(2)));
@@ -66,6 +68,8 @@ fn settings_are_kept() {
     let (ids, offsets) = ids();
     // One bag of rows 3, 0 and 3, of which 3 is left out; one of nothing.
     assert_eq!(op.run(&table(), &Bags::new(&ids, &offsets)).unwrap().as_slice(), [10, 30]);
+    let refused = op.method(Method::Blocks).run(&table(), &Bags::new(&ids, &offsets));
+    assert_eq!(refused.unwrap_err(), Error::MethodUnavailable { op: Op::EmbeddingBag, method: Method::Blocks });
     assert_eq!(op.output_shape(&[4], &[4], Some(3)).unwrap()[..], [2]);
     assert_eq!(op.output_shape(&[4, 5], &[2, 2], None).unwrap()[..], [2, 5]);
 }

@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
         (dtype, index): (DType, IndexType),
         positions: ByLevel<PositionsFn>,
     ) -> Result<Self, Error> {
-        let reduction = op.reduction;
+        let reduction = op.kind.reduction;
         let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
         let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
         let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag);
@@ -147,14 +147,14 @@ impl<'a> Request<'a> {
         let bounds = match tensors.offsets {
             None => Bounds::every(indices.shape()[1], indices.shape()[0]),
             // SAFETY: the caller's promise, for a list.
-            Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), op.include_last_offset) }?,
+            Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), op.kind.include_last_offset) }?,
         };
         let dim = data.shape()[0];
-        let padding = row(Argument::PaddingIndex, op.padding_index, NegativeIndex::FromEnd, dim)?;
-        let default = row(Argument::DefaultIndex, op.default_index, NegativeIndex::Reject, dim)?;
+        let padding = row(Argument::PaddingIndex, op.kind.padding_index, NegativeIndex::FromEnd, dim)?;
+        let default = row(Argument::DefaultIndex, op.kind.default_index, NegativeIndex::Reject, dim)?;
         check_weights(self.unweighted, indices, tensors.weights.map(|weights| weights.layout))?;
         let Request { dtype, index, positions, fns, converting, .. } = *self;
-        let (policy, options) = (op.policy(), op.options);
+        let (policy, options) = (op.kind.policy, op.options);
         Ok((BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options }, bounds))
     }
 

@@ -11,7 +11,9 @@ pub use dynamic::{DynBagPlan, DynBags};
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
 
+use crate::call::Sealed;
 use crate::call::bag::erased::{Request, Tensors};
+use crate::call::operator::{Operator, Reduces, TakesIndices};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
@@ -19,8 +21,7 @@ use crate::tensor::view::View;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::level::Level;
-use crate::types::policy::{IndexPolicy, NegativeIndex, Options, OutOfBounds, Par};
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// Reduces bags of rows: `out[b] =` the sum, mean, greatest or least of `weights[i] * data[indices[i]]` over all `i` of
@@ -81,15 +82,40 @@ use crate::types::reduction::Reduction;
 /// [EmbeddingBagPacked-15](https://docs.openvino.ai/2026/documentation/openvino-ir-format/operation-sets/operation-specs/sparse/embedding-bag-packed-15.html),
 /// and [`torch.nn.EmbeddingBag`](https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html).
 #[doc(alias("embedding_bag", "EmbeddingBagOffsets", "EmbeddingBagPacked", "embedding_lookup_sparse", "segment_sum"))]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct EmbeddingBag {
+pub type EmbeddingBag = Operator<Bagging>;
+
+/// What an [`EmbeddingBag`] is: its reduction, what an index may be, and which rows stand for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bagging {
     reduction: Reduction,
-    negative: NegativeIndex,
-    out_of_bounds: OutOfBounds,
+    policy: IndexPolicy,
     padding_index: Option<i64>,
     default_index: Option<i64>,
     include_last_offset: bool,
-    options: Options,
+}
+
+impl Sealed for Bagging {}
+
+impl TakesIndices for Bagging {
+    type OutOfBounds = OutOfBounds;
+
+    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
+        (self.policy.negative, self.policy.out_of_bounds)
+    }
+
+    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
+        (&mut self.policy.negative, &mut self.policy.out_of_bounds)
+    }
+}
+
+impl Reduces for Bagging {
+    fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    fn reduction_mut(&mut self) -> &mut Reduction {
+        &mut self.reduction
+    }
 }
 
 impl EmbeddingBag {
@@ -97,36 +123,13 @@ impl EmbeddingBag {
     /// without rows yield zeros, and the last bag ends with the indices.
     #[must_use]
     pub fn new(reduction: Reduction) -> Self {
-        EmbeddingBag {
+        Self::of(Bagging {
             reduction,
-            negative: NegativeIndex::FromEnd,
-            out_of_bounds: OutOfBounds::Error,
+            policy: IndexPolicy::default(),
             padding_index: None,
             default_index: None,
             include_last_offset: false,
-            options: Options::default(),
-        }
-    }
-
-    /// Sets what becomes of the rows of a bag.
-    #[must_use]
-    pub fn reduction(mut self, reduction: Reduction) -> Self {
-        self.reduction = reduction;
-        self
-    }
-
-    /// Sets what negative indices mean.
-    #[must_use]
-    pub fn negative_index(mut self, negative: NegativeIndex) -> Self {
-        self.negative = negative;
-        self
-    }
-
-    /// Sets what indices out of range do.
-    #[must_use]
-    pub fn out_of_bounds(mut self, out_of_bounds: OutOfBounds) -> Self {
-        self.out_of_bounds = out_of_bounds;
-        self
+        })
     }
 
     /// Names a row that is left out wherever an index names it, and does not count. A negative number counts from the
@@ -134,14 +137,14 @@ impl EmbeddingBag {
     #[doc(alias("padding_idx"))]
     #[must_use]
     pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
-        self.padding_index = padding_index.into();
+        self.kind.padding_index = padding_index.into();
         self
     }
 
     /// Names the row that stands for a bag in which no row counts, as it is, without a weight. It is not negative.
     #[must_use]
     pub fn default_index(mut self, default_index: impl Into<Option<i64>>) -> Self {
-        self.default_index = default_index.into();
+        self.kind.default_index = default_index.into();
         self
     }
 
@@ -149,74 +152,26 @@ impl EmbeddingBag {
     /// to no bag, and are not looked at.
     #[must_use]
     pub fn include_last_offset(mut self, include_last_offset: bool) -> Self {
-        self.include_last_offset = include_last_offset;
+        self.kind.include_last_offset = include_last_offset;
         self
-    }
-
-    /// Sets how many threads a call may use.
-    #[must_use]
-    pub fn par(mut self, par: Par) -> Self {
-        self.options.par = par;
-        self
-    }
-
-    /// Forces a level.
-    #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.options.level = Some(level);
-        self
-    }
-
-    /// What becomes of the rows of a bag.
-    #[must_use]
-    pub fn get_reduction(&self) -> Reduction {
-        self.reduction
-    }
-
-    /// What negative indices mean.
-    #[must_use]
-    pub fn get_negative_index(&self) -> NegativeIndex {
-        self.negative
-    }
-
-    /// What indices out of range do.
-    #[must_use]
-    pub fn get_out_of_bounds(&self) -> OutOfBounds {
-        self.out_of_bounds
     }
 
     /// The row that is left out, as it was given.
     #[must_use]
     pub fn get_padding_index(&self) -> Option<i64> {
-        self.padding_index
+        self.kind.padding_index
     }
 
     /// The row that stands for a bag in which no row counts.
     #[must_use]
     pub fn get_default_index(&self) -> Option<i64> {
-        self.default_index
+        self.kind.default_index
     }
 
     /// Whether the last offset is the end of the last bag.
     #[must_use]
     pub fn get_include_last_offset(&self) -> bool {
-        self.include_last_offset
-    }
-
-    /// How many threads a call may use.
-    #[must_use]
-    pub fn get_par(&self) -> Par {
-        self.options.par
-    }
-
-    /// The level that is forced on calls.
-    #[must_use]
-    pub fn get_level(&self) -> Option<Level> {
-        self.options.level
-    }
-
-    fn policy(&self) -> IndexPolicy {
-        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds }
+        self.kind.include_last_offset
     }
 }
 
@@ -266,7 +221,7 @@ impl EmbeddingBag {
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
         let bags = match offsets {
             None => indices.shape()[0],
-            Some(offsets) => erased::bags(offsets, self.include_last_offset)?,
+            Some(offsets) => erased::bags(offsets, self.kind.include_last_offset)?,
         };
         Ok(erased::output(&data, bags)?.shape().into())
     }
@@ -279,8 +234,8 @@ impl EmbeddingBag {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
-    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`]
+    /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`],
+    /// then [`Error::IndexOutOfRange`] for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`]
     /// indices are checked even when the result has no elements.
     pub fn run<T: Element, I: Index, O: Index>(
         &self,

@@ -4,8 +4,10 @@ mod plan;
 
 use core::marker::PhantomData;
 
+use crate::call::Sealed;
 use crate::call::erased::Request;
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
+use crate::call::operator::{Operator, TakesIndices};
 pub use crate::call::quantized::plan::BlockQuantizedPlan;
 use crate::kernels::convert;
 use crate::kernels::convert::quantized::convert_fns;
@@ -19,62 +21,50 @@ use crate::types::codes::{Codes, Scale};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::level::Level;
 use crate::types::op::Argument;
-use crate::types::policy::{NegativeIndex, OutOfBounds, Par};
+use crate::types::policy::{NegativeIndex, OutOfBounds};
 
-/// An operator on indices whose data is block-quantised, made by
-/// [`Gather::block_quantized`](crate::Gather::block_quantized).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BlockQuantized<A> {
-    operator: IndexOperator<A>,
+/// What an operator on block-quantised data is: that on its indices, and how data holds its codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dequantizing<A> {
+    gathering: Gathering<A>,
     codes: Codes,
     block_size: usize,
 }
 
+/// An operator on indices whose data is block-quantised, made by
+/// [`Gather::block_quantized`](crate::Gather::block_quantized).
+pub type BlockQuantized<A> = Operator<Dequantizing<A>>;
+
+impl<A> Sealed for Dequantizing<A> {}
+
+impl<A> TakesIndices for Dequantizing<A> {
+    type OutOfBounds = OutOfBounds;
+
+    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
+        self.gathering.policy()
+    }
+
+    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
+        self.gathering.policy_mut()
+    }
+}
+
 impl<A> BlockQuantized<A> {
     pub(crate) fn from_operator(operator: IndexOperator<A>, codes: Codes, block_size: usize) -> Self {
-        BlockQuantized { operator, codes, block_size }
-    }
-
-    /// Sets what negative indices mean.
-    #[must_use]
-    pub fn negative_index(mut self, negative: NegativeIndex) -> Self {
-        self.operator = self.operator.negative_index(negative);
-        self
-    }
-
-    /// Sets what out-of-range indices do.
-    #[must_use]
-    pub fn out_of_bounds(mut self, out_of_bounds: OutOfBounds) -> Self {
-        self.operator = self.operator.out_of_bounds(out_of_bounds);
-        self
-    }
-
-    /// Sets how many threads a call may use.
-    #[must_use]
-    pub fn par(mut self, par: Par) -> Self {
-        self.operator = self.operator.par(par);
-        self
-    }
-
-    /// Forces a level.
-    #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.operator = self.operator.level(level);
-        self
+        Operator { kind: Dequantizing { gathering: operator.kind, codes, block_size }, options: operator.options }
     }
 
     /// How data holds its codes.
     #[must_use]
     pub fn get_codes(&self) -> Codes {
-        self.codes
+        self.kind.codes
     }
 
     /// How many values of the last axis share a scale; 0 for all of them.
     #[must_use]
     pub fn get_block_size(&self) -> usize {
-        self.block_size
+        self.kind.block_size
     }
 }
 
@@ -157,16 +147,16 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// # Errors
     /// As for [`Self::run`], up to [`Error::NotRowMajor`] for data.
     pub fn plan<T: Scale, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<BlockQuantizedPlan<T, I>, Error> {
-        let BlockQuantized { operator, codes, block_size } = self;
-        let (op, per_byte) = (operator.attributes().op(), codes.per_byte());
+        let Dequantizing { gathering: Gathering { attributes, policy }, codes, block_size } = &self.kind;
+        let (op, per_byte) = (attributes.op(), codes.per_byte());
         let whole_rows = codes.is_float() && *block_size == 0;
         if !whole_rows && (!block_size.is_power_of_two() || *block_size < 16) {
             return Err(Error::BlockSizeOutOfRange { op, block_size: *block_size as i128 });
         }
         let planned = IndexRequest {
             op,
-            policy: operator.policy(),
-            options: operator.options(),
+            policy: *policy,
+            options: self.options,
             kernels: Kernels::of::<I>(),
             dtype: bytes_values::<T>(*codes),
             index: I::TYPE,
@@ -176,7 +166,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
                 kernel: convert::kernel::<I>,
             }),
         };
-        let request = Request { attributes: operator.attributes(), planned, data, indices };
+        let request = Request { attributes, planned, data, indices };
         let (plan, out) = request.plan()?;
         let last = data.rank().saturating_sub(1);
         if let Some(axis) = plan.axes().iter().find(|axis| axis.axis >= last) {

@@ -1,6 +1,6 @@
 //! Adjoints: the way back of the gathers.
 
-use crate::call::operator::{IndexAttributes, IndexOperator};
+use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::scatter::dynamic::run_on;
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::scatter::{DynScatterPlan, ScatterPlan};

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::call::check_output;
-use crate::call::operator::IndexAttributes;
+use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::kernels::reduce::{self, ReduceFns};

@@ -9,6 +9,7 @@ mod reduce;
 pub use dynamic::DynScatterPlan;
 pub use plan::ScatterPlan;
 
+use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::{Sealed, cloned};
 use crate::plan::IndexLowered;
@@ -19,10 +20,8 @@ use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
-use crate::types::level::Level;
-use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{IndexPolicy, NegativeIndex, Options, Par, ScatterOutOfBounds};
+use crate::types::policy::{IndexPolicy, NegativeIndex, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
 /// The attributes of a scatter. Sealed: those of [`ScatterElements`](crate::ScatterElements) and
@@ -39,53 +38,70 @@ pub trait ScatterAttributes: Sealed {
     -> Result<(), Error>;
 }
 
-/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements) or
-/// [`ScatterNd`](crate::ScatterNd), which differ in their attributes.
-///
-/// A small value: attributes, what updates do, what an index may be, and how a call runs. Nothing is checked before it
-/// is used.
-///
-/// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
-/// number of threads, at every level and by every method.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ScatterOperator<A> {
+/// What a scatter is: its attributes, what updates do, and what an index may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scattering<A> {
     attributes: A,
     reduction: Reduction,
     include_self: bool,
     negative: NegativeIndex,
     out_of_bounds: ScatterOutOfBounds,
-    options: Options,
+}
+
+/// An operator that changes data by updates: [`ScatterElements`](crate::ScatterElements) or
+/// [`ScatterNd`](crate::ScatterNd), which differ in their attributes.
+///
+/// Updates are taken in row-major order of the indices. The result is that of the plain loop, to the bit, for any
+/// number of threads, at every level and by every method.
+pub type ScatterOperator<A> = Operator<Scattering<A>>;
+
+impl<A> Sealed for Scattering<A> {}
+
+impl<A> HasAttributes for Scattering<A> {
+    type Attributes = A;
+
+    fn attributes(&self) -> &A {
+        &self.attributes
+    }
+
+    fn attributes_mut(&mut self) -> &mut A {
+        &mut self.attributes
+    }
+}
+
+impl<A> TakesIndices for Scattering<A> {
+    type OutOfBounds = ScatterOutOfBounds;
+
+    fn policy(&self) -> (NegativeIndex, ScatterOutOfBounds) {
+        (self.negative, self.out_of_bounds)
+    }
+
+    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut ScatterOutOfBounds) {
+        (&mut self.negative, &mut self.out_of_bounds)
+    }
+}
+
+impl<A> Reduces for Scattering<A> {
+    fn reduction(&self) -> Reduction {
+        self.reduction
+    }
+
+    fn reduction_mut(&mut self) -> &mut Reduction {
+        &mut self.reduction
+    }
 }
 
 impl<A> ScatterOperator<A> {
     /// An operator with its attributes: no reduction, negative indices count from the end, out-of-range ones are
     /// errors.
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        ScatterOperator {
+        Self::of(Scattering {
             attributes,
             reduction: Reduction::None,
             include_self: true,
             negative: NegativeIndex::FromEnd,
             out_of_bounds: ScatterOutOfBounds::Error,
-            options: Options::default(),
-        }
-    }
-
-    /// The operator with other attributes.
-    pub(crate) fn with_attributes(mut self, change: impl FnOnce(&mut A)) -> Self {
-        change(&mut self.attributes);
-        self
-    }
-
-    pub(crate) fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    /// Sets what updates do.
-    #[must_use]
-    pub fn reduction(mut self, reduction: Reduction) -> Self {
-        self.reduction = reduction;
-        self
+        })
     }
 
     /// Sets whether the old value of an element takes part in the reduction: PyTorch's `include_self`, OpenVINO's
@@ -93,90 +109,18 @@ impl<A> ScatterOperator<A> {
     #[doc(alias("use_init_val"))]
     #[must_use]
     pub fn include_self(mut self, include_self: bool) -> Self {
-        self.include_self = include_self;
+        self.kind.include_self = include_self;
         self
     }
 
-    /// Sets what negative indices mean.
-    #[must_use]
-    pub fn negative_index(mut self, negative: NegativeIndex) -> Self {
-        self.negative = negative;
-        self
-    }
-
-    /// Sets what updates do whose index is out of range.
-    #[must_use]
-    pub fn out_of_bounds(mut self, out_of_bounds: ScatterOutOfBounds) -> Self {
-        self.out_of_bounds = out_of_bounds;
-        self
-    }
-
-    /// Sets how many threads a call may use.
-    #[must_use]
-    pub fn par(mut self, par: Par) -> Self {
-        self.options.par = par;
-        self
-    }
-
-    /// Forces a level.
-    #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.options.level = Some(level);
-        self
-    }
-
-    /// Forces a method: [`Method::Direct`], [`Method::Blocks`], [`Method::Chunks`], [`Method::Prefetched`],
-    /// [`Method::Panels`] or [`Method::Grouped`]. Calls that it does not take fail with [`Error::MethodUnavailable`].
-    #[must_use]
-    pub fn method(mut self, method: Method) -> Self {
-        self.options.method = Some(method);
-        self
-    }
-
-    /// What updates do.
-    #[must_use]
-    pub fn get_reduction(&self) -> Reduction {
-        self.reduction
-    }
-
-    /// Whether an element that updates go to counts itself.
+    /// Whether the old value of an element takes part in the reduction.
     #[must_use]
     pub fn get_include_self(&self) -> bool {
-        self.include_self
-    }
-
-    /// What negative indices mean.
-    #[must_use]
-    pub fn get_negative_index(&self) -> NegativeIndex {
-        self.negative
-    }
-
-    /// What updates do whose index is out of range.
-    #[must_use]
-    pub fn get_out_of_bounds(&self) -> ScatterOutOfBounds {
-        self.out_of_bounds
-    }
-
-    /// How many threads a call may use.
-    #[must_use]
-    pub fn get_par(&self) -> Par {
-        self.options.par
-    }
-
-    /// The level that is forced on calls.
-    #[must_use]
-    pub fn get_level(&self) -> Option<Level> {
-        self.options.level
-    }
-
-    /// The method that is forced on calls.
-    #[must_use]
-    pub fn get_method(&self) -> Option<Method> {
-        self.options.method
+        self.kind.include_self
     }
 
     fn policy(&self) -> IndexPolicy {
-        IndexPolicy { negative: self.negative, out_of_bounds: self.out_of_bounds.of_indices() }
+        IndexPolicy { negative: self.kind.negative, out_of_bounds: self.kind.out_of_bounds.of_indices() }
     }
 }
 
@@ -184,10 +128,10 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// What the operator says of all its calls.
     fn settings(&self) -> Settings<'_> {
         Settings {
-            attributes: Attributes::Scatter(&self.attributes),
-            reduction: self.reduction,
+            attributes: Attributes::Scatter(self.attributes()),
+            reduction: self.kind.reduction,
             own: None,
-            include_self: self.include_self,
+            include_self: self.kind.include_self,
             policy: self.policy(),
             options: self.options,
         }
@@ -199,14 +143,14 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// [`Error::TooManyElements`] for data, indices or updates; errors of attributes and shapes.
     pub fn output_shape(&self, data: &[usize], indices: &[usize], updates: &[usize]) -> Result<Shape, Error> {
         let (data, indices) = (Layout::contiguous(data)?, Layout::contiguous(indices)?);
-        Attributes::Scatter(&self.attributes).lower(&data, &indices, &Layout::contiguous(updates)?)?;
+        Attributes::Scatter(self.attributes()).lower(&data, &indices, &Layout::contiguous(updates)?)?;
         Ok(data.shape().into())
     }
 
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
-    /// [`Method::Grouped`] and [`Method::Panels`].
+    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels).
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
@@ -225,7 +169,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`] and [`Method::Panels`] (up to
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels) (up to
     /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
@@ -321,12 +265,12 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let (op, reduction) = (self.attributes.op(), self.reduction);
+        let (op, reduction) = (self.attributes().op(), self.get_reduction());
         if reduction != Reduction::None {
             return Err(Error::ReductionUnavailable { op, reduction, dtype: None });
         }
         let out = Layout::contiguous(data.shape())?;
-        let lowered = Attributes::Scatter(&self.attributes).lower(&out, indices.layout(), updates.layout())?;
+        let lowered = Attributes::Scatter(self.attributes()).lower(&out, indices.layout(), updates.layout())?;
         cloned::scatter(&lowered, self.policy(), self.options, data, indices, updates)
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod plan;
 
+use crate::call::operator::{HasAttributes, Operator};
 use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
@@ -15,10 +16,7 @@ use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
-use crate::types::level::Level;
-use crate::types::method::Method;
 use crate::types::op::Op;
-use crate::types::policy::{Options, Par};
 
 /// The attributes of an operator that rearranges space. Sealed: those of [`BatchToSpace`](crate::BatchToSpace),
 /// [`SpaceToBatch`](crate::SpaceToBatch), [`DepthToSpace`](crate::DepthToSpace) and
@@ -37,63 +35,33 @@ pub trait SpaceAttributes: Sealed {
 /// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
 pub trait Permutes: SpaceAttributes {}
 
+/// What an operator that rearranges space is: its attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rearranging<A> {
+    attributes: A,
+}
+
 /// An operator that rearranges space: [`BatchToSpace`](crate::BatchToSpace), [`SpaceToBatch`](crate::SpaceToBatch),
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
-///
-/// A small value: attributes, and how a call runs. Nothing is checked before it is used.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SpaceOperator<A> {
-    attributes: A,
-    options: Options,
+pub type SpaceOperator<A> = Operator<Rearranging<A>>;
+
+impl<A> Sealed for Rearranging<A> {}
+
+impl<A> HasAttributes for Rearranging<A> {
+    type Attributes = A;
+
+    fn attributes(&self) -> &A {
+        &self.attributes
+    }
+
+    fn attributes_mut(&mut self) -> &mut A {
+        &mut self.attributes
+    }
 }
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
-        SpaceOperator { attributes, options: Options::default() }
-    }
-
-    pub(crate) fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    /// Sets how many threads a call may use.
-    #[must_use]
-    pub fn par(mut self, par: Par) -> Self {
-        self.options.par = par;
-        self
-    }
-
-    /// Forces a level.
-    #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.options.level = Some(level);
-        self
-    }
-
-    /// Forces a method; all but the operator's own are refused with [`Error::MethodUnavailable`]. It is
-    /// [`Method::Interleaved`] for results that are whole in space, else [`Method::Deinterleaved`].
-    #[must_use]
-    pub fn method(mut self, method: Method) -> Self {
-        self.options.method = Some(method);
-        self
-    }
-
-    /// How many threads a call may use.
-    #[must_use]
-    pub fn get_par(&self) -> Par {
-        self.options.par
-    }
-
-    /// The level that is forced on calls.
-    #[must_use]
-    pub fn get_level(&self) -> Option<Level> {
-        self.options.level
-    }
-
-    /// The method that is forced on calls.
-    #[must_use]
-    pub fn get_method(&self) -> Option<Method> {
-        self.options.method
+        Self::of(Rearranging { attributes })
     }
 }
 
@@ -106,7 +74,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// [`SpaceToDepth`](crate::SpaceToDepth#errors).
     pub fn output_shape(&self, data: &[usize]) -> Result<Shape, Error> {
         Layout::contiguous(data)?;
-        Ok(self.attributes.lower(data)?.output)
+        Ok(self.attributes().lower(data)?.output)
     }
 
     /// Runs the operator into a fresh tensor.
@@ -189,7 +157,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {
-        let op = self.attributes.op();
+        let op = self.attributes().op();
         registry.space_kernels(op, dtype).ok_or(Error::UnknownDType { op, dtype })
     }
 
@@ -214,20 +182,20 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
-        let lowered = self.attributes.lower(data.shape())?;
+        let lowered = self.attributes().lower(data.shape())?;
         let out = Layout::contiguous(&lowered.output)?;
         Ok((SpacePlan::new(kernels, lowered, dtype, data, &out, self.options)?, out))
     }
 
     fn space_plan_into(&self, kernels: Kernels, dtype: DType, data: &Layout, out: &Layout) -> Result<SpacePlan, Error> {
-        let lowered = self.attributes.lower(data.shape())?;
+        let lowered = self.attributes().lower(data.shape())?;
         check_output(lowered.op, &lowered.output, out.shape())?;
         SpacePlan::new(kernels, lowered, dtype, data, out, self.options)
     }
 
     /// Runs the operator by cloning; `fill` stands for what is padded, where the operator pads.
     pub(crate) fn clone_elements<T: Clone>(&self, data: &View<'_, T>, fill: Option<&T>) -> Result<Tensor<T>, Error> {
-        cloned::space(&self.attributes.lower(data.layout().shape())?, self.options, data, fill)
+        cloned::space(&self.attributes().lower(data.layout().shape())?, self.options, data, fill)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
+use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
@@ -124,13 +125,17 @@ impl BagPlan {
     /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag.
     ///
     /// # Errors
-    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::AllocationFailed`].
+    /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
+    /// [`Error::AllocationFailed`].
     pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout, bounds: Bounds) -> Result<Self, Error> {
         debug_assert!(out.shape()[0] == bounds.bags() && out.shape()[1..] == data.shape()[1..], "P1, P2");
         let level = Level::resolve(request.options.level)?;
         let size = request.dtype.size();
         let size_in = request.converting.map_or(size, |map| map.size_in);
         Shape::checked_bytes(out.shape(), size)?;
+        if let Some(forced) = request.options.method.filter(|&forced| forced != Method::Accumulated) {
+            return Err(Error::MethodUnavailable { op: Op::EmbeddingBag, method: forced });
+        }
         let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
         debug_assert!(request.padding.iter().chain(&request.default).all(|&row| row < axis.dim), "P3");
         let dims = data.shape()[1..].iter().zip(&data.strides()[1..]).zip(&out.strides()[1..]);
