@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::{Action, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
+use crate::plan::{Action, BagCall, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
@@ -20,7 +20,8 @@ enum Kind<'a> {
     Space(&'a SpacePlan),
     /// With the layout of the destination.
     Reduce(&'a ReducePlan, &'a Layout),
-    Bag(&'a BagPlan),
+    /// With the layout of the output.
+    Bag(BagCall<'a>, &'a Layout),
 }
 
 impl<'a> Explain<'a> {
@@ -40,8 +41,8 @@ impl<'a> Explain<'a> {
         Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(threads) }
     }
 
-    pub(crate) fn bag(plan: &'a BagPlan, threads: impl FnOnce() -> usize) -> Self {
-        Explain { plan: Kind::Bag(plan), tasks: plan.tasks(threads) }
+    pub(crate) fn bag(call: BagCall<'a>, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
+        Explain { tasks: call.tasks(threads), plan: Kind::Bag(call, out) }
     }
 
     /// The name of the kernel that runs; where none does, what is done in its place.
@@ -52,10 +53,10 @@ impl<'a> Explain<'a> {
             Action::Check => "check only",
             Action::Run => name,
         };
-        match self.plan {
+        match &self.plan {
             Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
             Kind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
-            Kind::Bag(plan) => name(plan.action(), "bag"),
+            Kind::Bag(plan, _) => name(plan.action(), "bag"),
             Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
@@ -63,11 +64,11 @@ impl<'a> Explain<'a> {
     /// How a call gets at its data.
     #[must_use]
     pub fn method(&self) -> Method {
-        match self.plan {
+        match &self.plan {
             Kind::Index(plan) => plan.method(),
             Kind::Space(plan) => plan.method(),
             Kind::Reduce(plan, _) => plan.method(),
-            Kind::Bag(_) => Method::Accumulated,
+            Kind::Bag(..) => Method::Accumulated,
         }
     }
 
@@ -75,11 +76,11 @@ impl<'a> Explain<'a> {
     /// map if there is one.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        match self.plan {
+        match &self.plan {
             Kind::Index(plan) => plan.work().bytes,
             Kind::Space(plan) => plan.bytes(),
             Kind::Reduce(plan, _) => plan.work().bytes,
-            Kind::Bag(plan) => plan.work().bytes,
+            Kind::Bag(plan, _) => plan.work().bytes,
         }
     }
 
@@ -98,11 +99,11 @@ impl fmt::Debug for Explain<'_> {
 
 impl fmt::Display for Explain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.plan {
+        match &self.plan {
             Kind::Index(plan) => self.index_plan(plan, f),
             Kind::Space(plan) => self.space_plan(plan, f),
             Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
-            Kind::Bag(plan) => self.bag_plan(plan, f),
+            Kind::Bag(call, out) => self.bag_plan(call, out, f),
         }
     }
 }
@@ -165,8 +166,8 @@ impl Explain<'_> {
         write!(f, "\n  takes {row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
     }
 
-    fn bag_plan(&self, plan: &BagPlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), plan.output().shape())?;
+    fn bag_plan(&self, plan: &BagCall<'_>, out: &Layout, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {} -> {:?}", plan.op(), self.kernel(), out.shape())?;
         let bounds = plan.bounds();
         writeln!(f, "  {} bags of {} rows, {} in the longest", bounds.bags(), bounds.used(), bounds.longest())?;
         for (depth, l) in plan.loops().iter().enumerate() {

@@ -15,7 +15,7 @@ mod reduce;
 mod space;
 mod tasks;
 
-pub(crate) use bag::{BagConversion, BagConverting, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
+pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
 pub use explain::Explain;
 pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, Op, OutOfBounds, Par,
-    Param, Reducible, Reduction, View, ViewMut,
+    Bags, DynBags, DynTensor, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, Op,
+    OutOfBounds, Par, Param, Reducible, Reduction, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -91,6 +91,11 @@ fn into_outputs_and_planned() {
     let mut out = [7; 3];
     plan.run_into(&table(), &ids, Some(&weights), &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
     assert_eq!(out, sums);
+    let packed = View::new(&IDS, &[2, 2]).unwrap();
+    assert_eq!(plan.run_bags(&table(), &Bags::packed(&packed)).unwrap().as_slice(), [50, 60]);
+    let mut out = [7; 3];
+    plan.run_bags_into(&table(), &bags, &mut ViewMut::new(&mut out, &[3]).unwrap()).unwrap();
+    assert_eq!(out, sums);
     let refused = plan.run_into(&table(), &ids, None, &mut ViewMut::new(&mut out, &[3, 1]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
 }
@@ -153,6 +158,12 @@ fn types_known_at_run_time() {
     let mut typed = ViewMut::new(&mut out, &[3]).unwrap();
     plan.run_into(&table, &ids, None, &mut DynViewMut::from(&mut typed)).unwrap();
     assert_eq!(out, [90, 0, 20]);
+    let run = plan.run_bags(&table, &DynBags::packed(&packed)).unwrap();
+    assert_eq!(run.downcast::<i32>().unwrap().as_slice(), [50, 60]);
+    let mut again = DynTensor::empty(table.dtype());
+    plan.run_bags_into(&table, &bags, &mut again).unwrap();
+    assert_eq!(again.downcast::<i32>().unwrap().as_slice(), [20, 0, 100]);
+    assert!(matches!(plan.run_bags(&ids, &bags), Err(Error::DTypeMismatch { .. })));
     assert!(matches!(plan.run(&ids, &ids, None), Err(Error::DTypeMismatch { .. })));
 }
 
@@ -190,6 +201,8 @@ fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
     plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut out, &[3, 3]).unwrap()).unwrap();
     assert_eq!(out, expected);
     plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
+    assert_eq!(plan.run_bags(&data, &bags, given).unwrap().as_slice(), expected);
+    plan.run_bags_into(&data, &bags, given, &mut ViewMut::new(&mut fresh, &[3, 3]).unwrap()).unwrap();
     let refused = plan.run_into(&data, &same, None, given, &mut ViewMut::new(&mut fresh, &[9]).unwrap());
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })));
 }

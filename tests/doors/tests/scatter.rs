@@ -2,7 +2,7 @@
 //! kind.
 
 use gather_core::{
-    DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
+    DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Level, Method,
     NegativeIndex, Op, Par, Reduction, Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, Tensor, View, ViewMut,
     scatter_elements, scatter_nd,
 };
@@ -216,6 +216,28 @@ fn adjoints() {
     assert_eq!(Gather::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
     assert_eq!(GatherElements::new(0).adjoint(&[4], &ids, &gradient).unwrap().as_slice(), sums);
     assert_eq!(GatherNd::new().adjoint(&[4], &tuples, &gradient).unwrap().as_slice(), sums);
+    let mut again = Tensor::new(vec![7; 2], &[2]).unwrap();
+    let mut column = [7; 8];
+    let mut strided = ViewMut::strided(&mut column, &[4], &[2], 0).unwrap();
+    Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut again).unwrap();
+    Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut strided).unwrap();
+    assert_eq!((again.as_slice(), column), (&sums[..], [2, 7, 0, 7, 0, 7, 5, 7]));
+    let (dyn_ids, dyn_gradient) = (DynView::from(&ids), DynView::from(&gradient));
+    let fresh = Gather::new(0).adjoint_dyn(&registry, &[4], &dyn_ids, &dyn_gradient).unwrap();
+    assert_eq!(fresh.downcast::<i32>().unwrap().as_slice(), sums);
+    let mut again = DynTensor::empty(i32::DTYPE);
+    Gather::new(0).adjoint_dyn_into(&registry, &[4], &dyn_ids, &dyn_gradient, &mut again).unwrap();
+    assert_eq!(again.downcast::<i32>().unwrap().as_slice(), sums);
+    let other = Gather::new(0).adjoint_dyn_into(
+        &registry,
+        &[4],
+        &dyn_ids,
+        &dyn_gradient,
+        &mut DynViewMut::from(&mut ViewMut::new(&mut [0u8; 4], &[4]).unwrap()),
+    );
+    assert_eq!(other.unwrap_err(), Error::DTypeMismatch { expected: i32::DTYPE, got: u8::DTYPE });
+    let refused = Gather::new(0).adjoint_into(&[4], &ids, &gradient, &mut ViewMut::new(&mut [0; 5], &[5]).unwrap());
+    assert!(matches!(refused, Err(Error::ShapeMismatch { .. })));
     let mut out = DATA;
     let mut view = ViewMut::new(&mut out, &[4]).unwrap();
     Gather::new(0).adjoint_on(&mut view, &ids, &gradient).unwrap();

@@ -254,3 +254,53 @@ fn a_plan_takes_the_tensors_that_it_was_made_for() {
     ));
     assert_eq!(sums.run(&table, &ids, Some(&weights)).unwrap().as_slice(), [1, 2, 21, 26]);
 }
+
+#[test]
+fn a_plan_checks_the_bags_of_each_call() {
+    let (table, ids) = (View::new(TABLE, &[3, 2]).unwrap(), View::new(&[0u8, 1, 2], &[3]).unwrap());
+    let packed = View::new(&[0u8; 4], &[2, 2]).unwrap();
+    let op = EmbeddingBag::new(Reduction::Add);
+    let plan = op.plan(table.layout(), &Bags::packed(&packed)).unwrap();
+    let says = |offsets: &[i64]| {
+        let offsets = View::new(offsets, &[offsets.len()]).unwrap();
+        let mut out = [7; 6];
+        let shape = [offsets.layout().len(), 2];
+        let mut view = ViewMut::new(&mut out[..shape[0] * 2], &shape).unwrap();
+        let error = plan.run_bags_into(&table, &Bags::new(&ids, &offsets), &mut view).unwrap_err();
+        assert_eq!((out, plan.run_bags(&table, &Bags::new(&ids, &offsets)).unwrap_err()), ([7; 6], error.clone()));
+        error.to_string()
+    };
+    assert_eq!(says(&[1]), "embedding_bag: offset 1 at position 0 is out of range; allowed there is 0..=0");
+    assert_eq!(says(&[0, 4]), "embedding_bag: offset 4 at position 1 is out of range; allowed there is 0..=3");
+    assert_eq!(says(&[0, 2, 1]), "embedding_bag: offset 1 at position 2 is out of range; allowed there is 2..=3");
+    assert_eq!(
+        says(&[0, i64::MIN]),
+        "embedding_bag: offset -9223372036854775808 at position 1 is out of range; allowed there is 0..=3"
+    );
+
+    // Other data, ranks, weights and outputs than the plan takes.
+    let offsets = View::new(&[0u8, 1], &[2]).unwrap();
+    let bags = Bags::new(&ids, &offsets);
+    let other = View::new(TABLE, &[2, 3]).unwrap();
+    assert!(matches!(plan.run_bags(&other, &bags), Err(Error::PlanMismatch { argument: Argument::Data, .. })));
+    assert!(matches!(plan.run_bags(&table, &Bags::packed(&ids)), Err(Error::RankOutOfRange { .. })));
+    let weights = View::new(&TABLE[..2], &[2]).unwrap();
+    let refused = plan.run_bags(&table, &bags.weights(&weights));
+    assert!(matches!(refused, Err(Error::ShapeMismatch { argument: Argument::Weights, .. })));
+    let mut out = [7; 6];
+    let refused = plan.run_bags_into(&table, &bags, &mut ViewMut::new(&mut out, &[3, 2]).unwrap());
+    assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })));
+    let refused = plan.run_bags_into(&table, &bags, &mut ViewMut::strided(&mut out, &[2, 2], &[1, 2], 0).unwrap());
+    assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })) && out == [7; 6]);
+    let nowhere = View::new(&[0u8, 1, 3], &[3]).unwrap();
+    let refused = plan.run_bags(&table, &Bags::new(&nowhere, &offsets));
+    assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, index: 3, .. })));
+
+    // No bags, and bags of nothing.
+    let none = View::new(&[0u8; 0], &[0]).unwrap();
+    assert_eq!(plan.run_bags(&table, &Bags::new(&none, &none)).unwrap().shape(), [0, 2]);
+    assert_eq!(
+        plan.run_bags(&table, &Bags::new(&none, &View::new(&[0u8, 0], &[2]).unwrap())).unwrap().as_slice(),
+        [0; 4]
+    );
+}

@@ -72,6 +72,7 @@ fn check(case: &Case<'_>) {
     let offsets: Vec<u8> = split.offsets.iter().flatten().map(|&offset| offset as u8).collect();
     let offsets = View::new(&offsets, &[offsets.len()]).unwrap();
     let (a, i, w) = (view(data), view(&list), weights.map(view));
+    let nothing = View::new(&[0i32; 0], &[1, 0]).unwrap();
     fn bags_of<'a>(
         split: &Split,
         indices: &'a View<'a, i32>,
@@ -102,6 +103,12 @@ fn check(case: &Case<'_>) {
         same(plan.run(&a, &i, w.as_ref()), "planned");
         let mut out = Tensor::new(vec![7; shape.iter().product()], &shape).unwrap();
         same(plan.run_into(&a, &i, w.as_ref(), &mut out.view_mut()).map(|()| out), "planned into");
+        same(plan.run_bags(&a, &bags), "planned, the same bags");
+        let of_others = op.plan(a.layout(), &Bags::packed(&nothing)).unwrap();
+        same(of_others.run_bags(&a, &bags), "planned for other bags");
+        let mut out = Tensor::new(vec![7; shape.iter().product()], &shape).unwrap();
+        let ran = of_others.run_bags_into(&a, &bags, &mut out.view_mut());
+        same(ran.map(|()| out), "planned for other bags, into");
     });
     // All tensors with gaps, and the output with its dimensions the other way round.
     let (spread, spread_list, spread_weights) = (Spread::new(data), Spread::new(&list), weights.map(Spread::new));
@@ -126,6 +133,12 @@ fn check(case: &Case<'_>) {
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
     let ran = plan.run_into(&a, &i, w.as_ref(), &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn, planned into");
+    let nothing = DynView::from(&nothing);
+    let of_others = op.plan_dyn(a.dtype(), a.layout(), &DynBags::packed(&nothing)).unwrap();
+    same(of_others.run_bags(&a, &bags).map(|out| out.downcast().unwrap()), "dyn, planned for other bags");
+    let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
+    let ran = of_others.run_bags_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
+    same(ran.map(|()| out), "dyn, planned for other bags, into");
     let mut out = Tensor::new(vec![7u16; shape.iter().product()], &shape).unwrap();
     let ran = op.run_dyn_into(&a, &bags, &mut DynViewMut::from(&mut out.view_mut()));
     same(ran.map(|()| out), "dyn into");

@@ -327,6 +327,7 @@ fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
         Ok(plan) => {
             assert!(!plan.explain().to_string().is_empty());
             expected.is("plan, run", plan.run(data, indices, weights));
+            expected.is("plan, run_bags", plan.run_bags(data, &bags));
         }
         Err(error) => expected.is("plan", Err(error)),
     }
@@ -341,7 +342,10 @@ fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
         );
     }
     match op.plan_map(map, data.layout(), &bags) {
-        Ok(plan) => converted.is("plan_map, run", plan.run(data, indices, weights, params)),
+        Ok(plan) => {
+            converted.is("plan_map, run", plan.run(data, indices, weights, params));
+            converted.is("plan_map, run_bags", plan.run_bags(data, &bags, params));
+        }
         Err(error) => converted.is("plan_map", Err(error)),
     }
     let (a, i, w) = (DynView::from(data), DynView::from(indices), weights.map(DynView::from));
@@ -351,6 +355,8 @@ fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
     let bags = w.as_ref().map_or(bags, |weights| bags.weights(weights));
     expected.is_dyn("run_dyn", op.run_dyn(&a, &bags));
     let planned = op.plan_dyn(a.dtype(), a.layout(), &bags);
+    expected
+        .is_dyn("plan_dyn, run_bags", planned.as_ref().map_err(Clone::clone).and_then(|plan| plan.run_bags(&a, &bags)));
     expected.is_dyn("plan_dyn, run", planned.and_then(|plan| plan.run(&a, &i, w.as_ref())));
     if case.expected.is_ok() {
         expected.is_laid("run_dyn_into", &case.out, &|out| op.run_dyn_into(&a, &bags, &mut DynViewMut::from(out)));

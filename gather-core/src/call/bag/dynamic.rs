@@ -38,6 +38,16 @@ impl<'a> DynBags<'a> {
     pub fn weights(self, weights: &'a DynView<'a>) -> Self {
         DynBags { weights: Some(weights), ..self }
     }
+
+    /// The tensors of a call on data.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] for offsets.
+    fn on(&self, data: Erased<'a>) -> Result<Tensors<'a>, Error> {
+        let offsets = self.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
+        let (indices, weights) = (self.indices.into(), self.weights.map(Into::into));
+        Ok(Tensors { data, indices, offsets, weights, params: ErasedParams::NONE })
+    }
 }
 
 impl<'a> From<&'a DynView<'_>> for Erased<'a> {
@@ -91,11 +101,9 @@ impl EmbeddingBag {
         bags: &DynBags<'a>,
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
         let index = index_type(bags.indices.dtype())?;
-        let offsets = bags.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
+        let tensors = bags.on(data)?;
         bags.weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
-        let request = Request::erased(self, (dtype, index))?;
-        let (indices, weights) = (bags.indices.into(), bags.weights.map(Into::into));
-        Ok((request, Tensors { data, indices, offsets, weights, params: ErasedParams::NONE }))
+        Ok((Request::erased(self, (dtype, index))?, tensors))
     }
 }
 
@@ -166,14 +174,52 @@ impl DynBagPlan {
         weights: Option<&DynView<'_>>,
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
-        check_dtype(dtype, data.dtype())?;
-        check_dtype(index, indices.dtype())?;
-        weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        let dtype = self.check_types(data, indices, weights)?;
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
         let out = out.target(dtype)?;
         // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
         // borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run(&tensors, out) }
+    }
+
+    /// Runs the plan with any bags, into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for data, indices and weights, [`Error::NotAnIndexType`] for offsets, then as for
+    /// [`BagPlan::run_bags`](crate::BagPlan::run_bags).
+    pub fn run_bags(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
+        self.run_bags_into(data, bags, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`DynBagPlan::run_bags`], into a [`DynOutput`]: a row-major view, or a tensor that is used again.
+    ///
+    /// # Errors
+    /// As for [`DynBagPlan::run_bags`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
+    /// errors of inputs.
+    pub fn run_bags_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
+        let dtype = self.check_types(data, bags.indices, bags.weights)?;
+        let tensors = bags.on(data.into())?;
+        // SAFETY: the offsets are a view of their type.
+        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let out = out.target(dtype)?;
+        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
+        // types too; O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run_bags(&bounds, &tensors, out) }
+    }
+
+    /// Checks the types of the tensors of a call; returns that of data.
+    fn check_types(
+        &self,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        weights: Option<&DynView<'_>>,
+    ) -> Result<DType, Error> {
+        let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
+        check_dtype(dtype, data.dtype())?;
+        check_dtype(index, indices.dtype())?;
+        weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        Ok(dtype)
     }
 }

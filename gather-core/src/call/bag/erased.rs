@@ -10,7 +10,7 @@ use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};
 use crate::kernels::reduce::{self, BagFns, PositionsFn, ReduceFns};
-use crate::plan::{BagConverting, BagPlan, BagRequest, Bounds};
+use crate::plan::{BagCall, BagConverting, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::view::View;
@@ -133,34 +133,22 @@ impl<'a> Request<'a> {
         Ok(Request { op, dtype, index, positions, fns, converting: None, unweighted })
     }
 
-    /// Checks attributes and shapes, and reads where bags begin and end.
+    /// Checks attributes against the shape of data.
     ///
     /// # Errors
-    /// Those of attributes and shapes.
-    ///
-    /// # Safety
-    /// The offsets may be read along their layout as values of their type.
-    unsafe fn check(&self, tensors: &Tensors<'_>) -> Result<(BagRequest, Bounds), Error> {
-        let (op, data, indices) = (self.op, tensors.data.layout, tensors.indices.layout);
-        let offsets_rank = tensors.offsets.map(|(offsets, _)| offsets.layout.rank());
-        check_ranks(data.rank(), indices.rank(), offsets_rank)?;
-        let bounds = match tensors.offsets {
-            None => Bounds::every(indices.shape()[1], indices.shape()[0]),
-            // SAFETY: the caller's promise, for a list.
-            Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), op.kind.include_last_offset) }?,
-        };
-        let dim = data.shape()[0];
-        let padding = row(Argument::PaddingIndex, op.kind.padding_index, NegativeIndex::FromEnd, dim)?;
-        let default = row(Argument::DefaultIndex, op.kind.default_index, NegativeIndex::Reject, dim)?;
-        check_weights(self.unweighted, indices, tensors.weights.map(|weights| weights.layout))?;
+    /// [`Error::RowOutOfRange`].
+    fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
+        let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
+        let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
+        let default = row(Argument::DefaultIndex, kind.default_index, NegativeIndex::Reject, dim)?;
         let Request { dtype, index, positions, fns, converting, .. } = *self;
-        let (policy, options) = (op.kind.policy, op.options);
-        Ok((BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options }, bounds))
+        let policy = kind.policy;
+        Ok(BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options })
     }
 
-    /// The name of the reduction, where it takes no weights.
-    pub(super) fn unweighted(&self) -> Option<&'static str> {
-        self.unweighted
+    /// What is asked of the bags of a call.
+    pub(super) fn rules(&self) -> Rules {
+        Rules { unweighted: self.unweighted, include_last_offset: self.op.kind.include_last_offset }
     }
 
     /// Plans for an output: for one that is not fixed, of the row-major layout.
@@ -170,15 +158,19 @@ impl<'a> Request<'a> {
     /// those of [`BagPlan::new`].
     ///
     /// # Safety
-    /// As for [`Request::check`].
-    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<BagPlan, Error> {
+    /// As for [`bounds`].
+    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
+        let data = tensors.data.layout;
         // SAFETY: the caller's promise.
-        let (request, bounds) = unsafe { self.check(tensors) }?;
-        let out = output(tensors.data.layout, bounds.bags())?;
+        let bounds = unsafe { bounds(tensors, self.op.kind.include_last_offset) }?;
+        let request = self.of_data(data)?;
+        check_weights(self.unweighted, tensors)?;
+        let out = output(data, bounds.bags())?;
         if let Some(fixed) = fixed {
             check_output(OP, &out.shape().into(), fixed.shape())?;
         }
-        BagPlan::new(&request, tensors.data.layout, fixed.unwrap_or(&out), bounds)
+        let plan = BagPlan::new(&request, data, fixed.unwrap_or(&out))?;
+        Ok(Made { plan, bounds, out })
     }
 
     /// Runs into an output.
@@ -191,29 +183,67 @@ impl<'a> Request<'a> {
     /// a fixed output overlaps no input.
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        let plan = unsafe { self.plan(tensors, out.layout()) }?;
+        let made = unsafe { self.plan(tensors, out.layout()) }?;
         // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
-        unsafe { run(&plan, tensors, out) }
+        unsafe { run(&made.plan.call(&made.bounds), &made.out, tensors, out) }
     }
 }
 
-/// Runs a plan.
+/// A plan with the bags that it was made with, and the row-major layout of their result.
+pub(super) struct Made {
+    pub(super) plan: BagPlan,
+    pub(super) bounds: Bounds,
+    pub(super) out: Layout,
+}
+
+/// What is asked of the bags of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// The name of the reduction, where it takes no weights.
+    pub(super) unweighted: Option<&'static str>,
+    pub(super) include_last_offset: bool,
+}
+
+/// Checks the ranks of the tensors of a call, and reads where bags begin and end.
+///
+/// # Errors
+/// [`Error::RankOutOfRange`], then those of offsets.
+///
+/// # Safety
+/// The offsets may be read along their layout as values of their type.
+pub(super) unsafe fn bounds(tensors: &Tensors<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
+    let (data, indices) = (tensors.data.layout, tensors.indices.layout);
+    let offsets_rank = tensors.offsets.map(|(offsets, _)| offsets.layout.rank());
+    check_ranks(data.rank(), indices.rank(), offsets_rank)?;
+    match tensors.offsets {
+        None => Ok(Bounds::every(indices.shape()[1], indices.shape()[0])),
+        // SAFETY: the caller's promise, for a list.
+        Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), include_last_offset) },
+    }
+}
+
+/// Runs a plan with the bags of a call, whose result has a row-major layout unless the output is fixed.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`], and those of [`exec::run_bags`].
 ///
 /// # Safety
-/// X1: the tensors are of the plan's layouts and types, and so is a fixed output; another is of its data type (O1), and
-/// the plan's output is row-major. Weights have been checked, and so have parameters: what `params` points to is that
-/// of the plan's map (K8).
-pub(super) unsafe fn run(plan: &BagPlan, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
+/// X1: the tensors are of the plan's layouts and types and of the bounds (P2), and so is a fixed output; another is of
+/// its data type (O1), and the plan's output is row-major. Weights have been checked, and so have parameters: what
+/// `params` points to is that of the plan's map (K8).
+pub(super) unsafe fn run(
+    call: &BagCall<'_>,
+    layout: &Layout,
+    tensors: &Tensors<'_>,
+    out: Target<'_>,
+) -> Result<(), Error> {
     let weights = tensors.weights.map(|weights| (weights.origin, weights.layout));
-    let reduce = plan.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
+    let reduce = call.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
     let Tensors { data, indices, params, .. } = *tensors;
     let (data, index, indices) = (data.origin, indices.origin, indices.layout);
-    let fresh = || Ok((plan.output().shape().into(), plan.output().len()));
+    let fresh = || Ok((layout.shape().into(), layout.len()));
     // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
-    let run = |out| unsafe { exec::run_bags(plan, reduce, BagOperands { out, data, index, indices, weights, params }) };
+    let run = |out| unsafe { exec::run_bags(call, reduce, BagOperands { out, data, index, indices, weights, params }) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
     unsafe { out.write(fresh, run) }
 }
@@ -231,18 +261,16 @@ pub(super) fn check_ranks(data: usize, indices: usize, offsets: Option<usize>) -
 }
 
 /// Checks that weights are taken, and have the shape of indices.
-pub(super) fn check_weights(
-    unweighted: Option<&'static str>,
-    indices: &Layout,
-    weights: Option<&Layout>,
-) -> Result<(), Error> {
-    match (weights, unweighted) {
-        (Some(_), Some(reduction)) => Err(Error::WeightsUnavailable { reduction }),
-        (Some(weights), _) if weights.shape() != indices.shape() => {
-            let (expected, got) = (indices.shape().into(), weights.shape().into());
-            Err(Error::ShapeMismatch { op: Op::EmbeddingBag, argument: Argument::Weights, expected, got })
+pub(super) fn check_weights(unweighted: Option<&'static str>, tensors: &Tensors<'_>) -> Result<(), Error> {
+    let Some(Erased { layout: weights, .. }) = tensors.weights else { return Ok(()) };
+    let (expected, got) = (tensors.indices.layout.shape(), weights.shape());
+    match unweighted {
+        Some(reduction) => Err(Error::WeightsUnavailable { reduction }),
+        None if expected != got => {
+            let (expected, got) = (expected.into(), got.into());
+            Err(Error::ShapeMismatch { op: OP, argument: Argument::Weights, expected, got })
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

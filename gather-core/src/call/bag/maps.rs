@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::call::bag::erased::{self, Request, Tensors};
+use crate::call::bag::erased::{self, Made, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::maps::check_params;
@@ -90,13 +90,13 @@ impl EmbeddingBag {
         let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
         let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
         // SAFETY: the offsets are a view of their type.
-        let plan = unsafe { request.plan(&tensors, out.layout()) }?;
+        let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
         check::<P>(&plan, names(map), data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };
         // SAFETY: X1: the plan was made for these layouts and types; weights and parameters have been checked; O1 for
         // `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { erased::run(&plan, &tensors, out) }
+        unsafe { erased::run(&plan.call(&bounds), &layout, &tensors, out) }
     }
 
     /// As [`Self::plan`], for rows that a map converts first.
@@ -231,5 +231,50 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types and parameters too;
         // O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run(&tensors, out.target()) }
+    }
+
+    /// Runs the plan with any bags, into a fresh tensor.
+    ///
+    /// # Errors
+    /// As for [`BagPlan::run_bags`](crate::BagPlan::run_bags), with [`Error::MapParameterLengthMismatch`] and
+    /// [`Error::MapParameterPerElement`] before [`Error::TooManyElements`].
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run_bags<O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+    ) -> Result<Tensor<U>, Error> {
+        let mut out = Tensor::default();
+        self.run_bags_into(data, bags, params, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`BagMapPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is
+    /// used again. Allocates as [`BagMapPlan::run_into`] does, and for the bounds of bags of several lengths.
+    ///
+    /// # Errors
+    /// As for [`BagMapPlan::run_bags`], with [`Error::PlanMismatch`] for the output after errors of inputs.
+    ///
+    /// # Panics
+    /// When the map does.
+    pub fn run_bags_into<O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, U::Value, I, O>,
+        params: P::Given<'_>,
+        out: &mut impl Output<U>,
+    ) -> Result<(), Error> {
+        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
+        // SAFETY: the offsets are a view of their type.
+        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
+        let given = GivenParams::<P>::new(&params, data.origin().addr());
+        let tensors = Tensors { params: given.erased(), ..tensors };
+        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
+        // types and parameters too; O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }
     }
 }

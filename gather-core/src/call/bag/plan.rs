@@ -15,7 +15,8 @@ use crate::types::error::Error;
 use crate::types::index::Index;
 
 /// Everything about an [`EmbeddingBag`](crate::EmbeddingBag) that depends on shapes, types and the bounds of its bags:
-/// made once, run many times, from any thread.
+/// made once, run many times, from any thread. Its [`run`](Self::run) takes other indices and weights in the planned
+/// bags, its [`run_bags`](Self::run_bags) any bags.
 ///
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, Layout, Reduction, View};
@@ -100,5 +101,53 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types too; O1 for `T`; the
         // output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run(&tensors, out.target()) }
+    }
+
+    /// Runs the plan with any bags, into a fresh tensor.
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, expected) = ([1.0f32, 2.0, 4.0], [0u32; 8]);
+    ///     let (table, expected) = (View::new(&table, &[3])?, View::new(&expected, &[1, 8])?);
+    ///     let plan = EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::packed(&expected))?;
+    ///
+    ///     // Two requests of a server.
+    ///     let (ids, offsets) = (View::new(&[0u32, 2, 1], &[3])?, View::new(&[0u32, 2], &[2])?);
+    ///     assert_eq!(plan.run_bags(&table, &Bags::new(&ids, &offsets))?.as_slice(), [5.0, 2.0]);
+    ///     let ids = View::new(&[2u32, 2], &[1, 2])?;
+    ///     assert_eq!(plan.run_bags(&table, &Bags::packed(&ids))?.as_slice(), [8.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`] for data, [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`],
+    /// [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
+    /// [`Error::TooManyElements`], then as for [`BagPlan::run`].
+    pub fn run_bags<O: Index>(&self, data: &View<'_, T>, bags: &Bags<'_, T, I, O>) -> Result<Tensor<T>, Error> {
+        let mut out = Tensor::default();
+        self.run_bags_into(data, bags, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`BagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used
+    /// again. Allocates as [`BagPlan::run_into`] does, and for the bounds of bags of several lengths.
+    ///
+    /// # Errors
+    /// As for [`BagPlan::run_bags`], with [`Error::PlanMismatch`] for the output after errors of inputs.
+    pub fn run_bags_into<O: Index>(
+        &self,
+        data: &View<'_, T>,
+        bags: &Bags<'_, T, I, O>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let tensors = Tensors::typed(data, bags);
+        // SAFETY: the offsets are a view of their type.
+        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
+        // types too; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }
     }
 }

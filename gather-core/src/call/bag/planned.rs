@@ -1,11 +1,11 @@
 //! A plan of bags with the layouts that it was made for, whatever the types: what typed, mapped and dynamic plans
 //! share.
 
-use crate::call::bag::erased::{self, Erased, Request, Tensors};
+use crate::call::bag::erased::{self, Erased, Made, Request, Rules, Tensors};
 use crate::call::{check_layout, check_target};
 use crate::exec::pool_threads;
 use crate::kernels::convert::ErasedParams;
-use crate::plan::{BagPlan, Explain};
+use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::error::Error;
@@ -14,10 +14,12 @@ use crate::types::op::Argument;
 #[derive(Clone)]
 pub(super) struct Planned {
     pub(super) plan: BagPlan,
-    data: Layout,
+    /// Of the bags that were planned for, whose indices have this layout.
+    pub(super) bounds: Bounds,
     indices: Layout,
-    /// The name of the reduction, where it takes no weights.
-    unweighted: Option<&'static str>,
+    out: Layout,
+    data: Layout,
+    rules: Rules,
 }
 
 impl core::fmt::Debug for Planned {
@@ -36,20 +38,20 @@ impl Planned {
     /// As for [`Request::plan`].
     pub(super) unsafe fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
         // SAFETY: the caller's promise.
-        let plan = unsafe { request.plan(tensors, None) }?;
+        let Made { plan, bounds, out } = unsafe { request.plan(tensors, None) }?;
         let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
-        Ok(Planned { plan, data, indices, unweighted: request.unweighted() })
+        Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
-        self.plan.output().shape()
+        self.out.shape()
     }
 
     pub(super) fn explain(&self) -> Explain<'_> {
-        Explain::bag(&self.plan, pool_threads)
+        Explain::bag(self.plan.call(&self.bounds), &self.out, pool_threads)
     }
 
-    /// Checks the tensors of a call.
+    /// Checks the tensors of a call with the planned bags.
     pub(super) fn check<'a>(
         &self,
         data: Erased<'a>,
@@ -58,11 +60,27 @@ impl Planned {
     ) -> Result<Tensors<'a>, Error> {
         check_layout(Argument::Data, &self.data, data.layout)?;
         check_layout(Argument::Indices, &self.indices, indices.layout)?;
-        erased::check_weights(self.unweighted, &self.indices, weights.map(|weights| weights.layout))?;
-        Ok(Tensors { data, indices, offsets: None, weights, params: ErasedParams::NONE })
+        let tensors = Tensors { data, indices, offsets: None, weights, params: ErasedParams::NONE };
+        erased::check_weights(self.rules.unweighted, &tensors)?;
+        Ok(tensors)
     }
 
-    /// Checks the layout of a fixed output, and runs the plan.
+    /// Checks the tensors of a call with any bags, and reads where these begin and end.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`], then those of weights.
+    ///
+    /// # Safety
+    /// As for [`erased::bounds`].
+    pub(super) unsafe fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
+        check_layout(Argument::Data, &self.data, tensors.data.layout)?;
+        // SAFETY: the caller's promise.
+        let bounds = unsafe { erased::bounds(tensors, self.rules.include_last_offset) }?;
+        erased::check_weights(self.rules.unweighted, tensors)?;
+        Ok(bounds)
+    }
+
+    /// Checks the layout of a fixed output, and runs the plan with the planned bags.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], then those of [`erased::run`].
@@ -70,8 +88,22 @@ impl Planned {
     /// # Safety
     /// As for [`erased::run`], but for the layout of the output, whose type is the plan's (O1).
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
-        check_target(self.plan.output(), &out)?;
+        check_target(&self.out, &out)?;
         // SAFETY: the caller's promise; the layout of the output has just been checked.
-        unsafe { erased::run(&self.plan, tensors, out) }
+        unsafe { erased::run(&self.plan.call(&self.bounds), &self.out, tensors, out) }
+    }
+
+    /// As [`Planned::run`], with the bags that [`Planned::check_bags`] has read.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then as for [`Planned::run`].
+    ///
+    /// # Safety
+    /// As for [`Planned::run`].
+    pub(super) unsafe fn run_bags(&self, bounds: &Bounds, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
+        let layout = erased::output(&self.data, bounds.bags())?;
+        check_target(&layout, &out)?;
+        // SAFETY: as for `run`: rows of row-major results of any number of bags are the same step apart.
+        unsafe { erased::run(&self.plan.call(bounds), &layout, tensors, out) }
     }
 }

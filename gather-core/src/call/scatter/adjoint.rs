@@ -1,13 +1,14 @@
 //! Adjoints: the way back of the gathers.
 
+use crate::call::dynamic::index_type;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::scatter::dynamic::run_on;
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::scatter::{DynScatterPlan, ScatterPlan};
 use crate::kernels::registry::Registry;
-use crate::tensor::dynamic::{DynView, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
-use crate::tensor::memory;
+use crate::tensor::output::{DynOutput, Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element};
@@ -54,10 +55,66 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         gradient: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let plan = self.plan_adjoint::<T, I>(&Layout::contiguous(data)?, indices.layout(), gradient.layout())?;
-        let (zero, everywhere) = (memory::zeros(1)?, [0].repeat(data.len()));
-        // No element is read where there is none.
-        plan.run(&View::strided(&zero, data, &everywhere, 0)?, indices, gradient)
+        let mut out = Tensor::default();
+        self.adjoint_into(data, indices, gradient, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::adjoint`], into an [`Output`] of the shape of data, whatever it holds: a view of any strides,
+    /// uninitialised memory, or a tensor that is used again.
+    ///
+    /// # Errors
+    /// As for [`Self::adjoint`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
+    /// untouched.
+    pub fn adjoint_into<T: Element, I: Index>(
+        &self,
+        data: &[usize],
+        indices: &View<'_, I>,
+        gradient: &View<'_, T>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
+        // mutably, so that it overlaps no input.
+        unsafe { from_zeros(&request, data, Tensors::typed(indices, gradient), out.target()) }
+    }
+
+    /// As [`Self::adjoint`], for types that are known at run time, with the kernels that [`Self::adjoint_dyn_on`]
+    /// takes.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`], [`Error::UnknownDType`], then as for [`Self::adjoint`].
+    pub fn adjoint_dyn(
+        &self,
+        registry: &Registry,
+        data: &[usize],
+        indices: &DynView<'_>,
+        gradient: &DynView<'_>,
+    ) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(gradient.dtype());
+        self.adjoint_dyn_into(registry, data, indices, gradient, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::adjoint_dyn`], into a [`DynOutput`] of the shape of data, whatever it holds.
+    ///
+    /// # Errors
+    /// As for [`Self::adjoint_dyn`], for a view with [`Error::DTypeMismatch`] after [`Error::NotAnIndexType`], and
+    /// [`Error::ShapeMismatch`] after errors of shapes. On an error a view is untouched.
+    pub fn adjoint_dyn_into(
+        &self,
+        registry: &Registry,
+        data: &[usize],
+        indices: &DynView<'_>,
+        gradient: &DynView<'_>,
+        out: &mut impl DynOutput,
+    ) -> Result<(), Error> {
+        let types = (gradient.dtype(), index_type(indices.dtype())?);
+        let out = out.target(gradient.dtype())?;
+        let request = Request::erased(registry, self.backwards(), types, indices.layout(), gradient.layout())?;
+        // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { from_zeros(&request, data, Tensors::erased(indices, gradient), out) }
     }
 
     /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several
@@ -139,4 +196,21 @@ impl<A: IndexAttributes> IndexOperator<A> {
             options: self.options(),
         }
     }
+}
+
+/// An element of any type that can be added, 0.
+static ZERO: [u128; 2] = [0; 2];
+
+/// Adds updates to zeros of a shape, in an output.
+///
+/// # Errors
+/// [`Error::TooManyElements`], then those of [`Request::run`].
+///
+/// # Safety
+/// The promise of [`Request::run`], but for data.
+unsafe fn from_zeros(request: &Request<'_>, shape: &[usize], tensors: Tensors, out: Target<'_>) -> Result<(), Error> {
+    assert!(request.planned.dtype.size() <= size_of_val(&ZERO), "built-in numbers alone are added");
+    let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;
+    // SAFETY: the caller's promise; every coordinate of data is `ZERO`, whose bytes are a number of any built-in type.
+    unsafe { request.run((ZERO.as_ptr().cast(), &everywhere), tensors, out) }
 }

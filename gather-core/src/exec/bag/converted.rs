@@ -15,11 +15,11 @@ use crate::exec::bag::scratch::Scratch;
 use crate::kernels::convert::{ErasedParams, Place};
 use crate::kernels::prefetch_row;
 use crate::kernels::reduce::{BagFn, BagRows, Part, SPARE};
-use crate::plan::{BagConversion, BagPlan, MOST_CONVERTED};
+use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
 
 /// The rows of a worker.
 pub(super) struct Converted<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagCall<'a>,
     conversion: &'a BagConversion,
     /// What is given for the map's parameters, and whether elements have values of their own.
     params: ErasedParams<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Converted<'a> {
 
 impl<'a> Converted<'a> {
     /// The rows of a worker, in its part of the scratch, for a plan with a map.
-    pub(super) fn new(plan: &'a BagPlan, operands: &BagOperands<'a>, scratch: &Scratch, worker: usize) -> Self {
+    pub(super) fn new(plan: &'a BagCall<'a>, operands: &BagOperands<'a>, scratch: &Scratch, worker: usize) -> Self {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let params = operands.params;

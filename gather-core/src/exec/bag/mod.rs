@@ -26,7 +26,7 @@ use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome, start_of_part};
-use crate::plan::{Action, BagPlan};
+use crate::plan::{Action, BagCall};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -53,7 +53,7 @@ pub(crate) struct BagOperands<'a> {
 /// X1: the operands are of the plan's layouts and types, with weights of the type that is reduced; `reduce` is one of
 /// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run
 /// that returns `Ok` has written every element of the output.
-pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
+pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
     let policy = plan.request().policy;
     let axes = [plan.axis()];
     let checked = IndexCheck { op: plan.op(), axes: &axes, policy, index: plan.index() };
@@ -91,7 +91,7 @@ pub(crate) unsafe fn run(plan: &BagPlan, reduce: BagFn, operands: BagOperands<'_
 }
 
 /// The layout of the indices that are in bags.
-fn used(plan: &BagPlan, indices: &Layout) -> Result<Layout, Error> {
+fn used(plan: &BagCall<'_>, indices: &Layout) -> Result<Layout, Error> {
     match (indices.shape(), indices.strides()) {
         ([_], &[stride]) => Layout::strided(&[plan.bounds().used()], &[stride]),
         _ => Ok(indices.clone()),
@@ -111,7 +111,7 @@ fn walk(layout: &Layout) -> (usize, isize, isize) {
 }
 
 /// The indices of all bags.
-fn indices(plan: &BagPlan, operands: &BagOperands<'_>) -> BagIndices {
+fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
     let size = plan.index().size() as isize;
     let (run, step, outer) = walk(operands.indices);
     BagIndices {
@@ -134,7 +134,7 @@ enum Cut {
 }
 
 impl Cut {
-    fn new(plan: &BagPlan, tasks: usize) -> Self {
+    fn new(plan: &BagCall<'_>, tasks: usize) -> Self {
         let (bounds, elements) = (plan.bounds(), plan.elements());
         if tasks == 1 {
             return Cut::Bags(1);
@@ -154,12 +154,12 @@ impl Cut {
     }
 
     /// Columns that are not taken apart: a line of them.
-    fn unit(plan: &BagPlan) -> usize {
+    fn unit(plan: &BagCall<'_>) -> usize {
         (LINE / plan.size()).max(1)
     }
 
     /// The bags and the columns of a piece.
-    fn piece(&self, plan: &BagPlan, piece: usize) -> (Range<usize>, Range<usize>) {
+    fn piece(&self, plan: &BagCall<'_>, piece: usize) -> (Range<usize>, Range<usize>) {
         let (bags, columns) = (plan.bounds().bags(), plan.elements());
         match *self {
             Cut::Bags(1) => (0..bags, 0..columns),
@@ -176,14 +176,14 @@ impl Cut {
 }
 
 /// The most rows that are reduced at a time.
-fn part(plan: &BagPlan) -> usize {
+fn part(plan: &BagCall<'_>) -> usize {
     plan.conversion().map_or(PART, |conversion| conversion.rows.min(PART))
 }
 
 /// A call, which threads share.
 #[derive(Clone, Copy)]
 struct Call<'a> {
-    plan: &'a BagPlan,
+    plan: &'a BagCall<'a>,
     reduce: BagFn,
     operands: BagOperands<'a>,
     /// Whether weights are an even step apart, those of the next bag too.

@@ -10,7 +10,7 @@ use core::ptr;
 use crate::exec::bag::{Cut, part};
 use crate::kernels::LINE;
 use crate::kernels::reduce::SPARE;
-use crate::plan::BagPlan;
+use crate::plan::BagCall;
 use crate::tensor::memory;
 use crate::types::error::Error;
 
@@ -39,7 +39,7 @@ impl Scratch {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &BagPlan, cut: &Cut, workers: usize) -> Result<Self, Error> {
+    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
         let sums = sums(plan, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);
@@ -60,7 +60,7 @@ impl Scratch {
 }
 
 /// Bytes of the sums of a worker; 0 where no bag has several parts.
-fn sums(plan: &BagPlan, cut: &Cut) -> usize {
+fn sums(plan: &BagCall<'_>, cut: &Cut) -> usize {
     if plan.bounds().longest() <= part(plan) {
         return 0;
     }
@@ -74,7 +74,7 @@ fn sums(plan: &BagPlan, cut: &Cut) -> usize {
 
 /// Sums of a run of so many columns for which there is room: those of the columns that are reduced at a time, with some
 /// to spare (B4), and so on.
-pub(super) fn sums_of_run(plan: &BagPlan, columns: usize) -> usize {
+pub(super) fn sums_of_run(plan: &BagCall<'_>, columns: usize) -> usize {
     let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns));
     columns.saturating_mul(plan.values()).saturating_add(times.saturating_mul(SPARE))
 }

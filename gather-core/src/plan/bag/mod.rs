@@ -8,6 +8,7 @@ pub(crate) use bounds::Bounds;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, RowFn};
@@ -90,20 +91,17 @@ impl BagConversion {
     }
 }
 
-/// The plan of an EmbeddingBag.
+/// The plan of an EmbeddingBag, for any bags.
 ///
-/// Made by [`BagPlan::new`] alone, from bounds and layouts. So, for tensors of these layouts and types:
+/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types, but for the number of bags:
 ///
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
 ///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes.
-/// - **P2** The bounds are those of as many indices as the layout of indices has, or fewer. There are as many bags as
-///   the output has rows.
 /// - **P3** `padding` and `default` are rows of data.
 #[derive(Clone)]
 pub(crate) struct BagPlan {
     request: BagRequest,
     level: Level,
-    bounds: Bounds,
     axis: Axis,
     /// P1. Folded, in bytes.
     loops: Loops,
@@ -111,24 +109,35 @@ pub(crate) struct BagPlan {
     /// Bytes of data from a row to the next, and of the output.
     stride: isize,
     out_stride: isize,
-    out: Layout,
+    /// Whether a row of the output has elements.
+    has_elements: bool,
     zero: ElementBytes,
     /// Zeros for `elements` elements, under [`OutOfBounds::Zero`]; else none.
     zeros: Arc<Vec<u8>>,
-    conversion: Option<BagConversion>,
-    action: Action,
     prefetch_distance: usize,
-    work: Work,
+}
+
+/// A plan with the bags of a call, made by [`BagPlan::call`].
+///
+/// - **P2** The bounds are those of as many indices as the call has, or fewer. There are as many bags as the call's
+///   output has rows.
+#[derive(Clone, Copy)]
+pub(crate) struct BagCall<'a> {
+    plan: &'a BagPlan,
+    /// P2.
+    bounds: &'a Bounds,
+    conversion: Option<BagConversion>,
 }
 
 impl BagPlan {
-    /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag.
+    /// Plans for data, of rank 1 or more, and an output that has a row of data's for each bag. Of its first dimension
+    /// the stride is planned for.
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// [`Error::AllocationFailed`].
-    pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout, bounds: Bounds) -> Result<Self, Error> {
-        debug_assert!(out.shape()[0] == bounds.bags() && out.shape()[1..] == data.shape()[1..], "P1, P2");
+    pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout) -> Result<Self, Error> {
+        debug_assert_eq!(out.shape()[1..], data.shape()[1..], "P1");
         let level = Level::resolve(request.options.level)?;
         let size = request.dtype.size();
         let size_in = request.converting.map_or(size, |map| map.size_in);
@@ -145,18 +154,12 @@ impl BagPlan {
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
-        let row = elements.saturating_mul(size).saturating_mul(count(&loops));
         let row_in = elements.saturating_mul(size_in);
         let reach = axis.dim.saturating_mul(row_in).saturating_mul(count(&loops));
-        let action = match request.policy.out_of_bounds {
-            _ if !out.is_empty() => Action::Run,
-            OutOfBounds::Error => Action::Check,
-            _ => Action::Nothing,
-        };
-        let zero = if action == Action::Run { request.dtype.zero()? } else { ElementBytes::new() };
-        let fills = request.policy.out_of_bounds == OutOfBounds::Zero && action == Action::Run;
+        let has_elements = !data.shape()[1..].contains(&0);
+        let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
+        let fills = request.policy.out_of_bounds == OutOfBounds::Zero && has_elements;
         let zeros = if fills { repeated(&zero, elements)? } else { Vec::new() };
-        let rows = bounds.used();
         Ok(BagPlan {
             request: *request,
             level,
@@ -164,16 +167,19 @@ impl BagPlan {
             elements,
             stride: data.strides()[0].wrapping_mul(size_in as isize),
             out_stride: out.strides()[0].wrapping_mul(size as isize),
-            out: out.clone(),
+            has_elements,
             zero,
             zeros: Arc::new(zeros),
-            conversion: request.converting.map(|map| BagConversion::new(&map, level, rows, elements, size)),
-            action,
             prefetch_distance: if loops.is_empty() { prefetch_distance(row_in, reach) } else { 0 },
-            work: Work { bytes: rows.saturating_mul(row), rows },
             loops,
-            bounds,
         })
+    }
+
+    /// The plan with the bags of a call: P2 is the caller's promise.
+    #[inline]
+    pub(crate) fn call<'a>(&'a self, bounds: &'a Bounds) -> BagCall<'a> {
+        let conversion = |map| BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size());
+        BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }
     }
 
     pub(crate) fn op(&self) -> Op {
@@ -190,10 +196,6 @@ impl BagPlan {
 
     pub(crate) fn level(&self) -> Level {
         self.level
-    }
-
-    pub(crate) fn bounds(&self) -> &Bounds {
-        &self.bounds
     }
 
     pub(crate) fn axis(&self) -> Axis {
@@ -228,11 +230,6 @@ impl BagPlan {
         self.request.converting.map_or(1, |map| map.values)
     }
 
-    /// How rows are converted before they are reduced, by a map.
-    pub(crate) fn conversion(&self) -> Option<&BagConversion> {
-        self.conversion.as_ref()
-    }
-
     /// Bytes of a row of the output.
     pub(crate) fn row(&self) -> usize {
         self.elements.saturating_mul(self.size()).saturating_mul(self.runs())
@@ -251,11 +248,6 @@ impl BagPlan {
         self.out_stride
     }
 
-    /// The layout of the output.
-    pub(crate) fn output(&self) -> &Layout {
-        &self.out
-    }
-
     /// The bytes of an element of a bag in which nothing counts, where no row stands for it.
     pub(crate) fn zero(&self) -> &[u8] {
         &self.zero
@@ -264,10 +256,6 @@ impl BagPlan {
     /// A row of zeros, where the policy asks for one.
     pub(crate) fn zeros(&self) -> *const u8 {
         self.zeros.as_ptr()
-    }
-
-    pub(crate) fn action(&self) -> Action {
-        self.action
     }
 
     pub(crate) fn prefetch_distance(&self) -> usize {
@@ -285,14 +273,43 @@ impl BagPlan {
         let fns = if weighted { with_weights? } else { plain };
         Some(fns.at(self.level))
     }
+}
 
-    pub(crate) fn work(&self) -> Work {
-        self.work
+impl<'a> BagCall<'a> {
+    pub(crate) fn bounds(&self) -> &'a Bounds {
+        self.bounds
     }
 
-    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
+    /// How rows are converted before they are reduced, by a map.
+    pub(crate) fn conversion(&self) -> Option<&BagConversion> {
+        self.conversion.as_ref()
+    }
+
+    pub(crate) fn action(&self) -> Action {
+        match self.request.policy.out_of_bounds {
+            _ if self.has_elements && self.bounds.bags() > 0 => Action::Run,
+            OutOfBounds::Error => Action::Check,
+            _ => Action::Nothing,
+        }
+    }
+
+    /// What the call does.
+    pub(crate) fn work(&self) -> Work {
+        let rows = self.bounds.used();
+        Work { bytes: rows.saturating_mul(self.row()), rows }
+    }
+
+    /// Tasks that the call is cut into here and now, where the pool has `threads()` threads.
     pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
-        self.work.tasks(self.request.options.par, threads)
+        self.work().tasks(self.request.options.par, threads)
+    }
+}
+
+impl Deref for BagCall<'_> {
+    type Target = BagPlan;
+
+    fn deref(&self) -> &BagPlan {
+        self.plan
     }
 }
 

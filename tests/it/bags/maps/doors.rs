@@ -149,6 +149,13 @@ fn doors<T: Element, U: Reducible<Value: Value>, P: Params>(
     let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
     same(plan.run_into(data, ids, weights, given, &mut out.view_mut()).map(|()| out.into_vec()), "planned into");
 
+    let nothing = View::new(&[0i32; 0], &[1, 0]).unwrap();
+    let of_others = op.plan_map(map, data.layout(), &Bags::packed(&nothing)).unwrap();
+    same(of_others.run_bags(data, bags, given).map(Tensor::into_vec), "planned for other bags");
+    let mut out = Tensor::filled(&shape, U::ZERO).unwrap();
+    let ran = of_others.run_bags_into(data, bags, given, &mut out.view_mut());
+    same(ran.map(|()| out.into_vec()), "planned for other bags, into");
+
     // The dimensions of the output the other way round.
     let strides: Vec<isize> = (0..shape.len()).map(|d| shape[..d].iter().product::<usize>() as isize).collect();
     let mut out = vec![U::ZERO; shape.iter().product()];
