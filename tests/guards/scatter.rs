@@ -43,12 +43,13 @@ fn rows_of_every_length() {
                     let indices = View::new(indices, &[count, 1]).unwrap();
                     let new = View::new(new, &[count, row]).unwrap();
                     for level in levels() {
-                        let methods = [Method::Direct, Method::Grouped, Method::Prefetched];
+                        let methods = [Method::Grouped, Method::Accumulated, Method::Direct, Method::Prefetched];
                         for method in core::iter::once(None).chain(methods.map(Some)) {
                             out.copy_from_slice(&data.values);
                             let op = ScatterNd::new().reduction(reduction).level(level).par(Par::Threads(1 + number));
                             let op = match method {
-                                Some(method) if reduction == Reduction::Mean && method != Method::Grouped => continue,
+                                Some(Method::Direct | Method::Prefetched) if reduction == Reduction::Mean => continue,
+                                Some(Method::Accumulated) if reduction == Reduction::None => continue,
                                 Some(method) => op.method(method),
                                 None => op,
                             };

@@ -6,6 +6,7 @@
 
 mod bags;
 mod gathers;
+mod grouped;
 mod scatters;
 
 use bytemuck::Pod;
@@ -40,7 +41,7 @@ impl Case {
 /// Every case.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    [bags::cases(), gathers::cases(), scatters::cases()].into_iter().flatten().collect()
+    [bags::cases(), gathers::cases(), grouped::cases(), scatters::cases()].into_iter().flatten().collect()
 }
 
 /// What is timed, and beside what.

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::plan::{Action, BagCall, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan};
+use crate::plan::{Accumulators, Action, BagCall, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
@@ -158,6 +158,9 @@ impl Explain<'_> {
         write!(f, "  method {}", plan.method())?;
         if let Some(block) = plan.block() {
             write!(f, ", in blocks of {block}")?;
+        }
+        if let Way::Accumulated(Accumulators { bytes, record, .. }) = plan.way() {
+            write!(f, " by {}, {record} bytes a row of the output, {bytes} in all", spec.method)?;
         }
         if spec.prefetch_distance > 0 {
             write!(f, ", fetched {} ahead", spec.prefetch_distance)?;

@@ -21,6 +21,6 @@ pub(crate) use index::{Action, Converting, FewRows, IndexPlan, IndexRequest};
 pub(crate) use lowered::{Axis, BlockDim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;
-pub(crate) use reduce::{ReducePlan, ReduceRequest, is_free};
+pub(crate) use reduce::{Accumulators, ReducePlan, ReduceRequest, Way, is_free};
 pub(crate) use space::{SpacePart, SpacePlan};
 pub(crate) use tasks::Work;

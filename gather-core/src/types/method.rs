@@ -43,13 +43,17 @@ pub enum Method {
     /// the caches. Takes rows of a line or more, on x86-64; converted ones where they lie side by side, of elements
     /// of up to 4 KiB that are aligned to a line at most. Chosen for outputs beyond the caches.
     Streamed,
-    /// The updates of a scatter are sorted by the element that they go to, in their order, so that each element is
-    /// read, reduced and written once. Takes any scatter. Chosen where the intermediate result is no element: for means
-    /// and for sums and products of `f16` and `bf16`. Allocates 32 bytes for each row of updates that a task has at a
-    /// time.
+    /// The updates of a scatter are sorted by the row that they go to, in their order, so that each row is read,
+    /// reduced and written once. Takes any scatter. Chosen as `Accumulated` is, where updates are few and the
+    /// destination is large. Allocates 16 bytes for each row of updates that a task has at a time, or 32 in tensors of
+    /// more than 2^32 rows.
     Grouped,
-    /// Rows are reduced in registers or in the first-level cache, many columns at a time. The one method of
-    /// [`EmbeddingBag`](crate::EmbeddingBag).
+    /// Rows are reduced into accumulators: those of bags in registers or in the first-level cache, many columns at a
+    /// time, which is the one method of [`EmbeddingBag`](crate::EmbeddingBag); those of scatters beside the
+    /// destination. Takes scatters with a reduction. Chosen where the intermediate result is no element: for means, for
+    /// sums and products of `f16` and `bf16`, and where what the destination holds does not count. Allocates a sum for
+    /// each element, and a count for each row, of the part of the destination that a task has at a time, and is chosen
+    /// where that is at most 16 bytes for each row of updates.
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

@@ -200,7 +200,7 @@ fn reductions_of_ones_own() {
     let mut out = DATA;
     op.run_reduce_on(&DIGITS, &mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, digits);
-    for method in [Method::Direct, Method::Grouped] {
+    for method in [Method::Direct, Method::Grouped, Method::Accumulated] {
         let op = op.clone().method(method).par(Par::Threads(3));
         let plan = op.plan_reduce::<i32, i64>(&DIGITS, &[4], ids.layout(), new.layout()).unwrap();
         assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), digits);

@@ -121,7 +121,8 @@ fn a_bad_index_far_behind_leaves_every_element_untouched() {
     list[39_999] = 1000;
     let updates = vec![1i64; 40_000];
     for threads in [1, 4] {
-        for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Grouped] {
+        let own = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
+        for method in own.into_iter().chain([Method::Grouped, Method::Accumulated]) {
             let mut out = vec![5i64; 1000];
             let op = ScatterNd::new().reduction(Reduction::Add).par(gather_core::Par::Threads(threads)).method(method);
             let (ids, new) = (View::new(&list, &[40_000, 1]).unwrap(), View::new(&updates, &[40_000]).unwrap());
@@ -173,8 +174,9 @@ fn repeated_updates_and_reversed_outputs() {
     let ids = [2u8, 0, 2, 2];
     let one = [3u32];
     let updates = View::strided(&one, &[4], &[0], 0).unwrap();
-    let methods = [Method::Direct, Method::Blocks, Method::Grouped, Method::Chunks, Method::Prefetched];
-    for (method, sums) in methods.into_iter().zip(1u32..) {
+    let own = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
+    let methods = own.into_iter().chain([Method::Grouped, Method::Accumulated]);
+    for (method, sums) in methods.zip(1u32..) {
         let mut out = ViewMut::strided(&mut memory, &[5], &[-2], 10).unwrap();
         let op = ScatterElements::new(0).reduction(Reduction::Add).method(method);
         op.run_on(&mut out, &View::new(&ids, &[4]).unwrap(), &updates).unwrap();
@@ -302,7 +304,7 @@ fn layouts_over_no_memory_are_planned_without_overflow() {
     for (shape, strides) in [([most, 1], [isize::MAX, isize::MIN]), ([1, most], [isize::MIN, isize::MIN])] {
         let layout = Layout::strided(&shape, &strides).unwrap();
         let ids = Layout::strided(&[most, 1], &[0, isize::MAX]).unwrap();
-        for method in [None, Some(Method::Grouped), Some(Method::Direct)] {
+        for method in [None, Some(Method::Grouped), Some(Method::Accumulated), Some(Method::Direct)] {
             let op = ScatterNd::new().reduction(Reduction::Add);
             let op = method.map_or(op.clone(), |method| op.method(method));
             let updates = [most, shape[1]];

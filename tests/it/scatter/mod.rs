@@ -6,6 +6,7 @@
 //! | `small` | every small shape, axis, index, policy and method against the oracle |
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
+//! | `accumulated` | beside the destination or sorted: which, in how much memory, and that nothing else differs |
 //! | `adjoint` | the transpose of each gather; permutations and back |
 //! | `orders` | the order of loops, and that of updates
 //! | `own` | kernels of one's own |
@@ -13,6 +14,7 @@
 //! | `histogram` | one update for all indices, of every index type |
 //! | `hostile` | what nobody should pass and somebody will |
 
+mod accumulated;
 mod adjoint;
 mod check;
 mod histogram;

@@ -55,7 +55,7 @@ fn check<A: ScatterAttributes + Clone + std::fmt::Debug>(
     for method in [Method::Direct, Method::Blocks, Method::Prefetched, Method::Grouped] {
         same(op.clone().method(method).run(&a, &i, &u), method.name());
     }
-    for method in [Method::Panels, Method::Chunks] {
+    for method in [Method::Panels, Method::Chunks, Method::Accumulated] {
         match op.clone().method(method).run(&a, &i, &u) {
             Err(Error::MethodUnavailable { .. }) => {}
             got => same(got, method.name()),

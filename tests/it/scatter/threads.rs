@@ -30,9 +30,9 @@ fn same<A: ScatterAttributes + Clone + Send + Sync, I: Index>(
     for threads in [2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for par in [Par::Threads(threads), Par::Threads(64), Par::Auto] {
-            let others =
-                [Method::Grouped, Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Panels];
-            for method in core::iter::once(None).chain(others.map(Some)) {
+            let others = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched, Method::Panels];
+            let beside = [Method::Grouped, Method::Accumulated];
+            for method in core::iter::once(None).chain(others.into_iter().chain(beside).map(Some)) {
                 let op = op.clone().par(par);
                 let op = method.map_or(op.clone(), |method| op.method(method));
                 let got = match pool.install(|| op.run(&data, &indices, &updates)) {

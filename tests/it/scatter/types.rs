@@ -52,9 +52,14 @@ fn check<T: Element + Debug, S: Copy>(
     steps: &Loop<T, S>,
     same: impl Fn(&T, &T) -> bool,
 ) {
+    // Into few destinations, and into many.
     let many = |rows: usize, inner: usize| (rows, inner, 7usize);
+    let few = |rows: usize, inner: usize| (rows, inner, 1000usize);
     for (count, inner, dim) in
-        [many(1, 1), many(40, 1), many(1300, 1), many(300, 2), many(90, 5), many(50, 70), many(20, 200)]
+        [many(1, 1), many(40, 1), many(1300, 1), many(300, 2), many(90, 5), many(50, 70), many(20, 200), few(300, 1)]
+            .into_iter()
+            .chain([few(40, 3), few(9, 65)])
+            .chain([3, 4, 7, 8, 16, 33, 64, 65].map(|inner| many(40, inner)))
     {
         let (data, updates) = (numbers(dim * inner, 1), numbers(count * inner, 2));
         let list: Vec<i64> = (0..count).map(|at| (mixed(3, at) % dim as u64) as i64).collect();
@@ -75,7 +80,10 @@ fn check<T: Element + Debug, S: Copy>(
                 equal(op.run(&a, &i, &u).unwrap(), level.name());
                 equal(op.clone().method(Method::Grouped).run(&a, &i, &u).unwrap(), "grouped");
                 equal(op.clone().par(Par::Threads(3)).run(&a, &i, &u).unwrap(), "3 threads");
-                for method in [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched] {
+                let grouped = op.clone().par(Par::Threads(3)).method(Method::Grouped);
+                equal(grouped.run(&a, &i, &u).unwrap(), "grouped, 3 threads");
+                let others = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
+                for method in others.into_iter().chain([Method::Accumulated]) {
                     match op.clone().method(method).run(&a, &i, &u) {
                         Ok(got) => equal(got, method.name()),
                         Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),

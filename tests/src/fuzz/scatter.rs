@@ -147,9 +147,11 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     };
     let op = op.reduction(reduction).negative_index(tuning.negative).out_of_bounds(bounds);
     let op = op.par(tuning.par).level(tuning.level);
-    let method = tuning
-        .method
-        .filter(|method| matches!(method, Method::Direct | Method::Blocks | Method::Prefetched | Method::Grouped));
+    let method = tuning.method.filter(|&method| match method {
+        Method::Direct | Method::Blocks | Method::Prefetched | Method::Grouped => true,
+        Method::Accumulated => reduction != Reduction::None,
+        _ => false,
+    });
     let case = Case { op, method, data, indices, updates, out, index_memory, expected };
     let bytes = u.arbitrary()?;
     with_word!(word, I => if bytes { check::<u8, I, A>(&case) } else { check::<f32, I, A>(&case) });

@@ -150,7 +150,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// Runs the operator into a fresh tensor.
     ///
     /// Cost: a copy of data, then one pass over indices and updates; one allocation, and a scratch for
-    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels).
+    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
+    /// [`Method::Panels`](crate::Method::Panels).
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::LevelUnavailable`],
@@ -169,8 +170,9 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels) (up to
-    /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Accumulated`](crate::Method::Accumulated),
+    /// [`Method::Grouped`](crate::Method::Grouped) and [`Method::Panels`](crate::Method::Panels) (up to six dimensions,
+    /// and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is

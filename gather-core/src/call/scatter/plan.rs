@@ -147,7 +147,8 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Grouped`](crate::Method::Grouped) and
+    /// again. On one thread it allocates nothing but the scratch of
+    /// [`Method::Accumulated`](crate::Method::Accumulated), [`Method::Grouped`](crate::Method::Grouped) and
     /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors

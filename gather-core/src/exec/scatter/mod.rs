@@ -8,9 +8,11 @@
 //! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part;
 //! - one thread does all, where the others would gain nothing.
 //!
-//! Means, and sums that are rounded once, are reduced group by group (`grouped`); elements off the last axis of a large
-//! destination panel by panel (`panels`).
+//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it
+//! (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
+//! the last axis of a large destination panel by panel (`panels`).
 
+mod accumulated;
 mod copy;
 mod grouped;
 mod panels;
@@ -25,7 +27,7 @@ use crate::exec::index::NO_INDEX;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Owner, Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_of_part};
-use crate::plan::{Action, ReducePlan, is_free};
+use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
@@ -92,23 +94,27 @@ pub(crate) unsafe fn run(
         Err(unsafe { first_bad_index::find(&checked, operands.index, operands.indices) })
     };
     let whole = Part::new(plan, &operands);
-    let scratch = match plan.panels() {
-        _ if plan.is_grouped() => Scratch::Groups(grouped::Scratch::new(plan, tasks)?),
-        Some(panels) => Scratch::Panels(panels::Scratch::new(plan, panels, tasks)?),
-        None => Scratch::None,
+    let scratch = match plan.way() {
+        Way::RowByRow => Scratch::None,
+        Way::Panels(panels) => Scratch::Panels(panels, panels::Scratch::new(plan, panels, tasks)?),
+        Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
+        Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
     };
-    if errors && check == Check::First {
+    let writes_last = original.is_none() && scratch.writes_last();
+    if errors && check == Check::First && !writes_last {
         // SAFETY: the caller's promise.
         found(unsafe { whole.check(tasks) })?;
     }
     begin()?;
-    let outcome = match (scratch, plan.panels()) {
-        // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
-        (Scratch::Groups(scratch), _) => unsafe { grouped::run(whole, scratch) },
-        // SAFETY: as above.
-        (Scratch::Panels(scratch), Some(panels)) => unsafe { panels::run(whole, panels, scratch) },
+    let outcome = match scratch {
         // SAFETY: the caller's promise.
-        _ => unsafe { whole.run(tasks) },
+        Scratch::None => unsafe { whole.run(tasks) },
+        // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
+        Scratch::Panels(panels, scratch) => unsafe { panels::run(whole, panels, scratch) },
+        // SAFETY: as above.
+        Scratch::Accumulators(beside, scratch) => unsafe { accumulated::run(whole, beside, scratch, errors) },
+        // SAFETY: as above.
+        Scratch::Entries(scratch) => unsafe { grouped::run(whole, scratch, errors) },
     };
     found(outcome)
 }
@@ -129,10 +135,22 @@ fn reducing(plan: &ReducePlan) -> Take {
 }
 
 /// Memory that a run needs, which is had before anything is written.
-enum Scratch {
+enum Scratch<'a> {
     None,
-    Groups(grouped::Scratch),
-    Panels(panels::Scratch),
+    Panels(&'a Panels, panels::Scratch),
+    Accumulators(&'a Accumulators, accumulated::Scratch),
+    Entries(grouped::Scratch),
+}
+
+impl Scratch<'_> {
+    /// Whether all indices are looked at before anything is written.
+    fn writes_last(&self) -> bool {
+        match self {
+            Scratch::None | Scratch::Panels(..) => false,
+            Scratch::Accumulators(_, scratch) => scratch.writes_last(),
+            Scratch::Entries(scratch) => scratch.writes_last(),
+        }
+    }
 }
 
 /// How the work is cut for threads.
@@ -156,6 +174,9 @@ const CHECKED_BY_ONE: usize = 1 << 17;
 const OWNERS_FROM: usize = 4;
 /// Bytes of a row for each thread from which on rows are cut (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
 const COLUMNS_FROM: usize = 1 << 10;
+
+/// The least iterations of an inner loop that is cut so that its records fit in a cache.
+const LEAST_INNER: usize = 512;
 
 /// Whether pieces side by side in the destination are so narrow that two threads often write to one line.
 fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
@@ -184,10 +205,27 @@ fn end_of_piece(first: *const u8, step: isize, at: usize, n: usize) -> usize {
     ((at + off).next_multiple_of(LINE / step) - off).min(n)
 }
 
+/// The most rows of a piece, whose ends may be moved to the begin of a line.
+fn rows_of_a_piece(plan: &ReducePlan, cut: &Cut) -> usize {
+    let longest = |(d, along): (usize, &Loop)| match cut {
+        Cut::Free(cuts) if is_free(along) => cuts.longest(d, along.n).saturating_add(LINE).min(along.n),
+        _ => along.n,
+    };
+    plan.loops().iter().enumerate().map(longest).fold(1, usize::saturating_mul)
+}
+
 impl Cut {
     /// How a plan is cut for `tasks` tasks, into about `pieces` pieces where loops are cut.
     fn new(plan: &ReducePlan, tasks: usize, pieces: usize) -> Self {
-        let lengths = plan.loops().iter().map(|along| if is_free(along) { along.n } else { 1 });
+        let inner = plan.loops().len() - 1;
+        // Records of pieces: the inner loop stays long, unless threads are to share it.
+        let least = if matches!(plan.way(), Way::Accumulated(_)) { LEAST_INNER } else { 1 };
+        let shared = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        let lengths = plan.loops().iter().enumerate().map(|(d, along)| match is_free(along) {
+            true if d == inner => (along.n / least).max(along.n.min(shared)),
+            true => along.n,
+            false => 1,
+        });
         let cut = |pieces| Cuts::new(lengths.clone(), pieces);
         if tasks == 1 {
             return Cut::Free(cut(pieces));
@@ -198,11 +236,11 @@ impl Cut {
         let columns = row / tasks >= COLUMNS_FROM && plan.elements() >= tasks;
         match cuts {
             Some(cuts) => Cut::Free(cuts),
+            // Threads share what has been sorted.
+            None if matches!(plan.way(), Way::Sorted) => Cut::Free(cut(1)),
             None if columns => Cut::Columns(tasks),
             // Every part looks at all indices: there are no more than threads.
-            None if plan.is_grouped() || (row >= LINE && tasks >= OWNERS_FROM) => {
-                Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS))
-            }
+            None if row >= LINE && tasks >= OWNERS_FROM => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
             None => Cut::Free(cut(1)),
         }
     }
@@ -244,6 +282,8 @@ struct Part<'a> {
     origin: Cursor,
     spec: &'a KernelSpec,
     loops: &'a [Loop],
+    /// Bytes of the destination from one position to the next.
+    stride: isize,
     elements: usize,
     owner: Option<Owner>,
 }
@@ -256,7 +296,15 @@ impl<'a> Part<'a> {
     fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
         let ScatterOperands { out, updates, index, .. } = *operands;
         let origin = Cursor { out: updates.cast_mut(), data: out, index };
-        Part { plan, origin, spec: plan.spec(), loops: plan.loops(), elements: plan.elements(), owner: None }
+        Part {
+            plan,
+            origin,
+            spec: plan.spec(),
+            loops: plan.loops(),
+            stride: plan.stride(),
+            elements: plan.elements(),
+            owner: None,
+        }
     }
 
     /// Calls the kernel, which hands its rows to `take`.
@@ -271,7 +319,7 @@ impl<'a> Part<'a> {
             spec: self.spec,
             origin: self.origin,
             loops: self.loops,
-            stride: self.plan.stride(),
+            stride: self.stride,
             params: (&raw const sink).cast(),
         };
         // SAFETY: the contract of a scatter holds, as argued above.

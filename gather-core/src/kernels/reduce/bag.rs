@@ -13,16 +13,13 @@
 //! Vectors run across columns, so that each sum is that of the plain loop, to the bit. Sums are in the first-level
 //! cache for any reduction (`in_memory`); for sums, means and greatest values of floats, in registers (`in_registers`).
 //!
-//! The rows of a scatter that go to one destination are a bag too, whose positions are bytes.
-//!
 //! # The contract
 //!
 //! - **B1** Each position of a row that is not negative reaches `elements` elements that may be read, `stride` bytes
 //!   apart from one position to the next, at any alignment. They are values of the type that is reduced, or it takes
 //!   any bytes. So do `zeros` where there are positions of [`ZEROS`].
 //! - **B2** `out` may be written for `elements` elements for each bag, `out_stride` bytes apart from one bag to the
-//!   next, which nothing else uses meanwhile. A bag that begins with what it holds ([`Begin::Kept`]) may read them as
-//!   values of the type.
+//!   next, which nothing else uses meanwhile.
 //! - **B3** Where rows are weighted, there is a weight for each, `weight_step` bytes apart, of the same type.
 //! - **B4** Each bag that begins with its first row has one that counts. A part of a bag that does not end, or goes on
 //!   with what is carried, has `carried`: room for as many sums and [`SPARE`] more, at any alignment, where the part
@@ -137,8 +134,6 @@ pub(crate) enum Begin {
     Row,
     /// The sums of the part before it.
     Carried,
-    /// What the output holds.
-    Kept,
 }
 
 /// How many rows each bag has.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::bag::BagFns;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::in_registers::{self, Float};
@@ -10,7 +11,9 @@ use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Num
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
 use crate::kernels::reduce::rows::{Combine, reduce};
-use crate::kernels::reduce::step::{Accumulate, Weigh};
+#[cfg(feature = "half")]
+use crate::kernels::reduce::step::Accumulate;
+use crate::kernels::reduce::step::Weigh;
 use crate::kernels::reduce::store::STORE;
 use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
@@ -62,17 +65,27 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<ReduceFns> {
 
 /// A reduction whose intermediate results are elements.
 const fn plain<C: Combine>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) })
+    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(GroupFns::plain::<C>()) })
 }
 
 /// A sum whose intermediate results are elements.
 const fn sum<C: Combine + Weigh>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()) })
+    Some(ReduceFns {
+        rows: Some(reduce::<C>()),
+        bag: Some(BagFns::weighted::<C>()),
+        groups: Some(GroupFns::plain::<C>()),
+    })
 }
 
-/// A reduction whose intermediate results are no elements.
-const fn grouped<A: Accumulate<Item: Element>>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()) })
+/// A mean.
+const fn mean<T: Average + Element>() -> Option<ReduceFns> {
+    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups: Some(GroupFns::counting::<Mean<T>>()) })
+}
+
+/// A reduction that is rounded at the end.
+#[cfg(feature = "half")]
+const fn rounded<A: Accumulate<Item: Element>>() -> Option<ReduceFns> {
+    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups: Some(GroupFns::rounded::<A>()) })
 }
 
 /// Integers `S`, whose sums and products are those of the integers `U` of their width.
@@ -84,7 +97,7 @@ fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduc
         Reduction::Mul => plain::<Mul<U>>(),
         Reduction::Min => plain::<Min<S>>(),
         Reduction::Max => plain::<Max<S>>(),
-        Reduction::Mean => grouped::<Mean<S>>(),
+        Reduction::Mean => mean::<S>(),
     }
 }
 
@@ -113,7 +126,7 @@ fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<Redu
         Reduction::Add => sum::<Add<T>>(),
         Reduction::Sub => plain::<Sub<T>>(),
         Reduction::Mul => plain::<Mul<T>>(),
-        Reduction::Mean => grouped::<Mean<T>>(),
+        Reduction::Mean => mean::<T>(),
         Reduction::Min | Reduction::Max => None,
     }
 }
@@ -122,12 +135,15 @@ fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<Redu
 fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
     match reduction {
         Reduction::None => Some(STORE),
-        Reduction::Add => Some(ReduceFns { rows: None, bag: Some(BagFns::weighted::<InSingle<T, Add<f32>>>()) }),
-        Reduction::Sub => grouped::<InSingle<T, Sub<f32>>>(),
-        Reduction::Mul => grouped::<InSingle<T, Mul<f32>>>(),
+        Reduction::Add => {
+            let fns = rounded::<InSingle<T, Add<f32>>>()?;
+            Some(ReduceFns { bag: Some(BagFns::weighted::<InSingle<T, Add<f32>>>()), ..fns })
+        }
+        Reduction::Sub => rounded::<InSingle<T, Sub<f32>>>(),
+        Reduction::Mul => rounded::<InSingle<T, Mul<f32>>>(),
         Reduction::Min => plain::<Min<T>>(),
         Reduction::Max => plain::<Max<T>>(),
-        Reduction::Mean => grouped::<Mean<T>>(),
+        Reduction::Mean => mean::<T>(),
     }
 }
 

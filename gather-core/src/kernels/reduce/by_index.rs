@@ -193,13 +193,13 @@ pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize
     }
 }
 
-/// As [`by_index`]; `PACKED` says whether elements are contiguous along the axis, and the loop does not move the
-/// destination.
+/// As [`by_index`], for updates of `bytes` bytes; `PACKED` says whether elements are contiguous along the axis, and the
+/// loop does not move the destination.
 ///
 /// # Safety
 /// As for [`by_index`].
 #[inline(always)]
-unsafe fn elements<const INDEX: usize, const PACKED: bool>(
+pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,

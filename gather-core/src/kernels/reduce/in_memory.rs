@@ -3,7 +3,7 @@
 //! ```text
 //! for each panel of columns, as wide as there is room for sums of:
 //!     for each bag, and each batch of its rows that count:        (`reduce_bags`, for all types)
-//!         sums = the first row, or what is kept
+//!         sums = the first row
 //!         for each other row, in order: sums (op)= the row        (`reduce_rows`, for each reduction, type and level)
 //!         out = sums, rounded or divided
 //! ```
@@ -35,8 +35,7 @@ type BatchFn = unsafe fn(&Batch<'_>);
 ///   reduced, or it takes any bytes; so may its weight for one, where rows are weighted.
 /// - **M2** `sums` has room for the sums of all vectors of the columns, at any alignment, which nothing else uses until
 ///   the bag ends. Where the bag has begun before, the batch before has left its own there.
-/// - **M3** Where the bag ends, or begins with what is kept, `out` may be written, or read, for as many elements, which
-///   nothing else uses meanwhile.
+/// - **M3** Where the bag ends, `out` may be written for as many elements, which nothing else uses meanwhile.
 /// - **M4** A bag that begins with its first row has one.
 struct Batch<'a> {
     rows: &'a [Row],
@@ -274,8 +273,6 @@ impl<S: Step, const N: usize> Columns<S, N> {
                 rows = others;
             }
             (Begin::Row, []) => unreachable!("M4: no row counts"),
-            // SAFETY: M2, M3.
-            (Begin::Kept, _) => unsafe { self.make(batch.out, S::widen) },
             (Begin::Carried, _) => {}
         }
         for row in rows {
@@ -314,13 +311,6 @@ impl<S: Step, const N: usize> Columns<S, N> {
                     rows = others;
                 }
                 (Begin::Row, []) => unreachable!("M4: no row counts"),
-                (Begin::Kept, _) => {
-                    // SAFETY: M3, for columns that there are.
-                    let kept = unsafe { widened::<S>(batch.out, first, &mut room[..n]) };
-                    for (to, kept) in to.iter_mut().zip(kept) {
-                        to.write(Unaligned(*kept));
-                    }
-                }
                 (Begin::Carried, _) => {}
             }
             // SAFETY: M2: the sums have begun, just now or in the batch before.

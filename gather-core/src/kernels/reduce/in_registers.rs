@@ -257,8 +257,6 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                 }
                 // SAFETY: B4: sums of each column.
                 Begin::Carried => unsafe { self.read(carried) },
-                // SAFETY: B2: elements of each column, which are sums.
-                Begin::Kept => unsafe { self.read(out) },
             };
             let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
             for (&position, &later) in these.iter().zip(later) {

@@ -11,8 +11,9 @@
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
 //!   form that compilers vectorise; single elements by their indices, as long as these are positions (`by_index`);
-//! - or writes down which goes where (`Entry`), to be sorted by destination and reduced group by group, as bags are
-//!   (`bag`);
+//! - or reduces them into accumulators beside the destination, by the same functions with records for rows
+//!   (`accumulators`);
+//! - or writes down which goes where (`entries`), to be sorted by destination and reduced group by group;
 //! - or does nothing, where indices are only checked.
 //!
 //! # The contract
@@ -28,12 +29,15 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
-//!   plan has found rows of one element and indices of one component, both contiguous along the inner loop; or, as the
-//!   function says ([`Updates::One`]), one row for all of its iterations.
+//!   plan has found rows of one element, or of as many as the function takes into records, and indices of one
+//!   component, both contiguous along the inner loop; or, as the function says ([`Updates::One`]), one row for all of
+//!   its iterations.
 
+mod accumulators;
 mod bag;
 mod builtin;
 mod by_index;
+mod entries;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -47,15 +51,18 @@ mod store;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
+pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob, SortedJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
 pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
+pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
-pub(crate) use sink::{Entry, Owner, Sink, Take, Which};
+pub(crate) use sink::{Owner, Sink, Take, Which};
 
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::by_index::ChooseByIndex;
 
 /// What reduces elements of a type.
@@ -63,8 +70,10 @@ use crate::kernels::reduce::by_index::ChooseByIndex;
 pub(crate) struct ReduceFns {
     /// Rows one by one; `None` where what stands between two updates is no element.
     pub(crate) rows: Option<RowFns>,
-    /// The rows of a bag, or all rows of one destination at once; `None` where the last row stays.
+    /// The rows of a bag; `None` where the last row stays.
     pub(crate) bag: Option<BagFns>,
+    /// Rows that are grouped by destination; `None` where the last row stays.
+    pub(crate) groups: Option<GroupFns>,
 }
 
 /// What reduces rows one by one.

@@ -20,6 +20,8 @@ pub(super) trait Number: Copy + 'static {
 
 /// What has a least and a greatest. Of equal values the first is taken, and NaN before any other.
 pub(super) trait Ordered: Copy + 'static {
+    /// No value is less, and none is greater.
+    const ENDS: [Self; 2];
     fn least(self, other: Self) -> Self;
     fn greatest(self, other: Self) -> Self;
 }
@@ -38,12 +40,13 @@ pub(super) trait Average: Copy + 'static {
 }
 
 macro_rules! combines {
-    ($($(#[$doc:meta])* $name:ident: $bound:ident, $how:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $bound:ident, $how:ident, $identity:expr;)*) => {$(
         $(#[$doc])*
         pub(super) struct $name<T>(PhantomData<T>);
 
         impl<T: $bound + Element> Combine for $name<T> {
             type Item = T;
+            const IDENTITY: Option<T> = $identity;
 
             #[inline(always)]
             fn combine(kept: T, new: T) -> T {
@@ -55,11 +58,11 @@ macro_rules! combines {
 
 combines! {
     /// The product.
-    Mul: Number, times;
+    Mul: Number, times, None;
     /// The least.
-    Min: Ordered, least;
+    Min: Ordered, least, Some(T::ENDS[1]);
     /// The greatest.
-    Max: Ordered, greatest;
+    Max: Ordered, greatest, Some(T::ENDS[0]);
 }
 
 /// The sum.
@@ -67,6 +70,7 @@ pub(super) struct Add<T>(PhantomData<T>);
 
 impl<T: Number + Element> Combine for Add<T> {
     type Item = T;
+    const IDENTITY: Option<T> = Some(T::NOTHING);
 
     #[inline(always)]
     fn combine(kept: T, new: T) -> T {
@@ -84,6 +88,7 @@ pub(super) struct Sub<T>(PhantomData<T>);
 
 impl<T: Number + Element> Combine for Sub<T> {
     type Item = T;
+    const IDENTITY: Option<T> = Some(T::NOTHING);
 
     #[inline(always)]
     fn combine(kept: T, new: T) -> T {
@@ -101,6 +106,7 @@ pub(super) enum Or {}
 
 impl Combine for Or {
     type Item = u8;
+    const IDENTITY: Option<u8> = Some(0);
 
     #[inline(always)]
     fn combine(kept: u8, new: u8) -> u8 {
@@ -113,6 +119,7 @@ pub(super) enum And {}
 
 impl Combine for And {
     type Item = u8;
+    const IDENTITY: Option<u8> = Some(u8::MAX);
 
     #[inline(always)]
     fn combine(kept: u8, new: u8) -> u8 {
@@ -127,6 +134,7 @@ impl<T: Average> Accumulate for Mean<T> {
     type Item = T;
     type Sum = T::Sum;
     const WIDENS: bool = T::WIDENS;
+    const IDENTITY: Option<T::Sum> = Some(T::Sum::NOTHING);
 
     #[inline(always)]
     fn widen(kept: T) -> T::Sum {
@@ -172,6 +180,7 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     type Item = T;
     type Sum = f32;
     const WIDENS: bool = true;
+    const IDENTITY: Option<f32> = C::IDENTITY;
 
     #[inline(always)]
     fn widen(kept: T) -> f32 {
@@ -197,6 +206,11 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     fn end(sum: f32, _: usize) -> T {
         T::from_single(sum)
     }
+
+    #[inline(always)]
+    fn differs(kept: T, sum: f32) -> bool {
+        kept.to_single().to_bits() != sum.to_bits()
+    }
 }
 
 macro_rules! integers {
@@ -221,6 +235,8 @@ macro_rules! integers {
         }
 
         impl Ordered for $ty {
+            const ENDS: [Self; 2] = [Self::MIN, Self::MAX];
+
             #[inline(always)]
             fn least(self, other: Self) -> Self {
                 Ord::min(self, other)
@@ -242,7 +258,11 @@ macro_rules! integers {
 
             #[inline(always)]
             fn divide(sum: $sum, count: usize) -> Self {
-                // The mean lies between the least and the greatest.
+                // The mean lies between the least and the greatest. Sums of 64 bits are divided by one instruction.
+                let short = sum as i64;
+                if <$sum>::from(short) == sum {
+                    return short.div_euclid(count as i64) as Self;
+                }
                 sum.div_euclid(count as $sum) as Self
             }
         }
@@ -332,6 +352,8 @@ macro_rules! ordered_floats {
     ($($(#[$attr:meta])* $ty:ty;)*) => {$(
         $(#[$attr])*
         impl Ordered for $ty {
+            const ENDS: [Self; 2] = [Self::NEG_INFINITY, Self::INFINITY];
+
             #[inline(always)]
             fn least(self, other: Self) -> Self {
                 if other < self || other.is_nan() { other } else { self }
@@ -391,6 +413,8 @@ macro_rules! halves {
 
         // By whole numbers in the order of the values, without branches, so that loops are vectorised.
         impl Ordered for $ty {
+            const ENDS: [Self; 2] = [Self::NEG_INFINITY, Self::INFINITY];
+
             #[inline(always)]
             fn least(self, other: Self) -> Self {
                 let (kept, new) = (order(self.to_bits()), order(other.to_bits()));

@@ -6,6 +6,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::reduce::ReduceFns;
+use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::bag::BagFns;
 use crate::kernels::reduce::rows::{Combine, reduce};
 use crate::types::element::{BY_VALUE, Element};
@@ -34,7 +35,11 @@ impl<T> Reducer<T> {
             size_of::<T>() <= BY_VALUE,
             "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
-        let fns = ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()) };
+        let fns = ReduceFns {
+            rows: Some(reduce::<C>()),
+            bag: Some(BagFns::plain::<C>()),
+            groups: Some(GroupFns::plain::<C>()),
+        };
         Reducer { name: C::NAME, fns, types: PhantomData }
     }
 

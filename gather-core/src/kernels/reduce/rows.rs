@@ -70,6 +70,8 @@ pub trait Combine: 'static {
     type Item: Element;
     /// The name.
     const NAME: &'static str = "built in";
+    /// The element of which and an update `combine` makes what `first` makes of the update, if there is one.
+    const IDENTITY: Option<Self::Item> = None;
 
     /// What the element becomes.
     fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
@@ -87,7 +89,7 @@ pub(crate) const fn reduce<C: Combine>() -> RowFns {
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.
-const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
+pub(super) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } else { LINE };
 
 /// The scalar level of a reduction. It reduces rows of one element at the level AVX2, too.
 ///
@@ -97,7 +99,7 @@ unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
     let (elements, row) = (job.elements, job.these.rows.row);
     debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
-    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), &One::<C>(PhantomData)) } {
+    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), size_of::<C::Item>(), &One::<C>(PhantomData)) } {
         return;
     }
     // SAFETY: as above.
@@ -185,7 +187,7 @@ pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow)
 /// As for [`each`].
 #[inline(always)]
 #[must_use]
-pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) -> bool {
+pub(super) unsafe fn each_short(job: &ReduceJob<'_>, updates: usize, data: usize, row: &impl TakeRow) -> bool {
     let Chosen { rows, which } = job.these;
     if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
         return false;
@@ -198,20 +200,20 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, bytes: usize, row: &impl Ta
     };
     macro_rules! with_steps {
         ($($data:expr),*) => {$(
-            let steps = Steps { updates: bytes as isize, data: $data };
+            let steps = Steps { updates: updates as isize, data: $data };
             if these.steps == steps {
                 debug_assert!(later.steps == steps, "rows of one loop");
                 let (these, later) = (Ends { steps, ..these }, Ends { steps, ..later });
                 // SAFETY: the caller's promise.
-                unsafe { each_of(&these, rows.n, &later, asked, bytes, row) };
+                unsafe { each_of(&these, rows.n, &later, asked, data, row) };
                 return true;
             }
         )*};
     }
     // Along the axis, and along another one.
-    with_steps!(0, bytes as isize);
+    with_steps!(0, data as isize);
     // SAFETY: as above.
-    unsafe { each_of(&these, rows.n, &later, asked, bytes, row) };
+    unsafe { each_of(&these, rows.n, &later, asked, data, row) };
     true
 }
 

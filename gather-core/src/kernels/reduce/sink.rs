@@ -1,10 +1,9 @@
 //! Where the rows of a scatter go.
 
-use alloc::vec::Vec;
-
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::reduce::by_index::ByIndexFn;
+use crate::kernels::reduce::entries::Entries;
 use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
@@ -27,24 +26,17 @@ pub(crate) enum Take {
     Nothing,
 }
 
-/// A row of updates and where it goes, in bytes from the origins of both tensors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) to: isize,
-    pub(crate) from: isize,
-}
-
 /// Writes entries down.
 pub(crate) struct Collector {
-    entries: *mut Vec<Entry>,
+    entries: *mut Entries,
     to: *const u8,
     from: *const u8,
 }
 
 impl Take {
-    /// Writes entries down, counted from the origins of destination and updates. There is capacity for all of
+    /// Writes entries down, counted from the lowest rows of destination and updates. There is capacity for all of
     /// them, or the call panics.
-    pub(crate) fn collect(entries: &mut Vec<Entry>, to: *const u8, from: *const u8) -> Self {
+    pub(crate) fn collect(entries: &mut Entries, to: *const u8, from: *const u8) -> Self {
         Take::Collect(Collector { entries, to, from })
     }
 }
@@ -175,13 +167,8 @@ impl Collector {
         let mut note = |row: usize| {
             // SAFETY: `row < n`, whose position has been written.
             let to = unsafe { rows.source(row) };
-            let offset = |at: usize, origin: usize| at.wrapping_sub(origin) as isize;
-            let from = offset(rows.target(row).addr(), self.from.addr());
-            let entry = Entry { to: offset(to.addr(), self.to.addr()), from };
-            // A row that was left out would be a wrong result, and more memory would move that of the entries while a
-            // kernel runs.
-            assert!(entries.len() < entries.capacity(), "S3: capacity for every row");
-            entries.push(entry);
+            let offset = |at: usize, lowest: usize| at.wrapping_sub(lowest);
+            entries.push(offset(to.addr(), self.to.addr()), offset(rows.target(row).addr(), self.from.addr()));
         };
         match which {
             None => (0..rows.n).for_each(note),

@@ -15,8 +15,9 @@ pub(crate) trait Accumulate: 'static {
     /// An element.
     type Item: Copy + 'static;
     /// An intermediate result.
-    type Sum: Copy;
-
+    type Sum: Copy + 'static;
+    /// The sum of which the first update makes what it makes of none, if there is one.
+    const IDENTITY: Option<Self::Sum> = None;
     /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices,
     /// which compilers vectorise.
     const WIDENS: bool = false;
@@ -38,11 +39,18 @@ pub(crate) trait Accumulate: 'static {
 
     /// The element, made of so many.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
+
+    /// Whether a sum that began with an element is another one by now.
+    #[inline(always)]
+    fn differs(_: Self::Item, _: Self::Sum) -> bool {
+        true
+    }
 }
 
 impl<C: Combine> Accumulate for C {
     type Item = C::Item;
     type Sum = C::Item;
+    const IDENTITY: Option<Self::Sum> = C::IDENTITY;
 
     #[inline(always)]
     fn widen(kept: Self::Item) -> Self::Sum {

@@ -7,8 +7,11 @@ use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// What stores elements of any type.
-pub(super) const STORE: ReduceFns =
-    ReduceFns { rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }), bag: None };
+pub(super) const STORE: ReduceFns = ReduceFns {
+    rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }),
+    bag: None,
+    groups: None,
+};
 
 /// What stores elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
@@ -57,7 +60,7 @@ unsafe fn store_rows(job: &ReduceJob<'_>) {
         ($($bytes:literal)*) => {
             match job.these.rows.row {
                 // SAFETY: the caller's promise, for rows of so many bytes.
-                $($bytes if unsafe { each_short(job, $bytes, &Stored(Exactly::<$bytes>)) } => return,)*
+                $($bytes if unsafe { each_short(job, $bytes, $bytes, &Stored(Exactly::<$bytes>)) } => return,)*
                 _ => {}
             }
         };

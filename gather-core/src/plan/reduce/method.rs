@@ -1,18 +1,21 @@
-//! The method of a scatter: which rows are reduced where they lie, which in panels, and what is asked for ahead.
+//! The method of a scatter: which rows are reduced where they lie, which in panels, beside the destination or sorted,
+//! and what is asked for ahead.
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::Updates;
+use crate::kernels::reduce::{FEW_ELEMENTS, Updates};
 use crate::kernels::{BLOCK, Component, FEW, LINE, Loop};
 use crate::plan::fold::Loops;
 use crate::plan::method::{PANEL, PREFETCHED_FROM, Panels, has_many_lines};
-use crate::plan::reduce::{ReduceRequest, is_free};
+use crate::plan::reduce::accumulators::Accumulators;
+use crate::plan::reduce::{ReduceRequest, Way, is_free};
 use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
+#[derive(Clone, Copy)]
 pub(super) struct Nest<'a> {
     pub(super) components: &'a [Component],
     pub(super) loops: &'a Loops,
@@ -24,26 +27,37 @@ pub(super) struct Nest<'a> {
 }
 
 impl Nest<'_> {
-    /// The kernel's method, whether rows are grouped, and the panels that the destination is packed into.
+    /// The kernel's method, and how the plan gets at the destination.
     pub(super) fn choose(
         &self,
         request: &ReduceRequest,
         fits: bool,
         panels: Option<Panels>,
-    ) -> Result<(Method, bool, Option<Panels>), Error> {
+        accumulators: Option<Accumulators>,
+    ) -> Result<(Method, Way), Error> {
         let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
-        let one_by_one = request.reducer.rows.is_some() && request.include_self;
+        // Where the last update stays, what the destination holds never counts.
+        let one_by_one = request.reducer.rows.is_some() && (request.include_self || request.reducer.groups.is_none());
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
-        match request.options.method {
-            None if !one_by_one => Ok((own, true, None)),
-            None if panels.as_ref().is_some_and(pays) => Ok((own, false, panels)),
-            None if fits => Ok((self.row_by_row(), false, None)),
-            None => Ok((own, false, None)),
-            Some(Method::Grouped) => Ok((own, true, None)),
-            Some(Method::Panels) if one_by_one && panels.is_some() => Ok((own, false, panels)),
-            Some(Method::Direct) if one_by_one => Ok((Method::Direct, false, None)),
-            Some(method) if one_by_one && fits && self.takes(method) => Ok((method, false, None)),
-            Some(method) => Err(Error::MethodUnavailable { op, method }),
+        let beside = |accumulators: Accumulators| {
+            let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
+            let short = self.row <= FEW_ELEMENTS * request.dtype.size() && nest.reach <= NEAR_RECORDS;
+            let by_index = short && self.takes_by_index(Method::Chunks, request.index).is_some();
+            let method = if by_index { Method::Chunks } else { nest.row_by_row() };
+            Ok((method, Way::Accumulated(accumulators)))
+        };
+        match (request.options.method, panels, accumulators) {
+            (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops) => beside(accumulators),
+            (None, ..) if !one_by_one => Ok((own, Way::Sorted)),
+            (None, Some(panels), _) if pays(&panels) => Ok((own, Way::Panels(panels))),
+            (None, ..) if fits => Ok((self.row_by_row(), Way::RowByRow)),
+            (None, ..) => Ok((own, Way::RowByRow)),
+            (Some(Method::Grouped), ..) => Ok((own, Way::Sorted)),
+            (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
+            (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Way::Panels(panels))),
+            (Some(Method::Direct), ..) if one_by_one => Ok((Method::Direct, Way::RowByRow)),
+            (Some(method), ..) if one_by_one && fits && self.takes(method) => Ok((method, Way::RowByRow)),
+            (Some(method), ..) => Err(Error::MethodUnavailable { op, method }),
         }
     }
 
@@ -170,6 +184,8 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
 const MOST_OF_A_LINE: usize = PANEL / 2;
 /// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
 const FAR: usize = 1 << 20;
+/// Bytes of records up to which short rows are taken by their indices (bench `cliffs`).
+const NEAR_RECORDS: usize = 8 << 20;
 /// Bytes of rows that are asked for ahead within a block.
 const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).

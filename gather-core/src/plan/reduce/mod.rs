@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accumulators;
 mod method;
 
 use core::num::NonZero;
@@ -21,6 +22,7 @@ use crate::plan::index::Action;
 use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
 use crate::plan::lowered::{Axis, IndexLowered};
 use crate::plan::method::Panels;
+pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 use crate::plan::reduce::method::{Nest, panels};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -49,6 +51,19 @@ pub(crate) struct ReduceRequest {
     pub(crate) options: Options,
 }
 
+/// How a plan gets at the destination.
+#[derive(Clone)]
+pub(crate) enum Way {
+    /// Rows are reduced one by one where they lie.
+    RowByRow,
+    /// The same in panels that the destination is packed into.
+    Panels(Panels),
+    /// Rows are reduced into accumulators beside the destination.
+    Accumulated(Accumulators),
+    /// Rows are sorted by destination.
+    Sorted,
+}
+
 /// The plan of a scatter.
 ///
 /// Made by [`ReducePlan::new`] alone, from attributes that have been checked against the layouts of destination,
@@ -61,9 +76,9 @@ pub(crate) struct ReduceRequest {
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
 /// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type, of the index type and of the
-///   updates; rows have one element, indices one component and are contiguous along the inner loop, and so are updates,
-///   or there is one of them (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as
-///   unsigned.
+///   updates, and of the rows' elements where these go into records; other rows have one element. Indices have one
+///   component and are contiguous along the inner loop, and so are updates, or there is one of them (S4). Of index
+///   types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     op: Op,
@@ -86,10 +101,7 @@ pub(crate) struct ReducePlan {
     include_self: bool,
     /// Elements of a row.
     elements: usize,
-    /// Whether rows are sorted by destination.
-    grouped: bool,
-    /// How the destination is packed into panels; not if rows are sorted.
-    panels: Option<Panels>,
+    way: Way,
     /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
     /// its updates in another order then.
     block: usize,
@@ -147,24 +159,34 @@ impl ReducePlan {
         let row = elements.saturating_mul(size);
         let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
         let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
-        let (method, grouped, panels) = nest.choose(request, fits, panels)?;
+        let accumulators = accumulators::of(request, &parts, &loops, stride, elements);
+        let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
         let whole = kernel_of(loops.len());
-        let entry = panels.as_ref().map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
-        let prefetch_distance = if panels.is_some() { 0 } else { nest.prefetch_distance(method) };
-        let next_slice_bytes = nest.next_slice_bytes(method);
+        let panels = if let Way::Panels(panels) = &way { Some(panels) } else { None };
+        let entry = panels.map_or(whole, |panels| kernel_of(loops.len() - panels.moving));
+        let (prefetch_distance, next_slice_bytes) = match &way {
+            Way::Panels(_) => (0, nest.next_slice_bytes(method)),
+            // Records lie elsewhere.
+            Way::Accumulated(Accumulators { reach, record, .. }) => {
+                (Nest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
+            }
+            Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
+        };
         let work = Work { bytes, rows: count(&loops) };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
-        let by_index = match request.reducer.rows {
-            Some(rows) if elements == 1 && index_size > 0 && panels.is_none() => nest
-                .takes_by_index(method, request.index)
-                .and_then(|updates| (rows.by_index)(size, index_size, updates)),
+        let by_index = match nest.takes_by_index(method, request.index) {
+            Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
+                (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, updates, elements),
+                (Way::RowByRow, Some(rows)) if elements == 1 => (rows.by_index)(size, index_size, updates),
+                _ => None,
+            },
             _ => None,
         };
-        let block = if grouped || panels.is_some() || by_index.is_some() { 0 } else { nest.block() };
+        let block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let spec = KernelSpec {
             method,
@@ -201,8 +223,7 @@ impl ReducePlan {
             by_index,
             include_self: request.include_self,
             elements,
-            grouped,
-            panels,
+            way,
             block,
             action,
             index: request.index,
@@ -260,12 +281,8 @@ impl ReducePlan {
         self.elements
     }
 
-    pub(crate) fn is_grouped(&self) -> bool {
-        self.grouped
-    }
-
-    pub(crate) fn panels(&self) -> Option<&Panels> {
-        self.panels.as_ref()
+    pub(crate) fn way(&self) -> &Way {
+        &self.way
     }
 
     /// Iterations of the inner loop that outer loops come back to, one block after the other; `None` where the inner
@@ -284,10 +301,11 @@ impl ReducePlan {
 
     /// How the plan gets at the destination.
     pub(crate) fn method(&self) -> Method {
-        match self.panels {
-            _ if self.grouped => Method::Grouped,
-            Some(_) => Method::Panels,
-            None => self.spec.method,
+        match self.way {
+            Way::RowByRow => self.spec.method,
+            Way::Panels(_) => Method::Panels,
+            Way::Accumulated(_) => Method::Accumulated,
+            Way::Sorted => Method::Grouped,
         }
     }
 

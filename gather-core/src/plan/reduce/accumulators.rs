@@ -1,0 +1,56 @@
+//! Accumulators beside the destination.
+
+#![forbid(unsafe_code)]
+
+use crate::kernels::reduce::AccumulatorFns;
+use crate::kernels::{Component, Loop};
+use crate::plan::fold::{Loops, count};
+use crate::plan::reduce::{ReduceRequest, is_free};
+
+/// Records for the rows of a destination (`kernels/reduce/accumulators.rs`).
+///
+/// The numbers of all records, and the offsets of all rows among them, fit: an `i32`, and an `isize` of bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Accumulators {
+    pub(crate) fns: AccumulatorFns,
+    /// Bytes of a record.
+    pub(crate) record: usize,
+    /// Bytes of all records, and of those that the indices of one coordinate reach.
+    pub(crate) bytes: usize,
+    pub(crate) reach: usize,
+}
+
+/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take as many.
+const BYTES_AN_UPDATE: usize = 16;
+
+/// The accumulators of a loop nest; `None` where the reduction has none, or they are too many to number.
+pub(super) fn of(
+    request: &ReduceRequest,
+    components: &[Component],
+    loops: &Loops,
+    stride: isize,
+    elements: usize,
+) -> Option<Accumulators> {
+    let fns = *request.reducer.groups?.accumulators(request.include_self);
+    // A note counts in 32 bits.
+    u32::try_from(count(loops).checked_add(1)?).ok()?;
+    let axes =
+        components.iter().try_fold(1usize, |n, component| n.checked_mul(usize::try_from(component.dim).ok()?))?;
+    let step = |component: &Component| stride.wrapping_mul(component.scale as isize).unsigned_abs();
+    let widest = components.iter().map(step).max().unwrap_or(0);
+    let free = || loops.iter().filter(|along| is_free(along));
+    let product = |n: usize, along: &Loop| n.checked_mul(along.n);
+    let rows = free().try_fold(axes, product)?;
+    let within = free().filter(|along| along.data.unsigned_abs() < widest).try_fold(axes, product)?;
+    i32::try_from(rows).ok()?;
+    let record = fns.record(elements);
+    let bytes = rows.checked_mul(record).filter(|&bytes| isize::try_from(bytes).is_ok())?;
+    Some(Accumulators { fns, record, bytes, reach: within.saturating_mul(record) })
+}
+
+impl Accumulators {
+    /// Whether they take no more memory than sorted entries of the updates of a loop nest.
+    pub(super) fn are_small(&self, loops: &Loops) -> bool {
+        self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE)
+    }
+}
