@@ -162,6 +162,7 @@ pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 pub use crate::tensor::pages::WillNeed;
+pub use crate::tensor::typing::{Any, Input, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Scale};
 pub use crate::types::element::{DType, Element};

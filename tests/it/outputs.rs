@@ -4,9 +4,9 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, Element, EmbeddingBag, Error, Gather,
-    GatherElements, GatherNd, IndexType, Layout, Output, Param, Reduction, Registry, ScatterElements, ScatterNd,
-    SpaceToBatch, Tensor, View, ViewMut, maps,
+    Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error,
+    Gather, GatherElements, GatherNd, IndexType, Input, Layout, Output, Param, Plan, Reduction, Registry,
+    ScatterElements, ScatterNd, SpaceToBatch, Tensor, Typing, View, ViewMut, maps,
 };
 
 gather_core::reduce_kernels! {
@@ -310,4 +310,37 @@ fn generic_code_can_take_any_output() {
     let mut erased = DynTensor::empty(u8::DTYPE);
     assert_eq!(first_row_dyn(&DynView::from(&table), &mut erased), Ok(f32::DTYPE));
     assert_eq!(erased.downcast::<f32>().unwrap(), tensor);
+}
+
+/// A function that does not ask whether the compiler knows the types of a plan.
+#[test]
+fn generic_code_can_take_any_plan() {
+    fn rows<T: Typing, I: Typing>(
+        plan: &Plan<T, I>,
+        data: &impl Input<T>,
+        ids: &impl Input<I>,
+    ) -> Result<T::Tensor, Error> {
+        plan.clone().run(data, ids)
+    }
+    let (table, ids) = (numbers(6), [2u8, 0]);
+    let (table, ids) = (View::new(&table, &[3, 2]).unwrap(), View::new(&ids, &[2]).unwrap());
+    let gather = Gather::new(0);
+    // The types follow from the views.
+    let typed = rows(&gather.plan(table.layout(), ids.layout()).unwrap(), &table, &ids).unwrap();
+    let registry = Registry::builtin();
+    let plan = gather.plan_dyn(&registry, f32::DTYPE, table.layout(), IndexType::U8, ids.layout()).unwrap();
+    let (table, ids) = (DynView::from(&table), DynView::from(&ids));
+    assert_eq!(rows(&plan, &table, &ids).unwrap().downcast::<f32>().unwrap(), typed);
+
+    // Data types are compared before layouts: those of data, of indices, then of the output.
+    let row = View::new(&[1i64], &[1]).unwrap();
+    let (row, mut bytes) = (DynView::from(&row), [0; 2]);
+    let mut out = DynViewMut::from_bytes(u8::DTYPE, &mut bytes, &[2]).unwrap();
+    let mismatch = |expected, got| Err(Error::DTypeMismatch { expected, got });
+    assert_eq!(plan.run_into(&row, &row, &mut out), mismatch(f32::DTYPE, i64::DTYPE));
+    assert_eq!(plan.run_into(&table, &row, &mut out), mismatch(u8::DTYPE, i64::DTYPE));
+    assert_eq!(plan.run_into(&table, &ids, &mut out), mismatch(f32::DTYPE, u8::DTYPE));
+    let short = table.permuted(&[1, 0]).unwrap();
+    assert_eq!(plan.run_into(&short, &ids, &mut out), mismatch(f32::DTYPE, u8::DTYPE));
+    assert!(matches!(plan.run(&short, &ids), Err(Error::PlanMismatch { .. })));
 }

@@ -2,12 +2,15 @@
 
 use crate::call::erased::{Call, Request};
 use crate::call::gather::{IndexAttributes, IndexOperator};
-use crate::call::planned::{Inputs, Planned};
+use crate::call::plan::Plan;
+use crate::call::planned::Planned;
 use crate::kernels::registry::Registry;
-use crate::plan::{Explain, IndexRequest};
+use crate::plan::IndexRequest;
+pub(super) use crate::tensor::dynamic::check_dtype;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::DynOutput;
+use crate::tensor::typing::Any;
 use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -38,7 +41,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let index = index_type(indices.dtype())?;
         let out = out.target(data.dtype())?;
         let request = self.dyn_request(registry, data.dtype(), data.layout(), index, indices.layout())?;
-        let call = Call::erased(request, data, indices);
+        let call = Call::new(request, data, indices);
         // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
         unsafe { call.run(out) }
     }
@@ -55,8 +58,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         index: IndexType,
         indices: &Layout,
     ) -> Result<DynPlan, Error> {
-        let planned = Planned::new(&self.dyn_request(registry, dtype, data, index, indices)?)?;
-        Ok(DynPlan { planned, dtype })
+        Plan::new(&self.dyn_request(registry, dtype, data, index, indices)?, Planned::new)
     }
 
     /// As [`Self::plan_dyn`], for any size of the first dimension of indices. The size in `indices` is what calls are
@@ -72,8 +74,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         index: IndexType,
         indices: &Layout,
     ) -> Result<DynPlan, Error> {
-        let planned = Planned::new_any_count(&self.dyn_request(registry, dtype, data, index, indices)?)?;
-        Ok(DynPlan { planned, dtype })
+        Plan::new(&self.dyn_request(registry, dtype, data, index, indices)?, Planned::new_any_count)
     }
 
     fn dyn_request<'a>(
@@ -97,12 +98,7 @@ pub(super) fn index_type(dtype: DType) -> Result<IndexType, Error> {
     IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
 }
 
-/// Checks that a tensor has the data type that another one has.
-pub(super) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
-    if expected == got { Ok(()) } else { Err(Error::DTypeMismatch { expected, got }) }
-}
-
-/// As [`Plan`](crate::Plan), for types that are known at run time. Made by [`plan_dyn`](IndexOperator::plan_dyn) and
+/// A [`Plan`] of types that are known at run time. Made by [`plan_dyn`](IndexOperator::plan_dyn) and
 /// [`plan_dyn_any_count`](IndexOperator::plan_dyn_any_count).
 ///
 /// ```
@@ -118,60 +114,4 @@ pub(super) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
 ///     Ok(())
 /// }
 /// ```
-#[derive(Clone)]
-pub struct DynPlan {
-    planned: Planned,
-    dtype: DType,
-}
-
-impl core::fmt::Debug for DynPlan {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
-
-impl DynPlan {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.out.shape()
-    }
-
-    /// What a call will do: method, kernel, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
-    /// Runs the plan into a fresh tensor.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    pub fn run(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(self.dtype);
-        self.run_into(data, indices, &mut out)?;
-        Ok(out)
-    }
-
-    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then
-    /// [`Error::IndexOutOfRange`].
-    pub fn run_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
-        check_dtype(self.dtype, data.dtype())?;
-        check_dtype(self.planned.plan.index().dtype(), indices.dtype())?;
-        let inputs = Inputs {
-            data: data.origin(),
-            data_layout: data.layout(),
-            index: indices.origin(),
-            indices: indices.layout(),
-            params: core::ptr::null(),
-        };
-        let count = self.planned.check_inputs(data.layout(), indices.layout())?;
-        let out = out.target(self.dtype)?;
-        // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
-        // borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run_on_inputs(inputs, count, out) }
-    }
-}
+pub type DynPlan = Plan<Any, Any>;

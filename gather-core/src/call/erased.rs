@@ -13,10 +13,9 @@ use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::exec::{self, Operands};
 use crate::kernels::select::Kernels;
 use crate::plan::{FewRows, IndexLowered, IndexPlan, IndexRequest};
-use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Resize, Target};
-use crate::tensor::view::View;
+use crate::tensor::typing::Input;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -113,23 +112,13 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// A call on tensors of the layouts and types that the request names.
     #[inline(always)]
-    pub(super) fn typed<T: Element, I: Index, A: IndexAttributes>(
-        op: &'a IndexOperator<A>,
-        data: &'a View<'_, T>,
-        indices: &'a View<'_, I>,
-    ) -> Self {
-        Call {
-            request: Request::typed::<T, I, A>(op, data.layout(), indices.layout()),
-            data: data.origin().cast(),
-            index: indices.origin().cast(),
-        }
-    }
-
-    /// A call on tensors whose types are known at run time, which the request names.
-    pub(super) fn erased(request: Request<'a>, data: &'a DynView<'_>, indices: &'a DynView<'_>) -> Self {
-        debug_assert_eq!((request.planned.dtype, request.planned.index.dtype()), (data.dtype(), indices.dtype()));
-        Call { request, data: data.origin(), index: indices.origin() }
+    pub(super) fn new<T, I>(request: Request<'a>, data: &'a impl Input<T>, indices: &'a impl Input<I>) -> Self {
+        debug_assert!(
+            data.check(request.planned.dtype).is_ok() && indices.check(request.planned.index.dtype()).is_ok()
+        );
+        Call { request, data: data.start(), index: indices.start() }
     }
 
     #[inline(always)]

@@ -111,8 +111,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to six dimensions, and index
-    /// tuples of up to three), and the memory of a tensor that is too small.
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
+    /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
@@ -123,7 +123,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let call = Call::typed(self, data, indices);
+        let call = Call::new(Request::typed::<T, I, A>(self, data.layout(), indices.layout()), data, indices);
         // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { call.run(out.target()) }
     }
@@ -136,7 +136,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// # Errors
     /// As for [`Self::run`], without those of memory and index values.
     pub fn plan<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<Plan<T, I>, Error> {
-        Ok(Plan::new(Planned::new(&Request::typed::<T, I, A>(self, data, indices))?))
+        Plan::new(&Request::typed::<T, I, A>(self, data, indices), Planned::new)
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -149,7 +149,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         out: &Layout,
     ) -> Result<Plan<T, I>, Error> {
-        Ok(Plan::new(Planned::new_into(&Request::typed::<T, I, A>(self, data, indices), out)?))
+        let request = Request::typed::<T, I, A>(self, data, indices);
+        Plan::new(&request, |request| Planned::new_into(request, out))
     }
 
     /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, whose number differs from
@@ -176,7 +177,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, or is
     /// not the first of the result.
     pub fn plan_any_count<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<Plan<T, I>, Error> {
-        Ok(Plan::new(Planned::new_any_count(&Request::typed::<T, I, A>(self, data, indices))?))
+        Plan::new(&Request::typed::<T, I, A>(self, data, indices), Planned::new_any_count)
     }
 
     /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index

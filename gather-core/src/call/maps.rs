@@ -97,7 +97,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let names = (map.erased().name, map.erased().params);
         check_params(plan.op(), names, plan.axes(), data.layout(), P::counts(&params))?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
         // SAFETY: X1: the plan was made for these layouts and types; O1 for `U`, and the output is borrowed mutably, so
         // that it overlaps no input. Pointers to `T` and `U` are aligned for them; the parameters are `Sync`, and reach
         // a value for every position along the axis, or for every element of row-major data, as just checked (K8).
@@ -270,7 +270,7 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         let count = self.planned.check_inputs(data.layout(), indices.layout())?;
         check_params(plan.op(), (self.name, self.params), plan.axes(), layout, P::counts(&params))?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
-        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
         // SAFETY: the layouts of the inputs and the parameters have just been checked; the rest as in
         // `IndexOperator::run_map_into`.
         unsafe { self.planned.run_on_inputs(inputs, count, out.target()) }

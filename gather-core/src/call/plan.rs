@@ -2,15 +2,16 @@
 
 use core::marker::PhantomData;
 
+use crate::call::erased::Request;
 use crate::call::planned::{Inputs, Planned};
 use crate::call::will_need;
 use crate::exec::Operands;
 use crate::plan::Explain;
 use crate::tensor::output::{Output, Target};
-use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
+use crate::tensor::typing::{Input, Typing};
 use crate::tensor::view::View;
-use crate::types::element::Element;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::Index;
 
@@ -34,7 +35,15 @@ use crate::types::index::Index;
 /// ```
 pub struct Plan<T, I> {
     planned: Planned,
+    dtype: DType,
+    index: DType,
     types: PhantomData<fn(T, I)>,
+}
+
+impl<T, I> Clone for Plan<T, I> {
+    fn clone(&self) -> Self {
+        Plan { planned: self.planned.clone(), ..*self }
+    }
 }
 
 impl<T, I> core::fmt::Debug for Plan<T, I> {
@@ -43,17 +52,14 @@ impl<T, I> core::fmt::Debug for Plan<T, I> {
     }
 }
 
-impl<T, I> Clone for Plan<T, I> {
-    fn clone(&self) -> Self {
-        Plan { planned: self.planned.clone(), types: PhantomData }
-    }
-}
-
-impl<T: Element, I: Index> Plan<T, I> {
-    /// A plan of these types.
-    pub(super) fn new(planned: Planned) -> Self {
-        debug_assert_eq!(planned.plan.index(), I::TYPE);
-        Plan { planned, types: PhantomData }
+impl<T: Typing, I: Typing> Plan<T, I> {
+    /// A plan for a request of these types.
+    pub(super) fn new(
+        request: &Request<'_>,
+        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    ) -> Result<Self, Error> {
+        let (dtype, index) = (request.planned.dtype, request.planned.index.dtype());
+        Ok(Plan { planned: make(request)?, dtype, index, types: PhantomData })
     }
 
     /// The shape of the result. For a plan of [`plan_any_count`](crate::IndexOperator::plan_any_count), that of the
@@ -69,24 +75,13 @@ impl<T: Element, I: Index> Plan<T, I> {
         self.planned.explain()
     }
 
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
-    /// plan's, nothing is asked for.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
-            return WillNeed::default();
-        }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
-        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
-    }
-
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], also where the plan was made for an output that is not row-major,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
+    /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    pub fn run(&self, data: &impl Input<T>, indices: &impl Input<I>) -> Result<T::Tensor, Error> {
+        let mut out = T::empty(self.dtype);
         self.run_into(data, indices, &mut out)?;
         Ok(out)
     }
@@ -96,26 +91,58 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is not row-major,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]; the
-    /// output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also for a tensor where
+    /// the plan was made for an output that is not row-major, [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`]; the output is then as after
+    /// [`Gather::run_into`](crate::IndexOperator::run_into).
     #[inline]
-    pub fn run_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut impl Output<T>) -> Result<(), Error> {
-        if let Target::Fixed(out, layout) = out.target()
+    pub fn run_into(
+        &self,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        data.check(self.dtype)?;
+        indices.check(self.index)?;
+        if let Target::Fixed(out, layout) = out.target_of(self.dtype)?
             && self.planned.is_one_call(data.layout(), indices.layout(), layout)
         {
-            // SAFETY: the layouts are those of the plan, and a call is one call of the kernel, as just checked; O1.
-            return unsafe { self.planned.call(data.origin().cast(), indices.origin().cast(), out) };
+            // SAFETY: the types and layouts are those of the plan, and a call is one call of the kernel, as just
+            // checked; O1.
+            return unsafe { self.planned.call(data.start(), indices.start(), out) };
         }
-        self.run_any_into(data, indices, out)
+        // SAFETY: the inputs are of the plan's types, as just checked.
+        unsafe { self.run_any_into(data, indices, out) }
     }
 
     /// As [`Plan::run_into`], for every plan and any layouts.
+    ///
+    /// # Safety
+    /// The inputs are of the plan's types.
     #[inline(never)]
-    fn run_any_into(&self, data: &View<'_, T>, indices: &View<'_, I>, out: &mut impl Output<T>) -> Result<(), Error> {
-        // SAFETY: the tensors are of the plan's types; O1 for `T`; the output is borrowed mutably, so that it overlaps
-        // no input.
-        unsafe { self.planned.run(Inputs::typed(data, indices), out.target()) }
+    unsafe fn run_any_into(
+        &self,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let (inputs, out) = (Inputs::new(data, indices), out.target_of(self.dtype)?);
+        // SAFETY: the inputs are of the plan's types, by the caller's promise; O1; the output is borrowed mutably, so
+        // that it overlaps no input.
+        unsafe { self.planned.run(inputs, out) }
+    }
+}
+
+impl<T: Element, I: Index> Plan<T, I> {
+    /// Asks the system for the pages of data that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
+    /// plan's, nothing is asked for.
+    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
+            return WillNeed::default();
+        }
+        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
+        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to

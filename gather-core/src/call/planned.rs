@@ -9,7 +9,7 @@ use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::plan::{Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
-use crate::tensor::view::View;
+use crate::tensor::typing::Input;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -24,13 +24,13 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Those of a call on views.
+    /// Those of a call without parameters.
     #[inline(always)]
-    pub(super) fn typed<T, I>(data: &'a View<'_, T>, indices: &'a View<'_, I>) -> Self {
+    pub(super) fn new<T, I>(data: &'a impl Input<T>, indices: &'a impl Input<I>) -> Self {
         Inputs {
-            data: data.origin().cast(),
+            data: data.start(),
             data_layout: data.layout(),
-            index: indices.origin().cast(),
+            index: indices.start(),
             indices: indices.layout(),
             params: core::ptr::null(),
         }

@@ -9,4 +9,5 @@ pub(crate) mod output;
 pub(crate) mod owned;
 pub(crate) mod pages;
 mod shape;
+pub(crate) mod typing;
 pub(crate) mod view;

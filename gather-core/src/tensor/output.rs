@@ -5,15 +5,16 @@
 
 use core::mem::MaybeUninit;
 
-use crate::tensor::dynamic::{DynTensor, DynViewMut};
+use crate::tensor::dynamic::{DynTensor, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
+use crate::tensor::typing::Any;
 use crate::tensor::view::ViewMut;
-use crate::types::element::DType;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output that calls write elements `T` to. Sealed; there are three:
+/// An output that calls write elements `T` to. Sealed; there are three, and for [`Any`] every [`DynOutput`]:
 ///
 /// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must be that of the result.
 /// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. When a call succeeds, it has initialised
@@ -68,14 +69,30 @@ pub unsafe trait DynSealed {
     fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error>;
 }
 
-/// What calls know of an output.
+/// What calls know of an output. Typed outputs are of an [`Element`]: [`Any`], which is none, has no bytes.
 ///
 /// # Safety
-/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, for as long as the output is borrowed,
-/// and no two coordinates share an element. A [`Target::Resized`] is a tensor of elements `T`.
+/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the data type that is asked for, for
+/// as long as the output is borrowed, and no two coordinates share an element. A [`Target::Resized`] is a tensor of
+/// such elements.
 pub unsafe trait Sealed<T> {
     /// The output without its type.
-    fn target(&mut self) -> Target<'_>;
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`], where the type is known at run time.
+    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error>;
+
+    /// The output without its type, which the compiler knows.
+    #[inline(always)]
+    fn target(&mut self) -> Target<'_>
+    where
+        T: Element,
+    {
+        match self.target_of(T::DTYPE) {
+            Ok(target) => target,
+            Err(_) => unreachable!("the type is known"),
+        }
+    }
 }
 
 /// An output without its type.
@@ -160,43 +177,51 @@ impl dyn Resize + '_ {
 }
 
 // SAFETY: O1: a mutable view may be written along its layout (V1), and no two coordinates share an element (V2).
-unsafe impl<T> Sealed<T> for ViewMut<'_, T> {
+unsafe impl<T: Element> Sealed<T> for ViewMut<'_, T> {
     #[inline(always)]
-    fn target(&mut self) -> Target<'_> {
-        Target::Fixed(self.origin().cast(), self.layout())
+    fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
+        Ok(Target::Fixed(self.origin().cast(), self.layout()))
     }
 }
 
-impl<T> Output<T> for ViewMut<'_, T> {}
+impl<T: Element> Output<T> for ViewMut<'_, T> {}
 
 // SAFETY: O1: as above; a place for a `T` may be written as one.
-unsafe impl<T> Sealed<T> for ViewMut<'_, MaybeUninit<T>> {
+unsafe impl<T: Element> Sealed<T> for ViewMut<'_, MaybeUninit<T>> {
     #[inline(always)]
-    fn target(&mut self) -> Target<'_> {
-        Target::Fixed(self.origin().cast(), self.layout())
+    fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
+        Ok(Target::Fixed(self.origin().cast(), self.layout()))
     }
 }
 
-impl<T> Output<T> for ViewMut<'_, MaybeUninit<T>> {}
+impl<T: Element> Output<T> for ViewMut<'_, MaybeUninit<T>> {}
 
 // SAFETY: O1: the tensor has elements `T`.
-unsafe impl<T: Copy> Sealed<T> for Tensor<T> {
+unsafe impl<T: Element> Sealed<T> for Tensor<T> {
     #[inline(always)]
-    fn target(&mut self) -> Target<'_> {
-        Target::Resized(self)
+    fn target_of(&mut self, _: DType) -> Result<Target<'_>, Error> {
+        Ok(Target::Resized(self))
     }
 }
 
-impl<T: Copy> Output<T> for Tensor<T> {}
+impl<T: Element> Output<T> for Tensor<T> {}
+
+// SAFETY: O1: that of the output for the data type.
+unsafe impl<O: DynSealed> Sealed<Any> for O {
+    #[inline]
+    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+        DynSealed::target(self, dtype)
+    }
+}
+
+impl<O: DynOutput> Output<Any> for O {}
 
 // SAFETY: O1: a mutable view may be written along its layout (V1) as elements of its data type, and no two coordinates
 // share an element (V2).
 unsafe impl DynSealed for DynViewMut<'_> {
     #[inline]
     fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
-        if self.dtype() != dtype {
-            return Err(Error::DTypeMismatch { expected: dtype, got: self.dtype() });
-        }
+        check_dtype(dtype, self.dtype())?;
         Ok(Target::Fixed(self.origin(), self.layout()))
     }
 }

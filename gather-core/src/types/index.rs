@@ -49,6 +49,7 @@ impl IndexType {
 
     /// The data type of the same integers.
     #[must_use]
+    #[inline]
     pub const fn dtype(self) -> DType {
         match self {
             IndexType::I8 => i8::DTYPE,

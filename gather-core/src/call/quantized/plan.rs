@@ -119,7 +119,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
             check_row_major(self.plan.op(), Argument::Output, layout)?;
         }
         let given = self.given(data, scales, zero_points)?;
-        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::typed(data, indices) };
+        let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
         // SAFETY: X1: the layouts have just been checked; O1 for `T`, and an array of values is aligned as a value, so
         // that the output is one of arrays; it is borrowed mutably, so that it overlaps no input. What is given is
         // `Sync`, of the type that the plan's functions take, and data is row-major (K8).

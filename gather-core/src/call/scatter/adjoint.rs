@@ -76,7 +76,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
         // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
         // mutably, so that it overlaps no input.
-        unsafe { from_zeros(&request, data, Tensors::typed(indices, gradient), out.target()) }
+        unsafe { from_zeros(&request, data, Tensors::new(indices, gradient), out.target()) }
     }
 
     /// As [`Self::adjoint`], for types that are known at run time, with the kernels that [`Self::adjoint_dyn_on`]
@@ -114,7 +114,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let request = Request::erased(registry, self.backwards(), types, indices.layout(), gradient.layout())?;
         // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
         // borrowed mutably, so that it overlaps no input.
-        unsafe { from_zeros(&request, data, Tensors::erased(indices, gradient), out) }
+        unsafe { from_zeros(&request, data, Tensors::new(indices, gradient), out) }
     }
 
     /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several
@@ -134,7 +134,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         let (out, layout) = (out.origin().cast(), out.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::typed(indices, gradient), (out, layout)) }
+        unsafe { request.run_on(Tensors::new(indices, gradient), (out, layout)) }
     }
 
     /// As [`Self::adjoint_on`], for types that are known at run time, with the kernels of a registry: those of
@@ -163,8 +163,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        let request = Request::typed::<T, I>(self.backwards(), indices, gradient)?;
-        ScatterPlan::new(&request, out, indices, gradient)
+        ScatterPlan::new(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, out)
     }
 
     /// As [`Self::plan_adjoint`], for types that are known at run time, with the kernels that
@@ -181,8 +180,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        let request = Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?;
-        DynScatterPlan::new(&request, out, indices, gradient)
+        ScatterPlan::new(&Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?, out)
     }
 
     /// The operator run the other way.

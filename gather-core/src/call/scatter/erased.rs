@@ -12,10 +12,9 @@ use crate::kernels::reduce::{self, ReduceFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, ReducePlan, ReduceRequest};
-use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
-use crate::tensor::view::View;
+use crate::tensor::typing::Input;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -75,8 +74,8 @@ pub(super) struct Settings<'a> {
 pub(super) struct Request<'a> {
     attributes: Attributes<'a>,
     pub(super) planned: ReduceRequest,
-    indices: &'a Layout,
-    updates: &'a Layout,
+    pub(super) indices: &'a Layout,
+    pub(super) updates: &'a Layout,
 }
 
 /// Where indices and updates begin.
@@ -87,12 +86,8 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    pub(super) fn typed<T: Element, I: Index>(indices: &View<'_, I>, updates: &View<'_, T>) -> Self {
-        Tensors { index: indices.origin().cast(), updates: updates.origin().cast() }
-    }
-
-    pub(super) fn erased(indices: &DynView<'_>, updates: &DynView<'_>) -> Self {
-        Tensors { index: indices.origin(), updates: updates.origin() }
+    pub(super) fn new<T, I>(indices: &impl Input<I>, updates: &impl Input<T>) -> Self {
+        Tensors { index: indices.start(), updates: updates.start() }
     }
 
     /// With the destination and the layout of the indices.

@@ -185,7 +185,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
-        let tensors = Tensors::typed(indices, updates);
+        let tensors = Tensors::new(indices, updates);
         // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
         // mutably, so that it overlaps no input.
         unsafe { request.run((data.origin().cast(), data.layout()), tensors, out.target()) }
@@ -215,7 +215,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
-        let tensors = Tensors::typed(indices, updates);
+        let tensors = Tensors::new(indices, updates);
         let (out, layout) = (out.origin().cast(), out.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
@@ -248,8 +248,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        let request = Request::typed::<T, I>(self.settings(), indices, updates)?;
-        ScatterPlan::new(&request, out, indices, updates)
+        ScatterPlan::new(&Request::typed::<T, I>(self.settings(), indices, updates)?, out)
     }
 
     /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..).

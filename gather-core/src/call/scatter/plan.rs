@@ -8,76 +8,91 @@ use crate::exec::{self, Check, Original, pool_threads};
 use crate::plan::{Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target};
-use crate::tensor::owned::Tensor;
-use crate::tensor::view::{View, ViewMut};
-use crate::types::element::Element;
+use crate::tensor::typing::{Input, Typing};
+use crate::types::element::DType;
 use crate::types::error::Error;
-use crate::types::index::Index;
 use crate::types::op::Argument;
 
 /// A plan without its types, and the layouts that it was made for.
 #[derive(Clone)]
-pub(super) struct Planned {
-    pub(super) plan: ReducePlan,
-    pub(super) request: ReduceRequest,
-    pub(super) out: Layout,
-    pub(super) indices: Layout,
-    pub(super) updates: Layout,
+struct Planned {
+    plan: ReducePlan,
+    request: ReduceRequest,
+    out: Layout,
+    indices: Layout,
+    updates: Layout,
 }
 
+/// Where a tensor begins, and its layout.
+type Erased<'a, P = *const u8> = (P, &'a Layout);
+
 impl Planned {
-    pub(super) fn new(request: &Request<'_>, out: &Layout, indices: &Layout, updates: &Layout) -> Result<Self, Error> {
-        let plan = request.plan(out)?;
-        let (out, indices, updates) = (out.clone(), indices.clone(), updates.clone());
-        Ok(Planned { plan, request: request.planned, out, indices, updates })
+    fn new(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
+        let (out, indices, updates) = (out.clone(), request.indices.clone(), request.updates.clone());
+        Ok(Planned { plan: request.plan(&out)?, request: request.planned, out, indices, updates })
+    }
+
+    fn explain(&self) -> Explain<'_> {
+        Explain::reduce(&self.plan, &self.out, pool_threads)
+    }
+
+    /// The data types of elements and of indices.
+    #[inline]
+    fn dtypes(&self) -> (DType, DType) {
+        (self.request.dtype, self.request.index.dtype())
     }
 
     /// Checks the layouts of indices and updates.
-    pub(super) fn check_inputs(&self, indices: &Layout, updates: &Layout) -> Result<(), Error> {
+    fn check_inputs(&self, indices: &Layout, updates: &Layout) -> Result<(), Error> {
         check_layout(Argument::Indices, &self.indices, indices)?;
         check_layout(Argument::Updates, &self.updates, updates)
     }
 
-    /// Checks the shape of data.
-    pub(super) fn check_data(&self, data: &Layout) -> Result<(), Error> {
-        let (expected, got) = (self.out.shape(), data.shape());
-        if expected == got { Ok(()) } else { Err(mismatch(Argument::Data, expected, got)) }
-    }
-
-    /// Runs the plan in place.
-    ///
-    /// # Safety
-    /// The promise of [`Request::run_on`], for the planned layouts.
-    pub(super) unsafe fn run_on(&self, tensors: Tensors, out: *mut u8) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { exec::run_scatter(&self.plan, tensors.operands(out, &self.indices), Check::First, None) }
-    }
-
-    /// Checks the layout of a fixed output, and runs the plan on a copy of data in it.
+    /// Checks the layouts, and runs the plan in place.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Safety
-    /// The promise of [`Request::run`], for the planned layouts but that of the output; data has the destination's
-    /// shape.
-    pub(super) unsafe fn run(
+    /// The promise of [`Request::run_on`], for the planned types and the layouts that are given.
+    unsafe fn run_on(&self, out: Erased<'_, *mut u8>, indices: Erased<'_>, updates: Erased<'_>) -> Result<(), Error> {
+        self.check_inputs(indices.1, updates.1)?;
+        check_layout(Argument::Output, &self.out, out.1)?;
+        let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out.0, &self.indices);
+        // SAFETY: X1: the layouts are those of the plan, as just checked; the rest is the caller's promise.
+        unsafe { exec::run_scatter(&self.plan, operands, Check::First, None) }
+    }
+
+    /// Checks the layouts, and runs the plan on a copy of data in an output.
+    ///
+    /// # Errors
+    /// As for [`Planned::run_on`].
+    ///
+    /// # Safety
+    /// The promise of [`Request::run`], for the planned types and the layouts that are given.
+    unsafe fn run(
         &self,
-        data: (*const u8, &Layout),
-        tensors: Tensors,
+        data: Erased<'_>,
+        indices: Erased<'_>,
+        updates: Erased<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
+        let shape = self.out.shape();
+        if shape != data.1.shape() {
+            return Err(mismatch(Argument::Data, shape, data.1.shape()));
+        }
+        self.check_inputs(indices.1, updates.1)?;
         check_target(&self.out, &out)?;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
         let original = Original { request: &self.request, data, out: &self.out };
         let run = |out| {
-            let operands = tensors.operands(out, &self.indices);
-            // SAFETY: the caller's promise; a fixed output has the planned layout, as just checked, and other memory is
-            // fresh and row-major.
+            let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out, &self.indices);
+            // SAFETY: X1: the inputs and a fixed output have the planned layouts, and data the shape, as just checked;
+            // other memory is fresh and row-major; the rest is the caller's promise.
             unsafe { exec::run_scatter(&self.plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((self.out.shape().into(), self.out.len())), run) }
+        unsafe { out.write(|| Ok((shape.into(), self.out.len())), run) }
     }
 }
 
@@ -112,15 +127,14 @@ impl<T, I> Clone for ScatterPlan<T, I> {
 
 impl<T, I> core::fmt::Debug for ScatterPlan<T, I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&Explain::reduce(&self.planned.plan, &self.planned.out, pool_threads), f)
+        core::fmt::Display::fmt(&self.planned.explain(), f)
     }
 }
 
-impl<T: Element, I: Index> ScatterPlan<T, I> {
+impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// A plan for a request of these types.
-    pub(super) fn new(request: &Request<'_>, out: &Layout, indices: &Layout, updates: &Layout) -> Result<Self, Error> {
-        debug_assert_eq!((request.planned.dtype, request.planned.index), (T::DTYPE, I::TYPE));
-        Ok(ScatterPlan { planned: Planned::new(request, out, indices, updates)?, types: PhantomData })
+    pub(super) fn new(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
+        Ok(ScatterPlan { planned: Planned::new(request, out)?, types: PhantomData })
     }
 
     /// The shape of the result.
@@ -132,16 +146,21 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     /// What a call will do: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
-        Explain::reduce(&self.planned.plan, &self.planned.out, pool_threads)
+        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], also where the plan was made for an output that is not row-major,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
-    pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, updates: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
+    /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    pub fn run(
+        &self,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
+    ) -> Result<T::Tensor, Error> {
+        let mut out = T::empty(self.planned.request.dtype);
         self.run_into(data, indices, updates, &mut out)?;
         Ok(out)
     }
@@ -152,33 +171,40 @@ impl<T: Element, I: Index> ScatterPlan<T, I> {
     /// [`Method::Panels`](crate::Method::Panels) (up to six loops), and the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], also for a tensor where the plan was made for an output that is not row-major,
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. On an error a view is untouched.
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also for a tensor where
+    /// the plan was made for an output that is not row-major, [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`]. On an error a view is untouched.
     pub fn run_into(
         &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        updates: &View<'_, T>,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        self.planned.check_data(data.layout())?;
-        self.planned.check_inputs(indices.layout(), updates.layout())?;
-        let (data, tensors) = ((data.origin().cast(), data.layout()), Tensors::typed(indices, updates));
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked; O1 for `T`; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { self.planned.run(data, tensors, out.target()) }
+        let (dtype, index) = self.planned.dtypes();
+        let (data, indices, updates) = (data.read(dtype)?, indices.read(index)?, updates.read(dtype)?);
+        let out = out.target_of(dtype)?;
+        // SAFETY: the tensors are of the plan's types (`Input`); O1; the output is borrowed mutably, so that it
+        // overlaps no input.
+        unsafe { self.planned.run(data, indices, updates, out) }
     }
 
     /// Runs the plan in place, on a tensor of the planned layout. Allocates as [`ScatterPlan::run_into`] does.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error
-    /// the tensor is untouched.
-    pub fn run_on(&self, out: &mut ViewMut<'_, T>, indices: &View<'_, I>, updates: &View<'_, T>) -> Result<(), Error> {
-        self.planned.check_inputs(indices.layout(), updates.layout())?;
-        check_layout(Argument::Output, &self.planned.out, out.layout())?;
-        // SAFETY: the layouts are those of the plan, as just checked; a mutable view may be written along its layout,
-        // overlaps no input, and holds values.
-        unsafe { self.planned.run_on(Tensors::typed(indices, updates), out.origin().cast()) }
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
+    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error the tensor is untouched.
+    pub fn run_on(
+        &self,
+        out: &mut T::ViewMut<'_>,
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
+    ) -> Result<(), Error> {
+        let (dtype, index) = self.planned.dtypes();
+        let (indices, updates, out) = (indices.read(index)?, updates.read(dtype)?, T::write(out, dtype)?);
+        // SAFETY: the tensors are of the plan's types (`Input`, `Typing`); a mutable view may be written along its
+        // layout, and overlaps no input. It holds values, or initialised bytes where the type is known at run time:
+        // such plans have built-in reductions, which take any.
+        unsafe { self.planned.run_on(out, indices, updates) }
     }
 }

@@ -70,7 +70,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
         // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
         // mutably, so that it overlaps no input.
-        unsafe { request.run((data.origin().cast(), data.layout()), Tensors::typed(indices, updates), out.target()) }
+        unsafe { request.run((data.origin().cast(), data.layout()), Tensors::new(indices, updates), out.target()) }
     }
 
     /// As [`Self::run_reduce`], in place, on a tensor of any strides.
@@ -91,7 +91,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         let (out, layout) = (out.origin().cast(), out.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::typed(indices, updates), (out, layout)) }
+        unsafe { request.run_on(Tensors::new(indices, updates), (out, layout)) }
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.
@@ -106,7 +106,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
         let request = Request::typed::<T, I>(self.reducing(reducer), indices, updates)?;
-        ScatterPlan::new(&request, &Layout::contiguous(data)?, indices, updates)
+        ScatterPlan::new(&request, &Layout::contiguous(data)?)
     }
 
     /// What the operator says of calls with a reduction of the caller's own.

@@ -7,7 +7,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use crate::tensor::dynamic::{DynView, DynViewMut};
+use crate::tensor::dynamic::{DynView, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::output::Resize;
@@ -109,9 +109,7 @@ impl DynTensor {
     /// # Errors
     /// [`Error::DTypeMismatch`].
     pub fn downcast<T: Element>(self) -> Result<Tensor<T>, Error> {
-        if self.dtype != T::DTYPE {
-            return Err(Error::DTypeMismatch { expected: T::DTYPE, got: self.dtype });
-        }
+        check_dtype(T::DTYPE, self.dtype)?;
         let len = self.layout.len();
         let memory = self.memory.of_whole(size_of::<T>())?;
         let capacity = memory.bytes() / size_of::<T>();
