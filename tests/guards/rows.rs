@@ -85,7 +85,7 @@ fn short_rows_of_large_tables() {
             indices[bad] = dim as u32;
             let op = Gather::new(0).out_of_bounds(OutOfBounds::Error);
             // A few rows are moved directly unless the method is forced.
-            let forced = gathers(Level::preferred()).then(|| op.clone().method(Method::Gathered));
+            let forced = gathers(Level::preferred()).then(|| op.method(Method::Gathered));
             for op in [Some(op), forced].into_iter().flatten() {
                 let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
                 let ahead = plan.explain().method() == Method::Gathered;

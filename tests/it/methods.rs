@@ -78,7 +78,7 @@ fn resolve_tuples_every_way<I: Probe>() {
                         same(&expected, op.run(&view(&data), &view(&narrowed)), what);
                         // Several rounds: in all of them, in some, in the last one or in none an index is out of range.
                         if len > 500 {
-                            let op = op.clone().method(Method::Prefetched);
+                            let op = op.method(Method::Prefetched);
                             same(&expected, op.run(&view(&data), &view(&narrowed)), what);
                         }
                     }

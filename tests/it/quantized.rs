@@ -91,7 +91,7 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
     let (data, indices, scales) = (data.view(), indices.view(), scales.view());
     for level in levels() {
         for par in [Par::Seq, Par::Threads(3)] {
-            let op = op.clone().level(level).par(par);
+            let op = op.level(level).par(par);
             let what = format!("{what} {op:?}");
             let got = op.run(&data, &indices, &scales, zero_points.as_ref()).unwrap();
             same((got.shape(), got.as_slice()), &expected, &what);
@@ -209,10 +209,10 @@ fn strides_and_policies() {
     assert!(matches!(refused, Error::ShapeMismatch { argument: Argument::Output, .. }), "{refused}");
     assert_eq!(memory, [5.0; 64]);
 
-    let strict = op.clone().out_of_bounds(OutOfBounds::Error).negative_index(NegativeIndex::Reject);
+    let strict = op.out_of_bounds(OutOfBounds::Error).negative_index(NegativeIndex::Reject);
     let refused = strict.run(&data, &ids, &scales, None).unwrap_err();
     assert!(matches!(refused, Error::IndexOutOfRange { position: 0, index: 3, .. }), "{refused}");
-    let clamped = op.clone().out_of_bounds(OutOfBounds::Clamp).run(&data, &ids, &scales, None).unwrap();
+    let clamped = op.out_of_bounds(OutOfBounds::Clamp).run(&data, &ids, &scales, None).unwrap();
     assert_eq!(clamped.as_slice()[..2], [-7.0, -6.0]);
 
     let plan = op.plan::<f32, i64>(data.layout(), ids.layout()).unwrap();

@@ -105,7 +105,7 @@ fn panels_of_an_axis_that_is_repeated_are_refused() {
     let list = View::new(&[5i32, -1], &[1, 2]).unwrap();
     for level in available_levels() {
         let op = GatherElements::new(0).level(level);
-        let panels = op.clone().method(Method::Panels);
+        let panels = op.method(Method::Panels);
         let refused = Error::MethodUnavailable { op: Op::GatherElements, method: Method::Panels };
         assert_eq!(panels.run(&data, &list).unwrap_err(), refused);
         assert_eq!(panels.plan::<[u64; 8192], i32>(data.layout(), list.layout()).unwrap_err(), refused);

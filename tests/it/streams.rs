@@ -52,11 +52,11 @@ fn streamed_maps_share_lines() {
         let (data, picks) = (View::new(&codes, &[40, row]).unwrap(), View::new(&picks, &[n]).unwrap());
         let given = (Param::PerRow(&scales[..]), Param::Value(3));
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-        let expected = op.clone().method(Method::Direct).run_map(&maps::DEQUANTIZE_U8, &data, &picks, given).unwrap();
+        let expected = op.method(Method::Direct).run_map(&maps::DEQUANTIZE_U8, &data, &picks, given).unwrap();
         let levels = available_levels();
         for (before, level) in [0, 4, 20, 60].into_iter().flat_map(|before| levels.iter().map(move |&l| (before, l))) {
             for par in [Par::Seq, Par::Threads(3)] {
-                let op = op.clone().level(level).method(Method::Streamed).par(par);
+                let op = op.level(level).method(Method::Streamed).par(par);
                 let (mut room, first) = room_from(n * row, before, -1.5f32);
                 let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
                 op.run_map_into(&maps::DEQUANTIZE_U8, &data, &picks, given, &mut out).unwrap();

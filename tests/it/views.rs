@@ -95,7 +95,7 @@ fn tuples_are_checked_along_axes_without_a_stride() {
         for op in [GatherNd::new(), GatherNd::new().method(Method::Direct)] {
             let op = op.level(level);
             let indices = narrow::<i64>(&tuples);
-            let got = op.clone().out_of_bounds(OutOfBounds::Zero).run(&data, &view(&indices)).unwrap();
+            let got = op.out_of_bounds(OutOfBounds::Zero).run(&data, &view(&indices)).unwrap();
             assert_eq!(dense(&got), oracle::gather_nd(&copy, &tuples, 0, zero, &0).unwrap());
             let error = op.run(&data, &view(&indices)).unwrap_err();
             assert!(matches!(error, Error::IndexOutOfRange { index: 33, axis: 1, dim: 33, .. }), "{error}");

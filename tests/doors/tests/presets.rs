@@ -46,7 +46,7 @@ fn gather_presets() {
         (Gather::new(-1).negative_index(NegativeIndex::Reject), STRICT),
         (Gather::new(0).negative_index(NegativeIndex::Reject).out_of_bounds(OutOfBounds::Zero), ZERO),
     ] {
-        assert_eq!(answers!(op.clone(), &[2]), expected, "{op:?}");
+        assert_eq!(answers!(op, &[2]), expected, "{op:?}");
     }
     let (data, ids) = ([1u8, 2, 3, 4], [1u8, 0]);
     let (data, ids) = (View::new(&data, &[2, 2]).unwrap(), View::new(&ids, &[2, 1]).unwrap());
@@ -63,7 +63,7 @@ fn gather_elements_presets() {
         (GatherElements::openvino6(0), STRICT),
         (GatherElements::torch(0), STRICT),
     ] {
-        assert_eq!(answers!(op.clone(), &[2]), expected, "{op:?}");
+        assert_eq!(answers!(op, &[2]), expected, "{op:?}");
     }
 }
 
@@ -78,7 +78,7 @@ fn gather_nd_presets() {
         (GatherNd::openvino5(0), FROM_END),
         (GatherNd::openvino8(0), FROM_END),
     ] {
-        assert_eq!(answers!(op.clone(), &[2, 1]), expected, "{op:?}");
+        assert_eq!(answers!(op, &[2, 1]), expected, "{op:?}");
     }
     let (data, ids) = ([1u8, 2, 3, 4], [1u8, 0]);
     let (data, ids) = (View::new(&data, &[2, 2]).unwrap(), View::new(&ids, &[2, 1]).unwrap());

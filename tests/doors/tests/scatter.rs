@@ -192,7 +192,7 @@ fn reductions_of_ones_own() {
     let op = ScatterElements::new(0);
     let digits = [102, 20, 30, 4014];
     assert_eq!(op.run_reduce(&DIGITS, &data, &ids, &new).unwrap().as_slice(), digits);
-    let first = op.clone().include_self(false).run_reduce(&DIGITS, &data, &ids, &new).unwrap();
+    let first = op.include_self(false).run_reduce(&DIGITS, &data, &ids, &new).unwrap();
     assert_eq!(first.as_slice(), [2, 20, 30, 14]);
     let mut tensor = Tensor::default();
     op.run_reduce_into(&DIGITS, &data, &ids, &new, &mut tensor).unwrap();
@@ -201,7 +201,7 @@ fn reductions_of_ones_own() {
     op.run_reduce_on(&DIGITS, &mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
     assert_eq!(out, digits);
     for method in [Method::Direct, Method::Grouped, Method::Accumulated] {
-        let op = op.clone().method(method).par(Par::Threads(3));
+        let op = op.method(method).par(Par::Threads(3));
         let plan = op.plan_reduce::<i32, i64>(&DIGITS, &[4], ids.layout(), new.layout()).unwrap();
         assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), digits);
     }

@@ -31,7 +31,7 @@ fn offsets_that_descend_exceed_or_do_not_begin_at_0_are_refused() {
         Some(format!("embedding_bag: offset {offset} at position {position} is out of range; {allowed}"))
     };
     for its_end in [false, true] {
-        let op = op.clone().include_last_offset(its_end);
+        let op = op.include_last_offset(its_end);
         assert_eq!(offsets(&op, &[1, 2]), says(1, 0, 0, 0));
         assert_eq!(offsets(&op, &[-1, 2]), says(-1, 0, 0, 0));
         assert_eq!(offsets(&op, &[0, 3, 2, 9]), says(2, 2, 3, 4));
@@ -43,11 +43,8 @@ fn offsets_that_descend_exceed_or_do_not_begin_at_0_are_refused() {
     }
     assert_eq!(offsets(&op, &[]), None);
     let message = "embedding_bag: there are no offsets; one is needed, where the last bag ends";
-    assert_eq!(offsets(&op.clone().include_last_offset(true), &[]).as_deref(), Some(message));
-    assert_eq!(
-        op.clone().include_last_offset(true).output_shape(&[6], &[4], Some(0)).unwrap_err().to_string(),
-        message
-    );
+    assert_eq!(offsets(&op.include_last_offset(true), &[]).as_deref(), Some(message));
+    assert_eq!(op.include_last_offset(true).output_shape(&[6], &[4], Some(0)).unwrap_err().to_string(), message);
     let (table, ids) = (View::new(TABLE, &[6]).unwrap(), View::new(&[0u8], &[1]).unwrap());
     let wrapped = [0, u64::MAX];
     let wrapped = View::new(&wrapped, &[2]).unwrap();
@@ -104,16 +101,16 @@ fn rows_that_there_are_not_are_refused() {
     };
     for index in [5, -6, i64::MAX, i64::MIN] {
         let message = format!("embedding_bag: padding_index is {index}; 5 rows allow -5..=4");
-        assert_eq!(got(&op.clone().padding_index(index), 5), Err(message));
+        assert_eq!(got(&op.padding_index(index), 5), Err(message));
     }
     for index in [5, -1, i64::MAX, i64::MIN] {
         let message = format!("embedding_bag: default_index is {index}; 5 rows allow 0..=4");
-        assert_eq!(got(&op.clone().default_index(index), 5), Err(message));
+        assert_eq!(got(&op.default_index(index), 5), Err(message));
     }
     let message = "embedding_bag: default_index is 0; data has no rows";
-    assert_eq!(got(&op.clone().default_index(0), 0).unwrap_err(), message);
+    assert_eq!(got(&op.default_index(0), 0).unwrap_err(), message);
     assert_eq!(got(&op, 0), Ok([0; 2]));
-    assert_eq!(got(&op.clone().padding_index(-5), 5), Ok([0; 2]));
+    assert_eq!(got(&op.padding_index(-5), 5), Ok([0; 2]));
     assert_eq!(got(&op.default_index(4), 5), Ok([5; 2]));
     assert_eq!(got(&EmbeddingBag::openvino15_offsets(Reduction::Add, Some(-1)), 5), Ok([0; 2]));
     assert_eq!(got(&EmbeddingBag::openvino15_offsets(Reduction::Add, Some(2)), 5), Ok([3; 2]));
@@ -134,9 +131,9 @@ fn indices_at_the_ends_of_their_types_are_never_others() {
     assert_eq!(got(&op, &[0, i64::MIN]), says(i64::MIN.into()));
     assert_eq!(got(&op, &[0, -7i8]), says(-7));
     assert_eq!(got(&op, &[0, -6i8]), Ok(2));
-    assert_eq!(got(&op.clone().out_of_bounds(OutOfBounds::Wrap), &[6, u64::MAX]), Ok(5));
-    assert_eq!(got(&op.clone().out_of_bounds(OutOfBounds::Clamp), &[i64::MIN, i64::MAX]), Ok(7));
-    assert_eq!(got(&op.clone().out_of_bounds(OutOfBounds::Zero), &[3, i64::MAX]), Ok(4));
+    assert_eq!(got(&op.out_of_bounds(OutOfBounds::Wrap), &[6, u64::MAX]), Ok(5));
+    assert_eq!(got(&op.out_of_bounds(OutOfBounds::Clamp), &[i64::MIN, i64::MAX]), Ok(7));
+    assert_eq!(got(&op.out_of_bounds(OutOfBounds::Zero), &[3, i64::MAX]), Ok(4));
     let mean = EmbeddingBag::new(Reduction::Mean).out_of_bounds(OutOfBounds::Zero);
     assert_eq!(got(&mean, &[3, i64::MAX]), Ok(2), "a row of zeros counts");
     let least = EmbeddingBag::new(Reduction::Min).out_of_bounds(OutOfBounds::Zero);

@@ -40,11 +40,11 @@ fn same(rows: usize, columns: usize, lengths: &[usize]) {
     let (ids, offsets) = (View::new(&ids, &[count]).unwrap(), View::new(&offsets, &[lengths.len()]).unwrap());
     let bags = Bags::new(&ids, &offsets).weights(&weights);
     let op = EmbeddingBag::torch(Reduction::Add);
-    assert!(bits(&op.clone().par(Par::Seq).run(&table, &bags).unwrap()) == expected, "alone: {lengths:.20?}");
+    assert!(bits(&op.par(Par::Seq).run(&table, &bags).unwrap()) == expected, "alone: {lengths:.20?}");
     for threads in [2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for par in [Par::Threads(threads), Par::Threads(64), Par::Auto] {
-            let got = pool.install(|| op.clone().par(par).run(&table, &bags)).unwrap();
+            let got = pool.install(|| op.par(par).run(&table, &bags)).unwrap();
             assert!(bits(&got) == expected, "{threads} threads, {par:?}: {columns} of {lengths:.20?}");
         }
     }

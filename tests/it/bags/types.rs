@@ -72,7 +72,7 @@ fn check<T: Element + Debug, S: Copy>(
         let bags = weights.as_ref().map_or(bags, |weights| bags.weights(weights));
         for level in available_levels() {
             for par in [Par::Seq, Par::Threads(3)] {
-                let got = op.clone().level(level).par(par).run(&data, &bags).unwrap().into_vec();
+                let got = op.level(level).par(par).run(&data, &bags).unwrap().into_vec();
                 let differs = got.iter().zip(&expected).position(|(got, expected)| !same(got, expected));
                 let differs = differs.map(|at| format!("{at}: {:?}, not {:?}", got[at], expected[at]));
                 assert_eq!(differs, None, "{reduction} of {columns} {} at {level}, {par:?}", T::DTYPE);

@@ -29,7 +29,7 @@ fn byte_tuples_column_by_column_are_looked_up_by_both_components() {
         assert_eq!(op.run(&view(&data), &indices_view).unwrap().as_slice(), expected.values, "{level}");
         let mut taken = 0;
         for &method in METHODS {
-            match op.clone().method(method).run(&view(&data), &indices_view) {
+            match op.method(method).run(&view(&data), &indices_view) {
                 Ok(got) => {
                     taken += 1;
                     assert_eq!(got.as_slice(), expected.values, "{level} {method}");

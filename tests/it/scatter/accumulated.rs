@@ -85,11 +85,11 @@ fn short_rows_by_indices_of_any_type() {
                         let mut of_rows = ViewMut::new(&mut out[..DIM * row], &[DIM, row]).unwrap();
                         let (list, new) =
                             (View::new(&ids, &[300, 1]).unwrap(), View::new(&updates, &[300, row]).unwrap());
-                        rows.clone().method(method).run_on(&mut of_rows, &list, &new).unwrap();
+                        rows.method(method).run_on(&mut of_rows, &list, &new).unwrap();
                         let dims = if row == 2 { [row, DIM] } else { [DIM, row] };
                         let mut elements = ViewMut::new(&mut out[..DIM * row], &dims).unwrap();
                         let (list, new) = (View::new(&spread, &shape).unwrap(), View::new(&updates, &shape).unwrap());
-                        along.clone().method(method).run_on(&mut elements, &list, &new).unwrap();
+                        along.method(method).run_on(&mut elements, &list, &new).unwrap();
                         out
                     });
                     assert!(results[0] == results[1], "{reduction}, rows of {row}, {bad:?}, {level:?}");

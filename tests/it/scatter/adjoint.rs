@@ -102,7 +102,7 @@ proptest! {
         }
         let x = numbers(&[batch, 2, dim, inner], seed);
         let list = indices(&[batch, 2, count % 9, 1], dim, seed, out, rules.from_end);
-        transposes(&op.clone().batch_dims(2), &x, &list, seed);
+        transposes(&op.batch_dims(2), &x, &list, seed);
         let merging = GatherNd::openvino5(2).negative_index(negative).out_of_bounds(out);
         transposes(&merging, &x, &list, seed);
     }

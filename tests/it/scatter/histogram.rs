@@ -65,7 +65,7 @@ fn check<I: Index + TryFrom<i128>, T: Element + Copy + PartialEq>(
             for ((method, par), updates) in WAYS.into_iter().flat_map(|way| [(way, &one), (way, &copies)]) {
                 let op = ScatterElements::onnx18(1, reduction).negative_index(negative).out_of_bounds(out);
                 let op = op.level(level).par(par);
-                let op = method.map_or(op.clone(), |method| op.method(method));
+                let op = method.map_or(op, |method| op.method(method));
                 let mut bins = vec![start; rows * dim];
                 let ran = op.run_on(&mut ViewMut::new(&mut bins, &[rows, dim]).unwrap(), &indices, updates);
                 let what = || format!("{method:?}, {level:?}, {negative:?}, {out:?}, {}", core::any::type_name::<I>());

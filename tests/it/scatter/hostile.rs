@@ -105,9 +105,9 @@ fn indices_at_the_ends_of_their_types_are_never_others() {
     assert_eq!(refused(elements(&op, (SIX, &[6]), (&[0, i64::MIN], &[2]), new)), says(i64::MIN.into()));
     assert_eq!(refused(elements(&op, (SIX, &[6]), (&[0, -7i8], &[2]), new)), says(-7));
     assert_eq!(elements(&op, (SIX, &[6]), (&[0, -6i8], &[2]), new).unwrap(), [3, 2, 3, 4, 5, 6]);
-    let wrap = op.clone().out_of_bounds(ScatterOutOfBounds::Wrap);
+    let wrap = op.out_of_bounds(ScatterOutOfBounds::Wrap);
     assert_eq!(elements(&wrap, (SIX, &[6]), (&[6, u64::MAX], &[2]), new).unwrap(), [2, 2, 3, 5, 5, 6]);
-    let clamp = op.clone().out_of_bounds(ScatterOutOfBounds::Clamp);
+    let clamp = op.out_of_bounds(ScatterOutOfBounds::Clamp);
     assert_eq!(elements(&clamp, (SIX, &[6]), (&[i64::MIN, i64::MAX], &[2]), new).unwrap(), [2, 2, 3, 4, 5, 7]);
     let reject = ScatterElements::torch(0, Reduction::Add);
     let got = refused(elements(&reject, (SIX, &[6]), (&[0, -1], &[2]), new));
@@ -149,11 +149,11 @@ fn empty_axes_and_empty_updates() {
         elements(&op, (none, &[0]), (&[0i64], &[1]), (&[1], &[1])).unwrap_err(),
         "scatter_elements: index 0 at position 0 is out of range for axis 0 of size 0"
     );
-    let drop = op.clone().out_of_bounds(ScatterOutOfBounds::Drop);
+    let drop = op.out_of_bounds(ScatterOutOfBounds::Drop);
     assert_eq!(elements(&drop, (none, &[0]), (&[0i64], &[1]), (&[1], &[1])).unwrap(), none);
     assert_eq!(elements(&op, (SIX, &[6]), (&[0i64; 0], &[0]), (none, &[0])).unwrap(), SIX);
     // There is nothing to copy, however many threads are asked for.
-    let threads = op.clone().par(Par::Threads(8));
+    let threads = op.par(Par::Threads(8));
     assert_eq!(elements(&threads, (none, &[0]), (&[0i64; 0], &[0]), (none, &[0])).unwrap(), none);
     // Rows without elements: their indices are checked all the same.
     let nd = ScatterNd::new();
@@ -306,7 +306,7 @@ fn layouts_over_no_memory_are_planned_without_overflow() {
         let ids = Layout::strided(&[most, 1], &[0, isize::MAX]).unwrap();
         for method in [None, Some(Method::Grouped), Some(Method::Accumulated), Some(Method::Direct)] {
             let op = ScatterNd::new().reduction(Reduction::Add);
-            let op = method.map_or(op.clone(), |method| op.method(method));
+            let op = method.map_or(op, |method| op.method(method));
             let updates = [most, shape[1]];
             if let Ok(updates) = Layout::strided(&updates, &strides) {
                 // Planned or refused, without a panic.

@@ -115,7 +115,7 @@ fn panels_run_by_the_kernel_of_the_loops_on_one() {
     let updates = Layout::strided(&[2, 200, 64], &[12801, 64, 1]).unwrap();
     let op = ScatterElements::new(1).reduction(Reduction::Add).level(Level::Scalar);
     let plan = |op: ScatterElements| op.plan::<f32, i32>(&data, &ids, &updates).unwrap();
-    let (panels, blocks) = (plan(op.clone().method(Method::Panels)), plan(op.method(Method::Blocks)));
+    let (panels, blocks) = (plan(op.method(Method::Panels)), plan(op.method(Method::Blocks)));
     assert_eq!(panels.explain().kernel(), "scatter_i32_r2__scalar", "{panels:?}");
     assert_eq!(blocks.explain().kernel(), "scatter_i32_r3__scalar", "{blocks:?}");
     let start: Vec<f32> = (0..2 * 300 * 64).map(|at| (at % 11) as f32).collect();
@@ -161,7 +161,7 @@ fn data_types_are_those_that_a_set_knows() {
         for got in [elements.run_dyn(&registry, &a, &i, &u), nd.run_dyn(&registry, &a, &t, &u)] {
             assert_eq!(got.unwrap().downcast::<Point>().unwrap().as_slice(), [Point([1, 2, 3]), Point([7, 8, 9])]);
         }
-        let added = elements.clone().reduction(Reduction::Add).run_dyn(&registry, &a, &i, &u);
+        let added = elements.reduction(Reduction::Add).run_dyn(&registry, &a, &i, &u);
         assert!(matches!(added, Err(Error::ReductionUnavailable { dtype: Some(_), .. })), "{added:?}");
     }
     let builtin = Registry::builtin();

@@ -57,7 +57,7 @@ fn stored<const N: usize, I: Index + TryFrom<i64> + Into<i64>>(every: usize) {
     let expected = by_plain_loop(&data, &wide, &new, |_, new| new);
     let op = ScatterElements::new(0).negative_index(NegativeIndex::FromEnd).out_of_bounds(ScatterOutOfBounds::Drop);
     for method in [None, Some(Method::Blocks), Some(Method::Chunks), Some(Method::Direct)] {
-        let op = method.map_or(op.clone(), |method| op.clone().method(method));
+        let op = method.map_or(op, |method| op.method(method));
         let (list, new) = (View::new(&list, &[LEN]).unwrap(), View::new(&new, &[LEN]).unwrap());
         let mut out = data.clone();
         op.run_on(&mut ViewMut::new(&mut out, &[DIM]).unwrap(), &list, &new).unwrap();

@@ -76,15 +76,15 @@ fn check<T: Element + Debug, S: Copy>(
                 assert_eq!(differs, None, "{reduction} of {} rows of {inner}, {how}", T::DTYPE);
             };
             for level in available_levels() {
-                let op = op.clone().level(level);
+                let op = op.level(level);
                 equal(op.run(&a, &i, &u).unwrap(), level.name());
-                equal(op.clone().method(Method::Grouped).run(&a, &i, &u).unwrap(), "grouped");
-                equal(op.clone().par(Par::Threads(3)).run(&a, &i, &u).unwrap(), "3 threads");
-                let grouped = op.clone().par(Par::Threads(3)).method(Method::Grouped);
+                equal(op.method(Method::Grouped).run(&a, &i, &u).unwrap(), "grouped");
+                equal(op.par(Par::Threads(3)).run(&a, &i, &u).unwrap(), "3 threads");
+                let grouped = op.par(Par::Threads(3)).method(Method::Grouped);
                 equal(grouped.run(&a, &i, &u).unwrap(), "grouped, 3 threads");
                 let others = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
                 for method in others.into_iter().chain([Method::Accumulated]) {
-                    match op.clone().method(method).run(&a, &i, &u) {
+                    match op.method(method).run(&a, &i, &u) {
                         Ok(got) => equal(got, method.name()),
                         Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),
                     }

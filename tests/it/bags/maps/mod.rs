@@ -186,7 +186,7 @@ fn any_number_of_threads() {
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for par in [Par::Seq, Par::Threads(threads), Par::Threads(64), Par::Auto] {
-                let run = || op.clone().par(par).run_map(&maps::F16_TO_F32, &table, &Bags::new(&ids, &bounds), ());
+                let run = || op.par(par).run_map(&maps::F16_TO_F32, &table, &Bags::new(&ids, &bounds), ());
                 let got = pool.install(run).unwrap();
                 assert!(bytes(got.as_slice()) == bytes(&expected), "{threads}, {par:?}: {columns} of {lengths:.9?}");
             }
@@ -214,8 +214,8 @@ fn what_is_wrong_is_said() {
     assert!(matches!(refused, Err(Error::MapParameterPerElement { row_major: false, .. })));
     // Errors of attributes, shapes and outputs come first.
     let wrong = (Param::PerRow(&four[..]), Param::Value(0));
-    assert_eq!(text(&op.clone().padding_index(3), wrong), "embedding_bag: padding_index is 3; 3 rows allow -3..=2");
-    assert_eq!(text(&op.clone().reduction(Reduction::Mul), wrong), "embedding_bag: there is no reduction mul of f32");
+    assert_eq!(text(&op.padding_index(3), wrong), "embedding_bag: padding_index is 3; 3 rows allow -3..=2");
+    assert_eq!(text(&op.reduction(Reduction::Mul), wrong), "embedding_bag: there is no reduction mul of f32");
     let mut short = ViewMut::new(&mut out[..2], &[2, 1]).unwrap();
     let error = op.run_map_into(map, &table, &bags, wrong, &mut short).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: the output has shape [2, 1]; the result has [2, 2]");
@@ -223,7 +223,7 @@ fn what_is_wrong_is_said() {
     let (flat, square) = (View::new(&weights, &[4]).unwrap(), View::new(&weights, &[2, 2]).unwrap());
     let error = op.run_map(map, &table, &bags.weights(&flat), wrong).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: weights have shape [4]; indices have [2, 2]");
-    let error = op.clone().reduction(Reduction::Max).run_map(map, &table, &bags.weights(&square), wrong).unwrap_err();
+    let error = op.reduction(Reduction::Max).run_map(map, &table, &bags.weights(&square), wrong).unwrap_err();
     assert_eq!(error.to_string(), "embedding_bag: the reduction max takes no weights");
     assert_eq!(out, [7.0; 4]);
 
@@ -249,7 +249,7 @@ fn tables_without_rows_and_rows_without_elements() {
     let (one, empty) = (View::new(&[3u8], &[1, 1]).unwrap(), View::new(none, &[1, 0]).unwrap());
     let op = EmbeddingBag::new(Reduction::Mean);
     assert_eq!(op.run_map(map, &no_rows, &Bags::packed(&empty), given).unwrap().as_slice(), [0.0; 2]);
-    let zeros = op.clone().out_of_bounds(OutOfBounds::Zero);
+    let zeros = op.out_of_bounds(OutOfBounds::Zero);
     assert_eq!(zeros.run_map(map, &no_rows, &Bags::packed(&one), given).unwrap().as_slice(), [0.0; 2]);
     for table in [&no_rows, &no_columns] {
         let refused = op.run_map(map, table, &Bags::packed(&one), given);

@@ -50,7 +50,7 @@ fn as_gathered<T: Element, U: Reducible<Value = f32>, P: Params>(
         for level in available_levels() {
             for threads in [1, 2] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let op = op.clone().level(level).par(Par::Threads(threads));
+                let op = op.level(level).par(Par::Threads(threads));
                 let got = pool.install(|| op.run_map(map, data, &weighted.1, given)).unwrap();
                 let what = format!("{} at {level}, {threads} threads, {reduction}", map.name());
                 assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{what}, {:?}", weights.is_some());
