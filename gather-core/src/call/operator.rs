@@ -81,7 +81,8 @@ impl<K> Operator<K> {
     /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
     ///
     /// Scatters take [`Method::Direct`], [`Method::Blocks`], [`Method::Chunks`], [`Method::Prefetched`],
-    /// [`Method::Panels`] and [`Method::Grouped`]. Operators that rearrange space and bags have one method each:
+    /// [`Method::Panels`], [`Method::Accumulated`] and [`Method::Grouped`]. Operators that rearrange space and bags have
+    /// one method each:
     /// [`Method::Interleaved`] for results that are whole in space, else [`Method::Deinterleaved`];
     /// [`Method::Accumulated`] for bags.
     #[must_use]
