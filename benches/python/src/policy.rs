@@ -57,7 +57,8 @@ pub(crate) fn mode(name: &str) -> PyResult<Mode> {
     named("mode", name, &[("dcr", Mode::Dcr), ("crd", Mode::Crd)])
 }
 
-/// `None`: as many threads as are worth it, up to rayon's global pool. Else at most so many, however small the call is.
+/// `None`: the call chooses its number of threads, up to rayon's global pool. Else at most this number, however small
+/// the call is.
 pub(crate) fn par(threads: Option<usize>) -> PyResult<Par> {
     match threads {
         None => Ok(Par::Auto),

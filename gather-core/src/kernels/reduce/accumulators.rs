@@ -32,6 +32,7 @@ use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
 use crate::kernels::reduce::by_index::{ByIndexFn, STREAM_AHEAD, Updates, elements};
 use crate::kernels::reduce::entries::SortedRows;
+use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Unaligned;
@@ -234,18 +235,6 @@ macro_rules! by_columns {
 #[inline(always)]
 fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *mut [Unaligned<T>; N] {
     first.cast::<Unaligned<T>>().wrapping_add(column).cast_mut().cast()
-}
-
-/// Writes each of `N` values.
-///
-/// # Safety
-/// They may be written, at any alignment.
-#[inline(always)]
-unsafe fn write_each<T: Copy, const N: usize>(to: *mut [Unaligned<T>; N], value: impl Fn(usize) -> T) {
-    for k in 0..N {
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };
-    }
 }
 
 /// Runs a body for a job of rows, whose elements are a constant in it where they are few.

@@ -437,7 +437,7 @@ fn elements<S: Step, const N: usize>(first: *const u8, column: usize) -> *const 
 /// # Safety
 /// They may be written, at any alignment.
 #[inline(always)]
-unsafe fn write_each<T: Copy, const N: usize>(to: *mut [Unaligned<T>; N], value: impl Fn(usize) -> T) {
+pub(super) unsafe fn write_each<T: Copy, const N: usize>(to: *mut [Unaligned<T>; N], value: impl Fn(usize) -> T) {
     for k in 0..N {
         // SAFETY: the caller's promise.
         unsafe { to.cast::<Unaligned<T>>().wrapping_add(k).write(Unaligned(value(k))) };
