@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gather_core::{Gather, Layout, Par, Plan, View, ViewMut, map_kernels};
@@ -159,13 +159,16 @@ fn a_map_may_run_calls_that_use_threads_too() {
 fn while_others_are_busy(call: impl FnOnce()) {
     let here = rayon::current_thread_index();
     let others = rayon::current_num_threads() - usize::from(here.is_some());
-    let (busy, free) =
-        (&*Box::leak(Box::new(Barrier::new(others + 1))), &*Box::leak(Box::new(Barrier::new(others + 1))));
-    rayon::spawn_broadcast(move |thread| {
-        // The broadcast comes to this thread too, when the call has ended.
-        if Some(thread.index()) != here {
-            busy.wait();
-            free.wait();
+    let barriers = || Arc::new(Barrier::new(others + 1));
+    let (busy, free) = (barriers(), barriers());
+    rayon::spawn_broadcast({
+        let (busy, free) = (busy.clone(), free.clone());
+        move |thread| {
+            // The broadcast comes to this thread too, when the call has ended.
+            if Some(thread.index()) != here {
+                busy.wait();
+                free.wait();
+            }
         }
     });
     busy.wait();

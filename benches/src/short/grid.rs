@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
+use super::bags::{Codes, Sum};
 use super::indexed::Indexed;
+use super::scattered::Added;
 use super::space::Space;
 use super::{Call, Way};
 use crate::buffer::Buffer;
@@ -75,8 +77,8 @@ impl Limits {
     #[must_use]
     pub fn of(&self, way: Way) -> Option<f64> {
         match way {
-            Way::Loop => None,
-            Way::Slices | Way::Planned => self.planned,
+            Way::Loop | Way::Dyn | Way::DynUnplanned => None,
+            Way::Slices | Way::Planned | Way::AnyCount => self.planned,
             Way::Unplanned => self.unplanned,
         }
     }
@@ -91,6 +93,9 @@ enum Kind {
     Rows { table: Table, bytes: usize, count: usize },
     Elements,
     Space,
+    Scatter { count: usize },
+    Bag { count: usize },
+    Codes { count: usize },
 }
 
 /// All of them.
@@ -101,7 +106,10 @@ pub fn grid() -> Vec<Short> {
         let of = move |bytes| COUNTS.map(|count| Short(Kind::Rows { table, bytes, count }));
         ROW_BYTES.into_iter().flat_map(of)
     });
-    rows.chain([Short(Kind::Elements), Short(Kind::Space)]).collect()
+    let others = [1, 8, 64]
+        .into_iter()
+        .flat_map(|count| [Kind::Scatter { count }, Kind::Bag { count }, Kind::Codes { count }].map(Short));
+    rows.chain([Short(Kind::Elements), Short(Kind::Space)]).chain(others).collect()
 }
 
 impl Short {
@@ -112,6 +120,9 @@ impl Short {
             Kind::Rows { table, bytes, count } => format!("gather/{}/{bytes}B/{count}", table.name()),
             Kind::Elements => "gather_elements/64".into(),
             Kind::Space => "batch_to_space/256".into(),
+            Kind::Scatter { count } => format!("scatter_nd/add/64B/{count}"),
+            Kind::Bag { count } => format!("bag/sum/256B/{count}"),
+            Kind::Codes { count } => format!("bag/codes/64B/{count}"),
         }
     }
 
@@ -129,6 +140,9 @@ impl Short {
                 Box::new(Indexed::elements(&tables.get(Table::Small)[..len], ELEMENTS))
             }
             Kind::Space => Box::new(Space::new()),
+            Kind::Scatter { count } => Box::new(Added::new(count)),
+            Kind::Bag { count } => Box::new(Sum::new(tables.get(Table::Small), count)),
+            Kind::Codes { count } => Box::new(Codes::new(count)),
         }
     }
 
@@ -144,6 +158,9 @@ impl Short {
             // Memory alone limits the longest rows, and noise decides which is quicker.
             Kind::Rows { count: 8, .. } => limits(None, Some(3.0)),
             Kind::Rows { .. } | Kind::Elements | Kind::Space => limits(Some(1.0), None),
+            Kind::Bag { count: 8 } => limits(Some(1.6), None),
+            Kind::Codes { count: 8 } => limits(Some(2.0), None),
+            Kind::Scatter { .. } | Kind::Bag { .. } | Kind::Codes { .. } => limits(None, None),
         }
     }
 }
@@ -155,10 +172,10 @@ mod tests {
     #[test]
     fn names_differ_and_limits_follow_the_count() {
         let mut names: Vec<_> = grid().iter().map(Short::name).collect();
-        assert_eq!(names.len(), 2 * 10 * 4 + 2);
+        assert_eq!(names.len(), 2 * 10 * 4 + 2 + 9);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 82);
+        assert_eq!(names.len(), 91);
         let limits = |name: &str| grid().into_iter().find(|short| short.name() == name).map(|short| short.limits());
         assert_eq!(limits("gather/1.5MB/4B/1"), Some(Limits { planned: Some(2.5), unplanned: None }));
         assert_eq!(limits("gather/150MB/64B/8"), Some(Limits { planned: Some(1.0), unplanned: Some(3.0) }));

@@ -8,13 +8,17 @@
 //! No two calls in a row get the same ids, so neither the branch predictor nor the caches know them. All ways of a
 //! call take their lists from one ring: a way never finds the rows in the caches that the way before it has fetched.
 
+mod bags;
 mod grid;
 mod indexed;
 mod loops;
+mod ring;
+mod scattered;
 mod space;
 
 use std::time::{Duration, Instant};
 
+use gather_core::{Error, Layout};
 pub use grid::{Limits, Short, Tables, grid};
 
 /// How a call is made. A new way is a variant, its name, and an arm of [`Call::batch`].
@@ -26,13 +30,26 @@ pub enum Way {
     Slices,
     /// A plan that was made ahead, on views that were made ahead.
     Planned,
+    /// The same, by a plan for any count of ids, or for any bags.
+    AnyCount,
     /// The operator itself, on views that were made ahead.
     Unplanned,
+    /// As [`Way::Planned`], for types that are known at run time.
+    Dyn,
+    /// As [`Way::Unplanned`], for types that are known at run time.
+    DynUnplanned,
 }
 
 impl Way {
     /// All of them, in the order of columns.
-    pub const ALL: &'static [Way] = &[Way::Loop, Way::Slices, Way::Planned, Way::Unplanned];
+    pub const ALL: &'static [Way] =
+        &[Way::Loop, Way::Slices, Way::Planned, Way::AnyCount, Way::Unplanned, Way::Dyn, Way::DynUnplanned];
+    /// Those that take views.
+    pub(crate) const ON_VIEWS: &'static [Way] =
+        &[Way::Loop, Way::Planned, Way::AnyCount, Way::Unplanned, Way::Dyn, Way::DynUnplanned];
+    /// Those of calls without a count.
+    pub(crate) const WITHOUT_COUNT: &'static [Way] =
+        &[Way::Loop, Way::Planned, Way::Unplanned, Way::Dyn, Way::DynUnplanned];
 
     /// Its name in tables and ids.
     #[must_use]
@@ -41,7 +58,10 @@ impl Way {
             Way::Loop => "loop",
             Way::Slices => "slices",
             Way::Planned => "planned",
+            Way::AnyCount => "any count",
             Way::Unplanned => "unplanned",
+            Way::Dyn => "dyn",
+            Way::DynUnplanned => "dyn unplanned",
         }
     }
 }
@@ -89,7 +109,8 @@ pub fn check(call: &mut dyn Call) -> Result<(), String> {
     let mut outputs = |way| {
         call.rewind();
         let output = |_| {
-            call.output().fill(f32::NAN);
+            // What no table holds, and what sums keep.
+            call.output().fill(0.5);
             call.batch(way, 1);
             call.output().iter().map(|value| value.to_bits()).collect::<Vec<u32>>()
         };
@@ -102,11 +123,21 @@ pub fn check(call: &mut dyn Call) -> Result<(), String> {
     }
 }
 
+/// A row-major layout.
+fn layout(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).expect(LEGAL)
+}
+
 /// The time of `work`.
 fn clock(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
+}
+
+/// The time of a call for each list.
+fn each<L>(lists: &[L], mut call: impl FnMut(&L) -> Result<(), Error>) -> Duration {
+    clock(|| lists.iter().for_each(|ids| call(std::hint::black_box(ids)).expect(LEGAL)))
 }
 
 #[cfg(test)]

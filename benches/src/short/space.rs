@@ -3,9 +3,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{BatchToSpace, Layout, Par, RearrangePlan, View, ViewMut};
+use gather_core::ViewMut;
+use gather_core::{BatchToSpace, DynRearrangePlan, DynView, DynViewMut, Element, Par, RearrangePlan, Registry, View};
 
-use super::{Call, LEGAL, Way, clock, loops};
+use super::{Call, LEGAL, Way, clock, layout, loops};
 
 /// The sides of an image and of a block.
 const SIDE: usize = 8;
@@ -18,22 +19,27 @@ const LEN: usize = BLOCK * BLOCK * SIDE * SIDE;
 
 /// A call with its inputs.
 pub(super) struct Space {
+    op: BatchToSpace,
+    registry: Registry,
     data: Vec<f32>,
     plan: RearrangePlan<f32>,
+    dynamic: DynRearrangePlan,
     out: Vec<f32>,
 }
 
 impl Space {
     pub(super) fn new() -> Self {
         let op = BatchToSpace::new(&[1, BLOCK as i64, BLOCK as i64], &[0; 3], &[0; 3]).par(Par::Seq);
-        let plan = op.plan(&Layout::contiguous(&SHAPE).expect(LEGAL)).expect(LEGAL);
-        Space { data: (0..LEN).map(|at| at as f32).collect(), plan, out: vec![0.0; LEN] }
+        let registry = Registry::builtin();
+        let plan = op.plan(&layout(&SHAPE)).expect(LEGAL);
+        let dynamic = op.plan_dyn(&registry, f32::DTYPE, &layout(&SHAPE)).expect(LEGAL);
+        Space { op, registry, data: (0..LEN).map(|at| at as f32).collect(), plan, dynamic, out: vec![0.0; LEN] }
     }
 }
 
 impl Call for Space {
     fn ways(&self) -> &'static [Way] {
-        &[Way::Loop, Way::Planned]
+        Way::WITHOUT_COUNT
     }
 
     fn batch_len(&self) -> usize {
@@ -41,7 +47,7 @@ impl Call for Space {
     }
 
     fn batch(&mut self, way: Way, calls: usize) -> Duration {
-        let Space { data, plan, out } = self;
+        let Space { op, registry, data, plan, dynamic, out } = self;
         if way == Way::Loop {
             return clock(|| {
                 (0..calls).for_each(|_| loops::blocks(black_box(data), black_box([SIDE; 2]), black_box(BLOCK), out));
@@ -49,7 +55,20 @@ impl Call for Space {
         }
         let data = View::new(data, &SHAPE).expect(LEGAL);
         let mut out = ViewMut::new(out, &OUT).expect(LEGAL);
-        clock(|| (0..calls).for_each(|_| plan.run_into(black_box(&data), &mut out).expect(LEGAL)))
+        let data = black_box(&data);
+        match way {
+            Way::Dyn | Way::DynUnplanned => {
+                let (data, mut out) = (DynView::from(data), DynViewMut::from(&mut out));
+                clock(|| {
+                    (0..calls).for_each(|_| match way {
+                        Way::Dyn => dynamic.run_into(black_box(&data), &mut out).expect(LEGAL),
+                        _ => op.run_dyn_into(registry, black_box(&data), &mut out).expect(LEGAL),
+                    });
+                })
+            }
+            Way::Unplanned => clock(|| (0..calls).for_each(|_| op.run_into(black_box(data), &mut out).expect(LEGAL))),
+            _ => clock(|| (0..calls).for_each(|_| plan.run_into(black_box(data), &mut out).expect(LEGAL))),
+        }
     }
 
     fn rewind(&mut self) {}

@@ -59,6 +59,14 @@ fn check_fresh(planned: &Layout) -> Result<(), Error> {
     if planned.is_contiguous() { Ok(()) } else { Err(mismatch(Argument::Output, planned.shape(), planned.shape())) }
 }
 
+/// Checks a layout whose first dimension is free; returns its size.
+fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
+    match (expected.shape(), got.shape()) {
+        ([_, inner @ ..], [count, rest @ ..]) if inner == rest && expected.strides() == got.strides() => Ok(*count),
+        _ => Err(mismatch(argument, expected.shape(), got.shape())),
+    }
+}
+
 #[cold]
 fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) -> Error {
     Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }

@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 
 use crate::call::erased::Request;
-use crate::call::{check_fresh, check_layout, mismatch};
+use crate::call::{check_counted, check_fresh, check_layout, mismatch};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::plan::{Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
@@ -233,13 +233,5 @@ impl Planned {
             // SAFETY: as above, for `count` indices.
             Some(counted) => unsafe { counted.run(operands, count) },
         }
-    }
-}
-
-/// Checks a layout whose first dimension is free; returns its size.
-fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
-    match (expected.shape(), got.shape()) {
-        ([_, inner @ ..], [count, rest @ ..]) if inner == rest && expected.strides() == got.strides() => Ok(*count),
-        _ => Err(mismatch(argument, expected.shape(), got.shape())),
     }
 }

@@ -7,7 +7,7 @@ use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::exec::panels;
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Outcome};
-use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, Work};
+use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::policy::OutOfBounds;
@@ -104,7 +104,7 @@ pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Lay
 }
 
 /// What the indices of a plan are held against.
-fn index_check(plan: &IndexPlan) -> IndexCheck<'_> {
+pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() }
 }
 

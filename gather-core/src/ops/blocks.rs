@@ -73,8 +73,8 @@ impl Blocks {
         if given.len() != rank && !completes {
             return Err(Error::ParameterLengthMismatch { op, argument, len: given.len(), rank });
         }
-        let missing = core::iter::repeat_n(min, rank - given.len());
-        let entries: Entries = given.iter().copied().chain(missing).collect();
+        let mut entries = Entries::from_slice(given);
+        entries.resize(rank, min);
         for (dim, &value) in entries.iter().enumerate() {
             let max = if dim == 0 { min } else { i64::MAX };
             if !(min..=max).contains(&value) {

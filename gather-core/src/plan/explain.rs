@@ -38,7 +38,7 @@ impl<'a> Explain<'a> {
     }
 
     pub(crate) fn reduce(plan: &'a ReducePlan, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {
-        Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(threads) }
+        Explain { plan: Kind::Reduce(plan, out), tasks: plan.tasks(plan.work(), threads) }
     }
 
     pub(crate) fn bag(call: BagCall<'a>, out: &'a Layout, threads: impl FnOnce() -> usize) -> Self {

@@ -79,9 +79,10 @@ impl SpacePlan {
     ///
     /// # Errors
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`].
+    #[inline(always)]
     pub(crate) fn new(
         kernels: Kernels,
-        lowered: SpaceLowered,
+        lowered: &SpaceLowered,
         dtype: DType,
         data: &Layout,
         out: &Layout,
@@ -97,14 +98,16 @@ impl SpacePlan {
         let mut fill = ElementBytes::new();
         if bytes != 0 {
             let kernel = |row, rank| kernels.space_kernel(row, rank, level);
-            parts.extend(part(lowered.loops(data.strides(), out.strides()), size, kernel));
+            if let Some(part) = part(lowered.loops(data.strides(), out.strides()), size, kernel) {
+                parts.push(part);
+            }
             if lowered.pads() {
                 fill = dtype.zero()?;
                 let pads = lowered.loops_of_pads(out.strides());
                 parts.extend(pads.filter_map(|loops| part(loops, size, |_, _| &FILL)));
             }
         }
-        let SpaceLowered { op, output, .. } = lowered;
+        let (op, output) = (lowered.op, lowered.output.clone());
         let mut plan = SpacePlan { op, method, output, parts, fill, level, par: options.par, bytes };
         if !kernels.shaped().is_empty() && options.method.is_none() {
             plan.specialize(kernels, dtype);
@@ -176,6 +179,7 @@ impl SpacePlan {
 
 /// A part of a plan from loops with strides in elements of `size` bytes, and from what its kernel is by row and rank;
 /// `None` where there is nothing to write.
+#[inline(always)]
 fn part(
     (loops, origin): (SmallVec<[BlockLoop; 6]>, Step),
     size: usize,

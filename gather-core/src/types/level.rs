@@ -22,7 +22,8 @@ macro_rules! has {
 pub enum Level {
     /// What every machine of the target has.
     Scalar,
-    /// AVX2 on x86-64: Intel's processors from Haswell on, AMD's from Excavator and Zen on.
+    /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from Excavator
+    /// and Zen on.
     Avx2,
     /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
     /// but for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
@@ -55,8 +56,8 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Level::Scalar => true,
-            Level::Avx2 => has!("avx2"),
-            Level::Avx512 => has!("avx2" "avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
+            Level::Avx2 => has!("avx2" "fma" "f16c"),
+            Level::Avx512 => has!("avx2" "fma" "f16c" "avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi"),
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")),
             Level::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
         }

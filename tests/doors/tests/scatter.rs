@@ -151,6 +151,26 @@ fn types_known_at_run_time() {
     assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
 }
 
+/// Plans for lists of any length, of which calls have three.
+#[test]
+fn any_count() {
+    let (data, ids, new) = views();
+    let (op, registry) = (ScatterElements::new(0).reduction(Reduction::Add), Registry::builtin());
+    let (sums, some) = ([12, 20, 30, 45], Layout::contiguous(&[1000]).unwrap());
+    let plan = op.plan_any_count::<i32, i64>(&[4], &some, &some).unwrap();
+    assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), sums);
+    let plan = op.plan_dyn_any_count(&registry, i32::DTYPE, &[4], IndexType::I64, &some, &some).unwrap();
+    let got = plan.run(&DynView::from(&data), &DynView::from(&ids), &DynView::from(&new)).unwrap();
+    assert_eq!(got.downcast::<i32>().unwrap().as_slice(), sums);
+    let plan = Gather::new(0).plan_adjoint_any_count::<i32, i64>(data.layout(), &some, &some).unwrap();
+    let mut out = DATA;
+    plan.run_on(&mut ViewMut::new(&mut out, &[4]).unwrap(), &ids, &new).unwrap();
+    assert_eq!(out, sums);
+    let tied = Layout::contiguous(&[2, 2]).unwrap();
+    let refused = ScatterElements::new(1).plan_any_count::<i32, i64>(&[2, 2], &tied, &tied);
+    assert!(matches!(refused, Err(Error::FixedCount { op: Op::ScatterElements })));
+}
+
 /// Rows of elements of a kind are replaced, at every level and by every method.
 fn replaced<T: Sample>() {
     let data: Vec<T> = (0..15).map(T::sample).collect();

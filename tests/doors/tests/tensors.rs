@@ -98,6 +98,26 @@ fn types_known_at_run_time() {
     erased::<Lines>();
 }
 
+/// Views of bytes get their type back where it is theirs, and where the bytes lie at its alignment.
+#[test]
+fn types_that_come_back() {
+    let numbers = [1u32, 2, 3, 4];
+    let view = View::new(&numbers, &[2, 2]).unwrap();
+    let columns = DynView::from(&view).permuted(&[1, 0]).unwrap();
+    let typed = columns.downcast::<u32>().unwrap();
+    assert_eq!((typed.shape(), typed.get(&[0, 1]), typed.get(&[1, 0])), (&[2, 2][..], Some(&3), Some(&2)));
+    let (expected, got) = (i32::DTYPE, u32::DTYPE);
+    assert_eq!(columns.downcast::<i32>().map(drop), Err(Error::DTypeMismatch { expected, got }));
+    let bytes = [0u8; 24];
+    let first = bytes.as_ptr().addr().wrapping_neg() % 4;
+    for shift in 0..4 {
+        let view = DynView::from_bytes(u32::DTYPE, &bytes[first + shift..][..16], &[4]).unwrap();
+        let aligned = shift == 0;
+        let misaligned = Err(Error::Misaligned { dtype: u32::DTYPE, align: 4 });
+        assert_eq!(view.downcast::<u32>().map(drop), if aligned { Ok(()) } else { misaligned });
+    }
+}
+
 #[test]
 fn views_of_bytes() {
     let numbers: Vec<u8> = [1u32, 2, 3, 4, 5, 6].iter().flat_map(|number| number.to_ne_bytes()).collect();

@@ -7,6 +7,7 @@
 //! | `types` | every reduction of every type against the plain loop, to the bit |
 //! | `threads` | the same bits for any number of threads, and for every way that work is cut |
 //! | `accumulated` | beside the destination or sorted: which, in how much memory, and that nothing else differs |
+//! | `any_count` | plans for any count of updates |
 //! | `adjoint` | the transpose of each gather; permutations and back |
 //! | `orders` | the order of loops, and that of updates
 //! | `own` | kernels of one's own |
@@ -16,6 +17,7 @@
 
 mod accumulated;
 mod adjoint;
+mod any_count;
 mod check;
 mod histogram;
 mod hostile;

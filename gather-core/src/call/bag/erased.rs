@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
     dtype: DType,
     index: IndexType,
     positions: ByLevel<PositionsFn>,
-    fns: BagFns,
+    fns: &'static BagFns,
     converting: Option<BagConverting>,
     /// The name of the reduction, where it takes no weights.
     unweighted: Option<&'static str>,
@@ -83,9 +83,10 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
+    #[inline(always)]
     pub(super) fn typed<T: Element, I: Index>(
         op: &'a EmbeddingBag,
-        own: Option<(ReduceFns, &'static str)>,
+        own: Option<(&'static ReduceFns, &'static str)>,
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
         Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>())
@@ -116,16 +117,17 @@ impl<'a> Request<'a> {
         Self::new(op, None, types, reduce::positions_of(types.1))
     }
 
+    #[inline(always)]
     fn new(
         op: &'a EmbeddingBag,
-        own: Option<(ReduceFns, &'static str)>,
+        own: Option<(&'static ReduceFns, &'static str)>,
         (dtype, index): (DType, IndexType),
         positions: ByLevel<PositionsFn>,
     ) -> Result<Self, Error> {
         let reduction = op.kind.reduction;
         let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
         let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
-        let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag);
+        let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag.as_ref());
         let fns = fns.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
         let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
@@ -137,6 +139,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// [`Error::RowOutOfRange`].
+    #[inline(always)]
     fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
         let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
         let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
@@ -159,6 +162,7 @@ impl<'a> Request<'a> {
     ///
     /// # Safety
     /// As for [`bounds`].
+    #[inline(always)]
     pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
         let data = tensors.data.layout;
         // SAFETY: the caller's promise.
@@ -183,7 +187,9 @@ impl<'a> Request<'a> {
     /// a fixed output overlaps no input.
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         // SAFETY: the caller's promise.
-        let made = unsafe { self.plan(tensors, out.layout()) }?;
+        let made = unsafe { self.plan(tensors, out.layout()) };
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let Ok(made) = &made else { return made.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
         unsafe { run(&made.plan.call(&made.bounds), &made.out, tensors, out) }
     }
@@ -281,7 +287,8 @@ pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
 
 /// The row-major layout of the result.
 pub(super) fn output(data: &Layout, bags: usize) -> Result<Layout, Error> {
-    let shape: Shape = core::iter::once(bags).chain(data.shape()[1..].iter().copied()).collect();
+    let mut shape = Shape::from([bags]);
+    shape.extend(&data.shape()[1..]);
     Layout::contiguous(&shape)
 }
 

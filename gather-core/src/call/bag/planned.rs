@@ -101,9 +101,15 @@ impl Planned {
     /// # Safety
     /// As for [`Planned::run`].
     pub(super) unsafe fn run_bags(&self, bounds: &Bounds, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
-        let layout = erased::output(&self.data, bounds.bags())?;
-        check_target(&layout, &out)?;
+        let other;
+        let layout = if bounds.bags() == self.out.shape()[0] {
+            &self.out
+        } else {
+            other = erased::output(&self.data, bounds.bags())?;
+            &other
+        };
+        check_target(layout, &out)?;
         // SAFETY: as for `run`: rows of row-major results of any number of bags are the same step apart.
-        unsafe { erased::run(&self.plan.call(bounds), &layout, tensors, out) }
+        unsafe { erased::run(&self.plan.call(bounds), layout, tensors, out) }
     }
 }

@@ -126,15 +126,15 @@ impl<A: IndexAttributes> IndexOperator<A> {
     #[doc(alias("index_add_", "scatter_add_"))]
     pub fn adjoint_on<T: Element, I: Index>(
         &self,
-        out: &mut ViewMut<'_, T>,
+        destination: &mut ViewMut<'_, T>,
         indices: &View<'_, I>,
         gradient: &View<'_, T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
-        let (out, layout) = (out.origin().cast(), out.layout());
+        let (start, layout) = (destination.origin().cast(), destination.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::new(indices, gradient), (out, layout)) }
+        unsafe { request.run_on(Tensors::new(indices, gradient), (start, layout)) }
     }
 
     /// As [`Self::adjoint_on`], for types that are known at run time, with the kernels of a registry: those of
@@ -145,11 +145,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     pub fn adjoint_dyn_on(
         &self,
         registry: &Registry,
-        out: &mut DynViewMut<'_>,
+        destination: &mut DynViewMut<'_>,
         indices: &DynView<'_>,
         gradient: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(registry, self.backwards(), out, indices, gradient)
+        run_on(registry, self.backwards(), destination, indices, gradient)
     }
 
     /// Makes a plan: it does the shape-dependent work once, and adds gradients of one layout to tensors of another, by
@@ -159,11 +159,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// As for [`Self::adjoint`], without those of memory and index values.
     pub fn plan_adjoint<T: Element, I: Index>(
         &self,
-        out: &Layout,
+        destination: &Layout,
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        ScatterPlan::new(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, out)
+        ScatterPlan::new(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, destination)
     }
 
     /// As [`Self::plan_adjoint`], for types that are known at run time, with the kernels that
@@ -175,12 +175,26 @@ impl<A: IndexAttributes> IndexOperator<A> {
         &self,
         registry: &Registry,
         dtype: DType,
-        out: &Layout,
+        destination: &Layout,
         index: IndexType,
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        ScatterPlan::new(&Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?, out)
+        ScatterPlan::new(&Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?, destination)
+    }
+
+    /// As [`Self::plan_adjoint`], for any size of the first dimension of indices and of the gradient, which are equal.
+    /// The size that the layouts have is what calls are expected to have.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_adjoint`], and [`Error::FixedCount`] where indices do not go along the first axis of data.
+    pub fn plan_adjoint_any_count<T: Element, I: Index>(
+        &self,
+        destination: &Layout,
+        indices: &Layout,
+        gradient: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        ScatterPlan::new_any_count(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, destination)
     }
 
     /// The operator run the other way.

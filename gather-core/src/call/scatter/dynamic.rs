@@ -60,11 +60,11 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     pub fn run_dyn_on(
         &self,
         registry: &Registry,
-        out: &mut DynViewMut<'_>,
+        destination: &mut DynViewMut<'_>,
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(registry, self.settings(), out, indices, updates)
+        run_on(registry, self.settings(), destination, indices, updates)
     }
 
     /// As [`Self::plan`], for types that are known at run time, with the kernels of a registry.
@@ -83,23 +83,40 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         let request = Request::erased(registry, self.settings(), (dtype, index), indices, updates)?;
         ScatterPlan::new(&request, &Layout::contiguous(data)?)
     }
+
+    /// As [`Self::plan_any_count`], for types that are known at run time, with the kernels of a registry.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`], then as for [`Self::plan_any_count`].
+    pub fn plan_dyn_any_count(
+        &self,
+        registry: &Registry,
+        dtype: DType,
+        data: &[usize],
+        index: IndexType,
+        indices: &Layout,
+        updates: &Layout,
+    ) -> Result<DynScatterPlan, Error> {
+        let request = Request::erased(registry, self.settings(), (dtype, index), indices, updates)?;
+        ScatterPlan::new_any_count(&request, &Layout::contiguous(data)?)
+    }
 }
 
 /// Runs in place.
 pub(super) fn run_on(
     registry: &Registry,
     settings: Settings<'_>,
-    out: &mut DynViewMut<'_>,
+    destination: &mut DynViewMut<'_>,
     indices: &DynView<'_>,
     updates: &DynView<'_>,
 ) -> Result<(), Error> {
-    let types = (out.dtype(), index_type(indices.dtype())?);
-    check_dtype(out.dtype(), updates.dtype())?;
+    let types = (destination.dtype(), index_type(indices.dtype())?);
+    check_dtype(destination.dtype(), updates.dtype())?;
     let request = Request::erased(registry, settings, types, indices.layout(), updates.layout())?;
     // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be read and written along
     // its layout, and being borrowed mutably it overlaps no input. Its bytes are initialised; the built-in reductions
     // take any.
-    unsafe { request.run_on(Tensors::new(indices, updates), (out.origin(), out.layout())) }
+    unsafe { request.run_on(Tensors::new(indices, updates), (destination.origin(), destination.layout())) }
 }
 
 /// A [`ScatterPlan`] of types that are known at run time. Made by [`plan_dyn`](ScatterOperator::plan_dyn), for

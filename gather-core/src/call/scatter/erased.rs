@@ -11,7 +11,7 @@ use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::kernels::reduce::{self, ReduceFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
-use crate::plan::{IndexLowered, ReducePlan, ReduceRequest};
+use crate::plan::{CountedReducePlan, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::tensor::typing::Input;
@@ -42,19 +42,32 @@ impl Attributes<'_> {
     /// # Errors
     /// Those of the operator; [`Error::ShapeMismatch`] for a gradient that has not the shape of the gather's
     /// result.
-    pub(super) fn lower(self, out: &Layout, indices: &Layout, updates: &Layout) -> Result<IndexLowered, Error> {
+    #[inline(always)]
+    pub(super) fn lower(self, destination: &Layout, indices: &Layout, updates: &Layout) -> Result<IndexLowered, Error> {
         let mut lowered = IndexLowered::new(self.op());
+        self.lower_into(destination, indices, updates, &mut lowered)?;
+        Ok(lowered)
+    }
+
+    /// As [`Attributes::lower`], into what is empty.
+    fn lower_into(
+        self,
+        destination: &Layout,
+        indices: &Layout,
+        updates: &Layout,
+        lowered: &mut IndexLowered,
+    ) -> Result<(), Error> {
         match self {
-            Attributes::Scatter(attributes) => attributes.lower(out, indices, updates, &mut lowered)?,
+            Attributes::Scatter(attributes) => attributes.lower(destination, indices, updates, lowered),
             Attributes::Adjoint(attributes) => {
-                attributes.lower(out, indices, &mut lowered)?;
-                if lowered.output[..] != *updates.shape() {
-                    let (expected, got) = (lowered.output[..].into(), updates.shape().into());
-                    return Err(Error::ShapeMismatch { op: lowered.op, argument: Argument::Updates, expected, got });
+                attributes.lower(destination, indices, lowered)?;
+                if lowered.output[..] == *updates.shape() {
+                    return Ok(());
                 }
+                let (expected, got) = (lowered.output[..].into(), updates.shape().into());
+                Err(Error::ShapeMismatch { op: lowered.op, argument: Argument::Updates, expected, got })
             }
         }
-        Ok(lowered)
     }
 }
 
@@ -64,7 +77,7 @@ pub(super) struct Settings<'a> {
     pub(super) attributes: Attributes<'a>,
     pub(super) reduction: Reduction,
     /// A reduction of the caller's own, of the elements' type.
-    pub(super) own: Option<ReduceFns>,
+    pub(super) own: Option<&'static ReduceFns>,
     pub(super) include_self: bool,
     pub(super) policy: IndexPolicy,
     pub(super) options: Options,
@@ -91,8 +104,8 @@ impl Tensors {
     }
 
     /// With the destination and the layout of the indices.
-    pub(super) fn operands(self, out: *mut u8, indices: &Layout) -> ScatterOperands<'_> {
-        ScatterOperands { out, updates: self.updates, index: self.index, indices }
+    pub(super) fn operands(self, destination: *mut u8, indices: &Layout) -> ScatterOperands<'_> {
+        ScatterOperands { destination, updates: self.updates, index: self.index, indices }
     }
 }
 
@@ -101,6 +114,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
+    #[inline(always)]
     pub(super) fn typed<T: Element, I: Index>(
         settings: Settings<'a>,
         indices: &'a Layout,
@@ -128,6 +142,7 @@ impl<'a> Request<'a> {
         Self::new(settings, (dtype, index), kernels, indices, updates)
     }
 
+    #[inline(always)]
     fn new(
         settings: Settings<'a>,
         (dtype, index): (DType, IndexType),
@@ -149,9 +164,36 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// Those of the operator and of [`ReducePlan::new`].
-    pub(super) fn plan(&self, out: &Layout) -> Result<ReducePlan, Error> {
-        let lowered = self.attributes.lower(out, self.indices, self.updates)?;
-        ReducePlan::new(&lowered, &self.planned, out, self.updates)
+    #[inline(always)]
+    pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
+        let lowered = self.attributes.lower(destination, self.indices, self.updates)?;
+        ReducePlan::new(&lowered, &self.planned, destination, self.updates)
+    }
+
+    /// What runs a plan for a destination with any size of the first dimension of indices and updates.
+    ///
+    /// # Errors
+    /// [`Error::FixedCount`].
+    pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
+        let resized = |layout: &Layout, count| {
+            let mut shape = layout.shape().to_vec();
+            *shape.first_mut().ok_or(Error::FixedCount { op: plan.op() })? = count;
+            Layout::strided(&shape, layout.strides())
+        };
+        let plan_for = |count| {
+            let (indices, updates) = (resized(self.indices, count)?, resized(self.updates, count)?);
+            Request { indices: &indices, updates: &updates, ..*self }.plan(destination)
+        };
+        let lowered = self.attributes.lower(destination, self.indices, self.updates)?;
+        let size = |n: usize| n as isize;
+        match (lowered.dims.first(), self.indices.shape(), self.updates.strides()) {
+            (Some(&dim), &[n, ..], &[update, ..]) if lowered.merged == 1 && dim.n == n => {
+                let index = dim.index.wrapping_mul(size(self.planned.index.size()));
+                let strides = (index, update.wrapping_mul(size(self.planned.dtype.size())));
+                CountedReducePlan::new(plan_for, plan, dim, strides)
+            }
+            _ => Err(Error::FixedCount { op: plan.op() }),
+        }
     }
 
     /// Runs in place.
@@ -163,10 +205,16 @@ impl<'a> Request<'a> {
     /// Indices and updates may be read along the request's layouts as values of its types. The destination may be read
     /// and written along its layout, overlaps neither, and holds values of the data type, or bytes where that takes
     /// any.
-    pub(super) unsafe fn run_on(&self, tensors: Tensors, (out, layout): (*mut u8, &Layout)) -> Result<(), Error> {
-        let plan = self.plan(layout)?;
+    pub(super) unsafe fn run_on(
+        &self,
+        tensors: Tensors,
+        (destination, layout): (*mut u8, &Layout),
+    ) -> Result<(), Error> {
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = self.plan(layout);
+        let Ok(plan) = &planned else { return planned.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise.
-        unsafe { exec::run_scatter(&plan, tensors.operands(out, self.indices), Check::First, None) }
+        unsafe { exec::run_scatter(plan, tensors.operands(destination, self.indices), Check::First, None) }
     }
 
     /// Runs on a copy of data, in an output.
@@ -195,13 +243,15 @@ impl<'a> Request<'a> {
                 (&row_major, Check::OnTheWay)
             }
         };
-        let (plan, layout) = (self.plan(layout)?, layout.clone());
+        let planned = self.plan(layout);
+        let Ok(plan) = &planned else { return planned.map(drop) };
+        let layout = layout.clone();
         let original = Original { request: &self.planned, data, out: &layout };
         let run = |out| {
             let operands = tensors.operands(out, self.indices);
             // SAFETY: X1: the plan was made for these layouts and types; data has the destination's shape, as just
             // checked; memory that is not fixed is fresh and row-major; the rest is the caller's promise.
-            unsafe { exec::run_scatter(&plan, operands, check, Some(&original)) }
+            unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
         unsafe { out.write(|| Ok((layout.shape().into(), layout.len())), run) }

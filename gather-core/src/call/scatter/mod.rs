@@ -210,16 +210,16 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As for [`Self::run`]. All indices are checked before anything is written: on an error the tensor is untouched.
     pub fn run_on<T: Element, I: Index>(
         &self,
-        out: &mut ViewMut<'_, T>,
+        destination: &mut ViewMut<'_, T>,
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
         let tensors = Tensors::new(indices, updates);
-        let (out, layout) = (out.origin().cast(), out.layout());
+        let (start, layout) = (destination.origin().cast(), destination.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(tensors, (out, layout)) }
+        unsafe { request.run_on(tensors, (start, layout)) }
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these shapes, whose indices and
@@ -244,11 +244,43 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     /// As for [`Self::plan`].
     pub fn plan_on<T: Element, I: Index>(
         &self,
-        out: &Layout,
+        destination: &Layout,
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        ScatterPlan::new(&Request::typed::<T, I>(self.settings(), indices, updates)?, out)
+        ScatterPlan::new(&Request::typed::<T, I>(self.settings(), indices, updates)?, destination)
+    }
+
+    /// As [`Self::plan`], for any size of the first dimension of indices and of updates, which are equal. The size that
+    /// the layouts have is what calls are expected to have.
+    ///
+    /// ```
+    /// use gather_core::{Layout, Reduction, ScatterNd, View, ViewMut};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (ids, rows) = (Layout::contiguous(&[100, 1])?, Layout::contiguous(&[100, 2])?);
+    ///     let add = ScatterNd::new().reduction(Reduction::Add).plan_any_count::<f32, u32>(&[3, 2], &ids, &rows)?;
+    ///     let mut sums = [0.0; 6];
+    ///     for (ids, rows) in [(&[2u32, 0][..], &[1.0f32, 2.0, 3.0, 4.0][..]), (&[2], &[5.0, 6.0])] {
+    ///         let (ids, rows) = (View::new(ids, &[ids.len(), 1])?, View::new(rows, &[ids.len(), 2])?);
+    ///         add.run_on(&mut ViewMut::new(&mut sums, &[3, 2])?, &ids, &rows)?;
+    ///     }
+    ///     assert_eq!(sums, [3.0, 4.0, 0.0, 0.0, 6.0, 8.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::plan`], and [`Error::FixedCount`] where indices do not go along the first axis of data: their
+    /// first dimension is one of data's then.
+    pub fn plan_any_count<T: Element, I: Index>(
+        &self,
+        data: &[usize],
+        indices: &Layout,
+        updates: &Layout,
+    ) -> Result<ScatterPlan<T, I>, Error> {
+        let request = Request::typed::<T, I>(self.settings(), indices, updates)?;
+        ScatterPlan::new_any_count(&request, &Layout::contiguous(data)?)
     }
 
     /// Runs the operator without a reduction on any `Clone` type (`String`, `Arc<str>`, `&str`, ..).

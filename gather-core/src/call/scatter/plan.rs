@@ -1,12 +1,13 @@
 //! Plans of scatters with their types: what a caller holds.
 
+use alloc::boxed::Box;
 use core::marker::PhantomData;
 
 use crate::call::scatter::erased::{Request, Tensors};
-use crate::call::{check_layout, check_target, mismatch};
+use crate::call::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, Original, pool_threads};
-use crate::plan::{Explain, ReducePlan, ReduceRequest};
-use crate::tensor::layout::Layout;
+use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
+use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::{Input, Typing};
 use crate::types::element::DType;
@@ -18,22 +19,38 @@ use crate::types::op::Argument;
 struct Planned {
     plan: ReducePlan,
     request: ReduceRequest,
-    out: Layout,
+    destination: Layout,
     indices: Layout,
     updates: Layout,
+    /// What runs calls with another size of the first dimension of indices and updates.
+    counted: Option<Box<CountedReducePlan>>,
 }
 
 /// Where a tensor begins, and its layout.
 type Erased<'a, P = *const u8> = (P, &'a Layout);
 
 impl Planned {
-    fn new(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
-        let (out, indices, updates) = (out.clone(), request.indices.clone(), request.updates.clone());
-        Ok(Planned { plan: request.plan(&out)?, request: request.planned, out, indices, updates })
+    fn new(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+        let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
+        Ok(Planned {
+            plan: request.plan(&destination)?,
+            request: request.planned,
+            destination,
+            indices,
+            updates,
+            counted: None,
+        })
+    }
+
+    /// A plan whose calls choose the size of the first dimension of indices and updates.
+    fn new_any_count(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+        let mut planned = Self::new(request, destination)?;
+        planned.counted = Some(Box::new(request.counted(&planned.plan, destination)?));
+        Ok(planned)
     }
 
     fn explain(&self) -> Explain<'_> {
-        Explain::reduce(&self.plan, &self.out, pool_threads)
+        Explain::reduce(&self.plan, &self.destination, pool_threads)
     }
 
     /// The data types of elements and of indices.
@@ -42,10 +59,19 @@ impl Planned {
         (self.request.dtype, self.request.index.dtype())
     }
 
-    /// Checks the layouts of indices and updates.
-    fn check_inputs(&self, indices: &Layout, updates: &Layout) -> Result<(), Error> {
-        check_layout(Argument::Indices, &self.indices, indices)?;
-        check_layout(Argument::Updates, &self.updates, updates)
+    /// Checks the layouts of indices and updates; returns the plan for them, where their first dimension is free.
+    fn check_inputs(&self, indices: &Layout, updates: &Layout) -> Result<Option<ReducePlan>, Error> {
+        let Some(counted) = &self.counted else {
+            check_layout(Argument::Indices, &self.indices, indices)?;
+            check_layout(Argument::Updates, &self.updates, updates)?;
+            return Ok(None);
+        };
+        let count = check_counted(Argument::Indices, &self.indices, indices)?;
+        if check_counted(Argument::Updates, &self.updates, updates)? != count {
+            let expected = core::iter::once(&count).chain(&self.updates.shape()[1..]).copied().collect::<Shape>();
+            return Err(mismatch(Argument::Updates, &expected, updates.shape()));
+        }
+        counted.at(count, updates).map(Some)
     }
 
     /// Checks the layouts, and runs the plan in place.
@@ -56,11 +82,11 @@ impl Planned {
     /// # Safety
     /// The promise of [`Request::run_on`], for the planned types and the layouts that are given.
     unsafe fn run_on(&self, out: Erased<'_, *mut u8>, indices: Erased<'_>, updates: Erased<'_>) -> Result<(), Error> {
-        self.check_inputs(indices.1, updates.1)?;
-        check_layout(Argument::Output, &self.out, out.1)?;
-        let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out.0, &self.indices);
+        let counted = self.check_inputs(indices.1, updates.1)?;
+        check_layout(Argument::Output, &self.destination, out.1)?;
+        let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out.0, indices.1);
         // SAFETY: X1: the layouts are those of the plan, as just checked; the rest is the caller's promise.
-        unsafe { exec::run_scatter(&self.plan, operands, Check::First, None) }
+        unsafe { exec::run_scatter(counted.as_ref().unwrap_or(&self.plan), operands, Check::First, None) }
     }
 
     /// Checks the layouts, and runs the plan on a copy of data in an output.
@@ -77,22 +103,23 @@ impl Planned {
         updates: Erased<'_>,
         out: Target<'_>,
     ) -> Result<(), Error> {
-        let shape = self.out.shape();
+        let shape = self.destination.shape();
         if shape != data.1.shape() {
             return Err(mismatch(Argument::Data, shape, data.1.shape()));
         }
-        self.check_inputs(indices.1, updates.1)?;
-        check_target(&self.out, &out)?;
+        let counted = self.check_inputs(indices.1, updates.1)?;
+        let plan = counted.as_ref().unwrap_or(&self.plan);
+        check_target(&self.destination, &out)?;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
-        let original = Original { request: &self.request, data, out: &self.out };
+        let original = Original { request: &self.request, data, out: &self.destination };
         let run = |out| {
-            let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out, &self.indices);
+            let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out, indices.1);
             // SAFETY: X1: the inputs and a fixed output have the planned layouts, and data the shape, as just checked;
             // other memory is fresh and row-major; the rest is the caller's promise.
-            unsafe { exec::run_scatter(&self.plan, operands, check, Some(&original)) }
+            unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((shape.into(), self.out.len())), run) }
+        unsafe { out.write(|| Ok((shape.into(), self.destination.len())), run) }
     }
 }
 
@@ -133,14 +160,19 @@ impl<T, I> core::fmt::Debug for ScatterPlan<T, I> {
 
 impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// A plan for a request of these types.
-    pub(super) fn new(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
-        Ok(ScatterPlan { planned: Planned::new(request, out)?, types: PhantomData })
+    pub(super) fn new(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+        Ok(ScatterPlan { planned: Planned::new(request, destination)?, types: PhantomData })
+    }
+
+    /// As [`ScatterPlan::new`], for any size of the first dimension of indices and updates.
+    pub(super) fn new_any_count(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
+        Ok(ScatterPlan { planned: Planned::new_any_count(request, destination)?, types: PhantomData })
     }
 
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
-        self.planned.out.shape()
+        self.planned.destination.shape()
     }
 
     /// What a call will do: method, kernel, loops, bytes, tasks.
@@ -196,15 +228,16 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error the tensor is untouched.
     pub fn run_on(
         &self,
-        out: &mut T::ViewMut<'_>,
+        destination: &mut T::ViewMut<'_>,
         indices: &impl Input<I>,
         updates: &impl Input<T>,
     ) -> Result<(), Error> {
         let (dtype, index) = self.planned.dtypes();
-        let (indices, updates, out) = (indices.read(index)?, updates.read(dtype)?, T::write(out, dtype)?);
+        let (indices, updates, destination) =
+            (indices.read(index)?, updates.read(dtype)?, T::write(destination, dtype)?);
         // SAFETY: the tensors are of the plan's types (`Input`, `Typing`); a mutable view may be written along its
         // layout, and overlaps no input. It holds values, or initialised bytes where the type is known at run time:
         // such plans have built-in reductions, which take any.
-        unsafe { self.planned.run_on(out, indices, updates) }
+        unsafe { self.planned.run_on(destination, indices, updates) }
     }
 }

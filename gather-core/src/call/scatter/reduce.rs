@@ -83,15 +83,15 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     pub fn run_reduce_on<T: Element, I: Index>(
         &self,
         reducer: &Reducer<T>,
-        out: &mut ViewMut<'_, T>,
+        destination: &mut ViewMut<'_, T>,
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
-        let (out, layout) = (out.origin().cast(), out.layout());
+        let (start, layout) = (destination.origin().cast(), destination.layout());
         // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
         // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::new(indices, updates), (out, layout)) }
+        unsafe { request.run_on(Tensors::new(indices, updates), (start, layout)) }
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.

@@ -173,22 +173,26 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
         (data, layout): (*const u8, &Layout),
         out: Target<'_>,
     ) -> Result<(), Error> {
-        let plan = match out.layout() {
-            Some(out) => self.space_plan_into(kernels, dtype, layout, out)?,
-            None => self.space_plan(kernels, dtype, layout)?.0,
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = match out.layout() {
+            Some(out) => self.space_plan_into(kernels, dtype, layout, out),
+            None => self.space_plan(kernels, dtype, layout).map(|(plan, _)| plan),
         };
+        let Ok(plan) = &planned else { return planned.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and this element size.
-        unsafe { run(&plan, data, out) }
+        unsafe { run(plan, data, out) }
     }
 
     fn space_plan(&self, kernels: Kernels, dtype: DType, data: &Layout) -> Result<(SpacePlan, Layout), Error> {
         let lowered = self.attributes().lower(data.shape())?;
         let out = Layout::contiguous(&lowered.output)?;
-        Ok((SpacePlan::new(kernels, lowered, dtype, data, &out, self.options)?, out))
+        Ok((SpacePlan::new(kernels, &lowered, dtype, data, &out, self.options)?, out))
     }
 
+    #[inline(always)]
     fn space_plan_into(&self, kernels: Kernels, dtype: DType, data: &Layout, out: &Layout) -> Result<SpacePlan, Error> {
-        let lowered = self.attributes().lower(data.shape())?;
+        let lowered = self.attributes().lower(data.shape());
+        let lowered = lowered.as_ref().map_err(Error::clone)?;
         check_output(lowered.op, &lowered.output, out.shape())?;
         SpacePlan::new(kernels, lowered, dtype, data, out, self.options)
     }

@@ -34,7 +34,7 @@ pub(super) struct Converted<'a> {
 
 impl<'a> Converted<'a> {
     /// The rows of a worker, in its part of the scratch, for a plan with a map.
-    pub(super) fn new(plan: &'a BagCall<'a>, operands: &BagOperands<'a>, scratch: &Scratch, worker: usize) -> Self {
+    pub(super) fn new(plan: &'a BagCall<'a>, operands: &BagOperands<'a>, scratch: &Scratch<'_>, worker: usize) -> Self {
         let conversion = plan.conversion().expect("a plan with a map");
         assert!(conversion.rows <= MOST_CONVERTED, "more rows than there are numbers for");
         let params = operands.params;

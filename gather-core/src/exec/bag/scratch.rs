@@ -16,17 +16,28 @@ use crate::types::error::Error;
 
 /// A line of the cache that may be written where its owner is shared.
 #[repr(align(64))]
-struct Line(#[expect(dead_code, reason = "written by its address")] UnsafeCell<MaybeUninit<[u8; LINE]>>);
+pub(super) struct Line(#[expect(dead_code, reason = "written by its address")] UnsafeCell<MaybeUninit<[u8; LINE]>>);
 
 const _: () = assert!(align_of::<Line>() == LINE && size_of::<Line>() == LINE);
+
+impl Line {
+    const UNINIT: Line = Line(UnsafeCell::new(MaybeUninit::uninit()));
+}
+
+/// An uninitialised buffer for the scratch of a short call, which then needs no memory from the allocator.
+pub(super) type Near = [Line; 64];
+
+pub(super) const NEAR: Near = [Line::UNINIT; 64];
 
 /// **R1** Each of the workers that a scratch was made for has `lines` of `memory` to itself: first the rows of its
 /// conversion, then, where a bag has several parts, room for the sums of all its columns and those to spare (B4). The
 /// memory stays where it is as long as the scratch lives.
-pub(super) struct Scratch {
+pub(super) struct Scratch<'a> {
     /// Its capacity is what counts. Pointers come from here each time, so that there is one owner and no copy of it;
     /// what they point to are cells.
     memory: Vec<Line>,
+    /// The memory of a short call.
+    near: &'a [Line],
     /// Lines of each worker, which threads do not share.
     lines: usize,
     /// Bytes of a worker's rows, and of its sums behind them.
@@ -34,23 +45,31 @@ pub(super) struct Scratch {
     sums: usize,
 }
 
-impl Scratch {
-    /// For so many workers.
+impl<'a> Scratch<'a> {
+    /// For so many workers, in `near` where that has as many lines.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize) -> Result<Self, Error> {
+    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize, near: &'a Near) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
         let sums = sums(plan, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);
-        let memory = memory::reserve(lines.saturating_mul(workers))?;
-        Ok(Scratch { memory, lines, rows, sums })
+        let all = lines.saturating_mul(workers);
+        let (memory, near) = match near.get(..all) {
+            Some(near) => (Vec::new(), near),
+            None => (memory::reserve(all)?, &[][..]),
+        };
+        Ok(Scratch { memory, near, lines, rows, sums })
     }
 
     /// R1: the rows of a worker.
     pub(super) fn rows(&self, worker: usize) -> *mut u8 {
-        assert!((worker + 1) * self.lines <= self.memory.capacity(), "a worker without a scratch");
-        self.memory.as_ptr().wrapping_add(worker * self.lines).cast_mut().cast()
+        let (lines, count) = match self.near {
+            [] => (self.memory.as_ptr(), self.memory.capacity()),
+            near => (near.as_ptr(), near.len()),
+        };
+        assert!((worker + 1) * self.lines <= count, "a worker without a scratch");
+        lines.wrapping_add(worker * self.lines).cast_mut().cast()
     }
 
     /// R1: the sums of a worker; null where no bag has several parts.

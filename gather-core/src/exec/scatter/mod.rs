@@ -22,8 +22,8 @@ pub(crate) use copy::Original;
 use smallvec::SmallVec;
 
 use crate::exec::cuts::{Cuts, share};
-use crate::exec::first_bad_index::{self, IndexCheck};
-use crate::exec::index::NO_INDEX;
+use crate::exec::first_bad_index;
+use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Owner, Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_of_part};
@@ -35,7 +35,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// The tensors of a scatter, at coordinate 0.
 #[derive(Clone, Copy)]
 pub(crate) struct ScatterOperands<'a> {
-    pub(crate) out: *mut u8,
+    pub(crate) destination: *mut u8,
     pub(crate) updates: *const u8,
     pub(crate) index: *const u8,
     pub(crate) indices: &'a Layout,
@@ -68,10 +68,10 @@ pub(crate) unsafe fn run(
     check: Check,
     original: Option<&Original<'_>>,
 ) -> Result<(), Error> {
-    let out = operands.out;
+    let destination = operands.destination;
     // SAFETY: the caller's promise.
-    let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, out) });
-    let checked = IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() };
+    let begin = || original.map_or(Ok(()), |original| unsafe { copy::run(original, destination) });
+    let checked = index_check(plan);
     match plan.action() {
         Action::Nothing => return begin(),
         Action::Check => {
@@ -84,7 +84,7 @@ pub(crate) unsafe fn run(
     if plan.axes().is_empty() {
         operands.index = (&raw const NO_INDEX).cast();
     }
-    let tasks = plan.tasks(pool_threads);
+    let tasks = plan.tasks(plan.work(), pool_threads);
     let errors = plan.spec().policy.out_of_bounds == OutOfBounds::Error && may_be_out_of_range(plan);
     let found = |outcome: Outcome| {
         if !errors || !outcome.out_of_range {
@@ -257,6 +257,9 @@ impl Cut {
 /// As many loops that reach the same indices, each once and in any order, and nothing else. Those along which indices
 /// follow one another become one.
 fn loops_of_indices(loops: &[Loop]) -> SmallVec<[Loop; 6]> {
+    if let &[only] = loops {
+        return SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]);
+    }
     let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);
     let mut moving: SmallVec<[Loop; 6]> = moving.map(|along| Loop { out: 0, data: 0, ..*along }).collect();
     moving.sort_by_key(|along| core::cmp::Reverse(along.index.unsigned_abs()));
@@ -294,8 +297,8 @@ unsafe impl Sync for Part<'_> {}
 
 impl<'a> Part<'a> {
     fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
-        let ScatterOperands { out, updates, index, .. } = *operands;
-        let origin = Cursor { out: updates.cast_mut(), data: out, index };
+        let ScatterOperands { destination, updates, index, .. } = *operands;
+        let origin = Cursor { out: updates.cast_mut(), data: destination, index };
         Part {
             plan,
             origin,
@@ -388,9 +391,12 @@ impl<'a> Part<'a> {
         let loops = loops_of_indices(self.loops);
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
-        let pieces = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
-        let cuts = Cuts::new(loops.iter().map(|along| along.n), pieces);
         let part = Part { loops: &loops, ..*self };
+        if tasks == 1 {
+            // SAFETY: the caller's promise: the loops reach the indices, and nothing else is touched.
+            return unsafe { part.call(Take::Nothing) };
+        }
+        let cuts = Cuts::new(loops.iter().map(|along| along.n), tasks.saturating_mul(PIECES));
         share(tasks, cuts.pieces(), |piece, _| {
             part.with_ranges(&cuts, piece, |part| {
                 // SAFETY: the caller's promise: sub-ranges of the loops reach some of their indices, and nothing else
@@ -428,7 +434,11 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The promise of [`run`], for a plan whose rows are reduced one by one.
     unsafe fn run(&self, tasks: usize) -> Outcome {
-        let cut = Cut::new(self.plan, tasks, if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
+        if tasks == 1 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.reduce() };
+        }
+        let cut = Cut::new(self.plan, tasks, tasks.saturating_mul(PIECES));
         self.share(&cut, tasks, |part, _| {
             // SAFETY: the caller's promise, for a piece that this thread alone has taken.
             unsafe { part.reduce() }

@@ -133,9 +133,9 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, planes: usize) -> IndexedJob {
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
         updates: at.out,
-        data: at.data.cast_mut(),
+        destination: at.data.cast_mut(),
         stride: args.stride,
-        data_step: inner.data,
+        destination_step: inner.data,
         next: next_slice(args, at, 0),
     }
 }

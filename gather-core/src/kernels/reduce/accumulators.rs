@@ -404,7 +404,7 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
         }
         plane.index = plane.index.wrapping_offset(outer.index);
         plane.updates = plane.updates.wrapping_offset(outer.out);
-        plane.data = plane.data.wrapping_offset(outer.data);
+        plane.destination = plane.destination.wrapping_offset(outer.data);
     }
     outer.n * job.n
 }
@@ -429,7 +429,7 @@ unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const EL
             n,
             index: job.index.wrapping_add(done * INDEX),
             updates: room.as_ptr().cast(),
-            data: job.data.wrapping_offset(job.data_step.wrapping_mul(done as isize)),
+            destination: job.destination.wrapping_offset(job.destination_step.wrapping_mul(done as isize)),
             ..*job
         };
         // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.

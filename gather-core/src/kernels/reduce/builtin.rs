@@ -6,7 +6,7 @@ use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::bag::BagFns;
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::in_registers::{self, Float};
+use crate::kernels::reduce::in_registers::{self, InVectors};
 use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
@@ -19,9 +19,9 @@ use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
 
 /// What reduces elements of a data type; `None` where there is no such reduction of it.
-pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<ReduceFns> {
+pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<&'static ReduceFns> {
     if reduction == Reduction::None {
-        return Some(STORE);
+        return Some(&STORE);
     }
     macro_rules! by_type {
         ($($(#[$attr:meta])* $($ty:ty)|+ => $find:expr;)*) => {$(
@@ -64,94 +64,114 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<ReduceFns> {
 }
 
 /// A reduction whose intermediate results are elements.
-const fn plain<C: Combine>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(GroupFns::plain::<C>()) })
+const fn plain<C: Combine>() -> ReduceFns {
+    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(GroupFns::plain::<C>()) }
 }
 
 /// A sum whose intermediate results are elements.
-const fn sum<C: Combine + Weigh>() -> Option<ReduceFns> {
-    Some(ReduceFns {
-        rows: Some(reduce::<C>()),
-        bag: Some(BagFns::weighted::<C>()),
-        groups: Some(GroupFns::plain::<C>()),
-    })
+const fn sum<C: Combine + Weigh>() -> ReduceFns {
+    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()), groups: Some(GroupFns::plain::<C>()) }
 }
 
 /// A mean.
-const fn mean<T: Average + Element>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups: Some(GroupFns::counting::<Mean<T>>()) })
+const fn mean<T: Average + Element>() -> ReduceFns {
+    ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups: Some(GroupFns::counting::<Mean<T>>()) }
 }
 
 /// A reduction that is rounded at the end.
 #[cfg(feature = "half")]
-const fn rounded<A: Accumulate<Item: Element>>() -> Option<ReduceFns> {
-    Some(ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups: Some(GroupFns::rounded::<A>()) })
+const fn rounded<A: Accumulate<Item: Element>>() -> ReduceFns {
+    ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups: Some(GroupFns::rounded::<A>()) }
+}
+
+/// The same with other functions for bags.
+const fn with_bag(fns: ReduceFns, bag: BagFns) -> ReduceFns {
+    ReduceFns { bag: Some(bag), ..fns }
 }
 
 /// Integers `S`, whose sums and products are those of the integers `U` of their width.
-fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<ReduceFns> {
+fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
     match reduction {
-        Reduction::None => Some(STORE),
-        Reduction::Add => sum::<Add<U>>(),
-        Reduction::Sub => plain::<Sub<U>>(),
-        Reduction::Mul => plain::<Mul<U>>(),
-        Reduction::Min => plain::<Min<S>>(),
-        Reduction::Max => plain::<Max<S>>(),
-        Reduction::Mean => mean::<S>(),
+        Reduction::None => Some(&STORE),
+        Reduction::Add => Some(const { &sum::<Add<U>>() }),
+        Reduction::Sub => Some(const { &plain::<Sub<U>>() }),
+        Reduction::Mul => Some(const { &plain::<Mul<U>>() }),
+        Reduction::Min => Some(const { &plain::<Min<S>>() }),
+        Reduction::Max => Some(const { &plain::<Max<S>>() }),
+        Reduction::Mean => Some(const { &mean::<S>() }),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-fn float<T: Float>(reduction: Reduction) -> Option<ReduceFns> {
-    let fns = ordered::<T>(reduction)?;
-    Some(ReduceFns { bag: in_registers::bag_fns::<T>(reduction).or(fns.bag), ..fns })
+fn float<T: InVectors<Sum = T> + Number + Ordered + Average>(reduction: Reduction) -> Option<&'static ReduceFns> {
+    match reduction {
+        Reduction::Add => Some(const { &with_bag(sum::<Add<T>>(), in_registers::sums::<T, Add<T>>()) }),
+        Reduction::Mean => Some(const { &with_bag(mean::<T>(), in_registers::means::<T>()) }),
+        Reduction::Max => Some(const { &with_bag(plain::<Max<T>>(), in_registers::maxima::<T>()) }),
+        reduction => ordered::<T>(reduction),
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
+fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
     ordered::<T>(reduction)
 }
 
-fn ordered<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
+fn ordered<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
     match reduction {
-        Reduction::Min => plain::<Min<T>>(),
-        Reduction::Max => plain::<Max<T>>(),
+        Reduction::Min => Some(const { &plain::<Min<T>>() }),
+        Reduction::Max => Some(const { &plain::<Max<T>>() }),
         reduction => unordered::<T>(reduction),
     }
 }
 
-fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
+fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
     match reduction {
-        Reduction::None => Some(STORE),
-        Reduction::Add => sum::<Add<T>>(),
-        Reduction::Sub => plain::<Sub<T>>(),
-        Reduction::Mul => plain::<Mul<T>>(),
-        Reduction::Mean => mean::<T>(),
+        Reduction::None => Some(&STORE),
+        Reduction::Add => Some(const { &sum::<Add<T>>() }),
+        Reduction::Sub => Some(const { &plain::<Sub<T>>() }),
+        Reduction::Mul => Some(const { &plain::<Mul<T>>() }),
+        Reduction::Mean => Some(const { &mean::<T>() }),
         Reduction::Min | Reduction::Max => None,
     }
 }
 
-#[cfg(feature = "half")]
-fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<ReduceFns> {
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+fn half<T: InVectors<Sum = f32> + Half + Ordered + Average>(reduction: Reduction) -> Option<&'static ReduceFns> {
+    type Sum<T> = InSingle<T, Add<f32>>;
     match reduction {
-        Reduction::None => Some(STORE),
-        Reduction::Add => {
-            let fns = rounded::<InSingle<T, Add<f32>>>()?;
-            Some(ReduceFns { bag: Some(BagFns::weighted::<InSingle<T, Add<f32>>>()), ..fns })
-        }
-        Reduction::Sub => rounded::<InSingle<T, Sub<f32>>>(),
-        Reduction::Mul => rounded::<InSingle<T, Mul<f32>>>(),
-        Reduction::Min => plain::<Min<T>>(),
-        Reduction::Max => plain::<Max<T>>(),
-        Reduction::Mean => mean::<T>(),
+        Reduction::Add => Some(const { &with_bag(rounded::<Sum<T>>(), in_registers::sums::<T, Sum<T>>()) }),
+        Reduction::Mean => Some(const { &with_bag(mean::<T>(), in_registers::means::<T>()) }),
+        reduction => half_in_memory::<T>(reduction),
     }
 }
 
-fn boolean(reduction: Reduction) -> Option<ReduceFns> {
+#[cfg(all(feature = "half", not(target_arch = "x86_64")))]
+fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
+    half_in_memory::<T>(reduction)
+}
+
+#[cfg(feature = "half")]
+fn half_in_memory<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
     match reduction {
-        Reduction::None => Some(STORE),
-        Reduction::Add | Reduction::Max => sum::<Or>(),
-        Reduction::Mul | Reduction::Min => plain::<And>(),
+        Reduction::None => Some(&STORE),
+        Reduction::Add => {
+            type Sum<T> = InSingle<T, Add<f32>>;
+            Some(const { &with_bag(rounded::<Sum<T>>(), BagFns::weighted::<Sum<T>>()) })
+        }
+        Reduction::Sub => Some(const { &rounded::<InSingle<T, Sub<f32>>>() }),
+        Reduction::Mul => Some(const { &rounded::<InSingle<T, Mul<f32>>>() }),
+        Reduction::Min => Some(const { &plain::<Min<T>>() }),
+        Reduction::Max => Some(const { &plain::<Max<T>>() }),
+        Reduction::Mean => Some(const { &mean::<T>() }),
+    }
+}
+
+fn boolean(reduction: Reduction) -> Option<&'static ReduceFns> {
+    match reduction {
+        Reduction::None => Some(&STORE),
+        Reduction::Add | Reduction::Max => Some(const { &sum::<Or>() }),
+        Reduction::Mul | Reduction::Min => Some(const { &plain::<And>() }),
         Reduction::Sub | Reduction::Mean => None,
     }
 }

@@ -31,10 +31,10 @@ pub(crate) struct IndexedJob {
     pub(crate) dim: u64,
     pub(crate) updates: *const u8,
     /// The destination at position 0 of the first iteration.
-    pub(crate) data: *mut u8,
+    pub(crate) destination: *mut u8,
     /// Bytes of the destination from one position to the next, and from one iteration to the next.
     pub(crate) stride: isize,
-    pub(crate) data_step: isize,
+    pub(crate) destination_step: isize,
     /// What is asked for of the next coordinate's destination meanwhile.
     pub(crate) next: NextSlice,
 }
@@ -93,7 +93,7 @@ unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
 /// # Safety
 /// As for [`ByIndexFn`], for the type of the reduction, indices of `INDEX` bytes and [`Updates::One`].
 unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
-    debug_assert!(job.stride == size_of::<C::Item>() as isize && job.data_step == 0, "S4");
+    debug_assert!(job.stride == size_of::<C::Item>() as isize && job.destination_step == 0, "S4");
     let (outer, mut job) = (job.outer, *job);
     for plane in 0..outer.n {
         let done = if INDEX == 1 && job.dim > u64::from(u8::MAX) {
@@ -107,7 +107,7 @@ unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> us
             return plane * job.n + done;
         }
         (job.index, job.updates) = (job.index.wrapping_offset(outer.index), job.updates.wrapping_offset(outer.out));
-        job.data = job.data.wrapping_offset(outer.data);
+        job.destination = job.destination.wrapping_offset(outer.data);
     }
     outer.n * job.n
 }
@@ -161,7 +161,7 @@ unsafe fn take_one<C: Combine, const INDEX: usize, const COMPARE: bool>(
     if COMPARE && position >= job.dim {
         return false;
     }
-    let to = job.data.cast::<C::Item>().wrapping_add(position as usize);
+    let to = job.destination.cast::<C::Item>().wrapping_add(position as usize);
     // SAFETY: S2: an element of the destination, whose position is in range, at any alignment; nothing else uses it
     // meanwhile.
     let kept = unsafe { to.read_unaligned() };
@@ -184,7 +184,7 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 /// As for [`ByIndexFn`].
 #[inline(always)]
 pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> usize {
-    if job.stride == bytes as isize && job.data_step == 0 {
+    if job.stride == bytes as isize && job.destination_step == 0 {
         // SAFETY: the caller's promise.
         unsafe { elements::<INDEX, true>(job, bytes, element) }
     } else {
@@ -205,8 +205,8 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     element: &impl TakeRow,
 ) -> usize {
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, outer, mut index, dim, mut updates, mut data, mut next, .. } = *job;
-    let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.data_step) };
+    let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
+    let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.destination_step) };
     // Takes an element: a macro, because it may end the function.
     macro_rules! take {
         ($plane:expr, $at:expr) => {{
@@ -215,7 +215,7 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
             if position >= dim {
                 return $plane * n + $at;
             }
-            let to = data.wrapping_offset(stride.wrapping_mul(position as isize));
+            let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
             let to = to.wrapping_offset(step.wrapping_mul($at as isize));
             // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous (S4).
             unsafe { element.take(updates.wrapping_add($at * bytes), to) };
@@ -244,7 +244,7 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
             done += GROUP;
         }
         (index, updates) = (index.wrapping_offset(outer.index), updates.wrapping_offset(outer.out));
-        (data, next) = (data.wrapping_offset(outer.data), next.moved(outer.data));
+        (destination, next) = (destination.wrapping_offset(outer.data), next.moved(outer.data));
     }
     outer.n * n
 }
@@ -284,9 +284,9 @@ mod tests {
             index: indices.as_ptr().cast(),
             dim: 40,
             updates: updates.as_ptr().cast(),
-            data: data.as_mut_ptr().cast(),
+            destination: data.as_mut_ptr().cast(),
             stride: 4 * apart as isize,
-            data_step: 4 * step as isize,
+            destination_step: 4 * step as isize,
             next: NextSlice::NONE,
         };
         let by_index =
@@ -343,9 +343,9 @@ mod tests {
                 index: indices.as_ptr().cast(),
                 dim: dim as u64,
                 updates: (&raw const update).cast(),
-                data: data.as_mut_ptr().cast(),
+                destination: data.as_mut_ptr().cast(),
                 stride: 4,
-                data_step: 0,
+                destination_step: 0,
                 next: NextSlice::NONE,
             };
             // SAFETY: there are as many indices, an update, and data for `dim` positions.

@@ -1,8 +1,10 @@
-//! Sums in registers: for the sums, means and greatest values of floats, by vectors.
+//! Sums in registers: for the sums, means and greatest values of floats, and the sums and means of halves, by vectors.
 //!
 //! A panel is a number of vectors of sums that the compiler knows, so that all loops but that over rows are unrolled.
 //! There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel end with
 //! the last column, and share columns with those before them.
+//!
+//! Rows of halves are widened as they are loaded, and their sums, which are `f32`, rounded as they are stored.
 //!
 //! These are the reductions of embedding bags. Others, which are rare, are left to `in_memory`.
 
@@ -15,10 +17,9 @@ use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
-use crate::kernels::reduce::step::{Plain, Step, Weighted};
-use crate::kernels::reduce::vectors::Vector;
+use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighted};
+use crate::kernels::reduce::vectors::{Stored, Vector};
 use crate::types::element::Element;
-use crate::types::reduction::Reduction;
 
 /// What each row does, on vectors: on every element what the step does.
 pub(super) trait VectorStep<V: Vector>: Step<Item = V::Item, Sum = V::Item> {
@@ -82,41 +83,65 @@ impl<V: Vector<Item: Ordered>> VectorStep<V> for Plain<Max<V::Item>> {
     }
 }
 
-/// Floats that have vectors.
-pub(super) trait Float: Number + Ordered + Average<Sum = Self> + Element {
-    /// Those of AVX2.
-    type Of256: Vector<Item = Self>;
-    /// Those of AVX-512.
-    type Of512: Vector<Item = Self>;
+/// Elements whose sums are vectors of floats.
+pub(super) trait InVectors: Element + Stored<Self::Of256> + Stored<Self::Of512> {
+    /// The sums of AVX2.
+    type Of256: Vector<Item = Self::Sum>;
+    /// The sums of AVX-512.
+    type Of512: Vector<Item = Self::Sum>;
+    /// A sum.
+    type Sum: Number + Ordered + Element;
 }
 
-impl Float for f32 {
-    type Of256 = core::arch::x86_64::__m256;
-    type Of512 = core::arch::x86_64::__m512;
+macro_rules! in_vectors {
+    ($($(#[$attr:meta])* $ty:ty: $of256:ident, $of512:ident of $sum:ident;)*) => {$(
+        $(#[$attr])*
+        impl InVectors for $ty {
+            type Of256 = core::arch::x86_64::$of256;
+            type Of512 = core::arch::x86_64::$of512;
+            type Sum = $sum;
+        }
+    )*};
 }
 
-impl Float for f64 {
-    type Of256 = core::arch::x86_64::__m256d;
-    type Of512 = core::arch::x86_64::__m512d;
+in_vectors! {
+    f32: __m256, __m512 of f32;
+    f64: __m256d, __m512d of f64;
+    #[cfg(feature = "half")]
+    half::f16: __m256, __m512 of f32;
+    #[cfg(feature = "half")]
+    half::bf16: __m256, __m512 of f32;
 }
 
-/// What reduces bags of floats; `None` where vectors have no such reduction.
-pub(super) fn bag_fns<T: Float>(reduction: Reduction) -> Option<BagFns> {
-    let plain = |plain| BagFns { plain, weighted: None, sum: size_of::<T>(), divides: false };
-    Some(match reduction {
-        Reduction::Add => BagFns {
-            weighted: Some(fns::<T, Weighted<Add<T>>, Weighted<Add<T>>>()),
-            ..plain(fns::<T, Plain<Add<T>>, Plain<Add<T>>>())
-        },
-        Reduction::Mean => BagFns { divides: true, ..plain(fns::<T, Plain<Add<T>>, Plain<Mean<T>>>()) },
-        Reduction::Max => plain(fns::<T, Plain<Max<T>>, Plain<Max<T>>>()),
-        Reduction::None | Reduction::Sub | Reduction::Mul | Reduction::Min => return None,
-    })
+/// A step on the vectors of both levels.
+pub(super) trait BothSteps<T: InVectors>: VectorStep<T::Of256> + VectorStep<T::Of512> {}
+
+impl<T: InVectors, S: VectorStep<T::Of256> + VectorStep<T::Of512>> BothSteps<T> for S {}
+
+/// Sums of bags, with weights too: in memory by `A`.
+pub(super) const fn sums<T: InVectors, A: Weigh<Item = T>>() -> BagFns {
+    BagFns {
+        weighted: Some(fns::<T, Weighted<Add<T::Sum>>, Weighted<A>>()),
+        ..plain::<T>(fns::<T, Plain<Add<T::Sum>>, Plain<A>>())
+    }
 }
 
-/// The functions of a reduction of floats: by the step `S` in registers, and by `M` in memory. Means are sums in
-/// registers, which are divided at the end.
-const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<Item = T, Sum = T>>() -> ByLevel<BagFn> {
+/// Means of bags: sums in registers, which are divided at the end.
+pub(super) const fn means<T: InVectors + Average>() -> BagFns {
+    BagFns { divides: true, ..plain::<T>(fns::<T, Plain<Add<<T as InVectors>::Sum>>, Plain<Mean<T>>>()) }
+}
+
+/// The greatest values of bags.
+pub(super) const fn maxima<T: InVectors<Sum = T> + Ordered>() -> BagFns {
+    plain::<T>(fns::<T, Plain<Max<T>>, Plain<Max<T>>>())
+}
+
+const fn plain<T: InVectors>(plain: ByLevel<BagFn>) -> BagFns {
+    BagFns { plain, weighted: None, sum: size_of::<T::Sum>(), divides: false }
+}
+
+/// The functions of a reduction: by the step `S` in registers, and by `M` in memory.
+const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<BagFn> {
     by_level!(in_memory::scalar::<M>, avx2::<T, S, M>, avx512::<T, S, M>)
 }
 
@@ -124,7 +149,7 @@ const fn fns<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<I
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
-unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step<Item = T, Sum = T>>(bag: &BagRows<'_>) {
+unsafe fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
         // SAFETY: the caller's promise. The scalar level has shorter vectors.
         return unsafe { in_memory::scalar::<M>(bag) };
@@ -137,9 +162,7 @@ unsafe fn avx2<T: Float, S: VectorStep<T::Of256>, M: Step<Item = T, Sum = T>>(ba
 ///
 /// # Safety
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX-512.
-unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: Step<Item = T, Sum = T>>(
-    bag: &BagRows<'_>,
-) {
+unsafe fn avx512<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of512::N {
         // SAFETY: the caller's promise; K7: the machine has AVX2 too.
         return unsafe { avx2::<T, S, M>(bag) };
@@ -152,10 +175,10 @@ unsafe fn avx512<T: Float, S: VectorStep<T::Of256> + VectorStep<T::Of512>, M: St
 ///
 /// # Safety
 /// As for [`reduce_columns`]; K7: the machine has AVX2.
-#[target_feature(enable = "avx2")]
-unsafe fn columns_avx2<T: Float, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+#[target_feature(enable = "avx2,f16c")]
+unsafe fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { reduce_columns::<S, T::Of256, 12>(bag) }
+    unsafe { reduce_columns::<S, T, T::Of256, 12>(bag) }
 }
 
 /// [`reduce_columns`] compiled for AVX-512.
@@ -163,9 +186,9 @@ unsafe fn columns_avx2<T: Float, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
 /// # Safety
 /// As for [`reduce_columns`]; K7: the machine has AVX-512.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn columns_avx512<T: Float, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
+unsafe fn columns_avx512<T: InVectors, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { reduce_columns::<S, T::Of512, 16>(bag) }
+    unsafe { reduce_columns::<S, T, T::Of512, 16>(bag) }
 }
 
 /// Reduces rows in panels of up to `MOST` vectors of sums, all of about as many.
@@ -174,7 +197,7 @@ unsafe fn columns_avx512<T: Float, S: VectorStep<T::Of512>>(bag: &BagRows<'_>) {
 /// As for [`BagFn`], for the type of the reduction; there are as many columns as a vector has, or more. K7: the machine
 /// has the vector's instructions.
 #[inline(always)]
-unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &BagRows<'_>) {
+unsafe fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: usize>(bag: &BagRows<'_>) {
     bag.debug_check(S::WEIGHTED);
     let vectors = bag.elements.div_ceil(V::N);
     let panels = vectors.div_ceil(MOST);
@@ -184,7 +207,7 @@ unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &B
         macro_rules! panel {
             ($vectors:literal, $ending:literal) => {{
                 // SAFETY: the caller's promise, for columns that there are.
-                unsafe { Panel::<S, V, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
+                unsafe { Panel::<S, T, V, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
             }};
         }
         // Where there are several panels, each has a vector or more, and only the last may end inside one.
@@ -201,13 +224,13 @@ unsafe fn reduce_columns<S: VectorStep<V>, V: Vector, const MOST: usize>(bag: &B
 }
 
 /// A panel of columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column.
-struct Panel<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> {
+struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> {
     /// Columns before the last `ENDING` vectors.
     before: usize,
-    types: PhantomData<(S, V)>,
+    types: PhantomData<(S, T, V)>,
 }
 
-impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, V, N, ENDING> {
+impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, N, ENDING> {
     /// For so many columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
     #[inline(always)]
@@ -216,11 +239,11 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
         Panel { before: columns - ENDING * V::N, types: PhantomData }
     }
 
-    /// Where a vector begins in what begins with the first column.
+    /// Where a vector begins in elements, or sums, `E`, which begin with the first column.
     #[inline(always)]
-    fn at(&self, first: *const u8, vector: usize) -> *const u8 {
+    fn at<E>(&self, first: *const u8, vector: usize) -> *const u8 {
         let column = if vector < N - ENDING { vector * V::N } else { self.before + (vector - (N - ENDING)) * V::N };
-        first.cast::<V::Item>().wrapping_add(column).cast()
+        first.cast::<E>().wrapping_add(column).cast()
     }
 
     /// Reduces these columns of the rows of all bags.
@@ -229,11 +252,12 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     /// As for [`BagFn`], for the type of the reduction and columns that there are, as many as those of the panel.
     #[inline(always)]
     unsafe fn reduce(&self, bag: &BagRows<'_>, columns: &Range<usize>) {
-        let start = columns.start * size_of::<V::Item>();
-        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(start));
+        let start = columns.start * size_of::<T>();
+        let first_sum = columns.start * size_of::<V::Item>();
+        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.wrapping_add(first_sum));
         let (mut out, mut end) = (bag.out.wrapping_add(start), 0);
         // Where rows begin with lines and are whole lines, none has a line beyond those of its vectors.
-        let steps = [bag.data.addr().wrapping_add(start), bag.stride as usize, columns.len() * size_of::<V::Item>()];
+        let steps = [bag.data.addr().wrapping_add(start), bag.stride as usize, columns.len() * size_of::<T>()];
         let ends_apart = !steps.iter().all(|step| step.is_multiple_of(LINE));
         for number in 0..bag.bags.bags() {
             let (first, mut at) = (end, end);
@@ -249,14 +273,14 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                     }
                     let row = bag.row(bag.positions[at]).wrapping_add(start);
                     // SAFETY: B3.
-                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    let weight = unsafe { weight::<S, T, V>(bag, at) };
                     // SAFETY: B1: elements of each column.
                     let sums = unsafe { self.first(row, weight) };
                     at += 1;
                     sums
                 }
                 // SAFETY: B4: sums of each column.
-                Begin::Carried => unsafe { self.read(carried) },
+                Begin::Carried => unsafe { self.read::<V::Item>(carried) },
             };
             let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
             for (&position, &later) in these.iter().zip(later) {
@@ -265,7 +289,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                 }
                 if position != LEFT_OUT {
                     // SAFETY: B3.
-                    let weight = unsafe { weight::<S, V>(bag, at) };
+                    let weight = unsafe { weight::<S, T, V>(bag, at) };
                     // SAFETY: B1: elements of each column.
                     unsafe { self.add(&mut sums, bag.row(position).wrapping_add(start), weight) };
                 }
@@ -275,7 +299,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
                 // SAFETY: B2: elements of each column, which are sums, or sums divided.
                 Some(count) => unsafe { self.end(&sums, out, bag.divides.then_some(count)) },
                 // SAFETY: B4: room for sums of each column.
-                None => unsafe { self.write(&sums, carried) },
+                None => unsafe { self.write::<V::Item>(&sums, carried) },
             }
             out = out.wrapping_offset(bag.out_stride);
         }
@@ -284,14 +308,14 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     /// Asks for the columns of a row, and for the line of the last one where that may be one more.
     #[inline(always)]
     fn ask(&self, row: *const u8, ends_apart: bool) {
-        let per_line = const { LINE / size_of::<V>() };
+        let per_line = const { LINE / (V::N * size_of::<T>()) };
         for vector in 0..N {
             if vector.is_multiple_of(per_line) {
-                prefetch(self.at(row, vector), 1);
+                prefetch(self.at::<T>(row, vector), 1);
             }
         }
         if ends_apart {
-            prefetch(self.at(row, N).wrapping_sub(1), 1);
+            prefetch(self.at::<T>(row, N).wrapping_sub(1), 1);
         }
     }
 
@@ -302,7 +326,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     #[inline(always)]
     unsafe fn first(&self, row: *const u8, weight: V) -> [V; N] {
         // SAFETY: the caller's promise.
-        let mut sums = unsafe { self.read(row) };
+        let mut sums = unsafe { self.read::<T>(row) };
         for sum in &mut sums {
             // SAFETY: K7.
             *sum = unsafe { S::first_of(*sum, weight) };
@@ -318,7 +342,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     unsafe fn add(&self, sums: &mut [V; N], row: *const u8, weight: V) {
         for (vector, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            let row = unsafe { V::read(self.at(row, vector)) };
+            let row = unsafe { T::read(self.at::<T>(row, vector)) };
             // SAFETY: K7.
             *sum = unsafe { S::add_to(*sum, row, weight) };
         }
@@ -338,7 +362,7 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.write(&sums, out) }
+        unsafe { self.write::<T>(&sums, out) }
     }
 
     /// Reads sums, or elements that are some.
@@ -346,12 +370,12 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     /// # Safety
     /// There are as many from `from` on as columns that may be read. K7.
     #[inline(always)]
-    unsafe fn read(&self, from: *const u8) -> [V; N] {
+    unsafe fn read<E: Stored<V>>(&self, from: *const u8) -> [V; N] {
         // SAFETY: K7.
         let mut sums = [unsafe { V::zero() }; N];
         for (vector, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            *sum = unsafe { V::read(self.at(from, vector)) };
+            *sum = unsafe { E::read(self.at::<E>(from, vector)) };
         }
         sums
     }
@@ -361,10 +385,10 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
     /// # Safety
     /// There is room for as many from `to` on as there are columns. K7.
     #[inline(always)]
-    unsafe fn write(&self, sums: &[V; N], to: *mut u8) {
+    unsafe fn write<E: Stored<V>>(&self, sums: &[V; N], to: *mut u8) {
         for (vector, &sum) in sums.iter().enumerate() {
             // SAFETY: the caller's promise.
-            unsafe { sum.write(self.at(to, vector).cast_mut()) };
+            unsafe { E::write(sum, self.at::<E>(to, vector).cast_mut()) };
         }
     }
 }
@@ -374,10 +398,10 @@ impl<S: VectorStep<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, 
 /// # Safety
 /// B3. K7.
 #[inline(always)]
-unsafe fn weight<S: VectorStep<V>, V: Vector>(bag: &BagRows<'_>, row: usize) -> V {
+unsafe fn weight<S: VectorStep<V>, T: Stored<V>, V: Vector>(bag: &BagRows<'_>, row: usize) -> V {
     let weight = if S::WEIGHTED {
         // SAFETY: B3: at any alignment.
-        unsafe { bag.weight(row).cast::<V::Item>().read_unaligned() }
+        unsafe { bag.weight(row).cast::<T>().read_unaligned() }.widen()
     } else {
         V::Item::ZERO
     };

@@ -19,7 +19,7 @@ use crate::types::element::{BY_VALUE, Element};
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
     name: &'static str,
-    fns: ReduceFns,
+    fns: &'static ReduceFns,
     types: PhantomData<fn(T) -> T>,
 }
 
@@ -35,15 +35,17 @@ impl<T> Reducer<T> {
             size_of::<T>() <= BY_VALUE,
             "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
-        let fns = ReduceFns {
-            rows: Some(reduce::<C>()),
-            bag: Some(BagFns::plain::<C>()),
-            groups: Some(GroupFns::plain::<C>()),
+        let fns = const {
+            &ReduceFns {
+                rows: Some(reduce::<C>()),
+                bag: Some(BagFns::plain::<C>()),
+                groups: Some(GroupFns::plain::<C>()),
+            }
         };
         Reducer { name: C::NAME, fns, types: PhantomData }
     }
 
-    pub(crate) fn fns(&self) -> ReduceFns {
+    pub(crate) fn fns(&self) -> &'static ReduceFns {
         self.fns
     }
 

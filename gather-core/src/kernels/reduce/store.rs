@@ -7,7 +7,7 @@ use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// What stores elements of any type.
-pub(super) const STORE: ReduceFns = ReduceFns {
+pub(super) static STORE: ReduceFns = ReduceFns {
     rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }),
     bag: None,
     groups: None,

@@ -1,13 +1,35 @@
-//! Vectors of floats, and the arithmetic of reductions on them: that of `number`, on every element.
+//! Vectors of floats, and the arithmetic of reductions on them: that of `number`, on every element; and how they are
+//! loaded from elements and stored as elements, which may be halves.
 
 use core::arch::x86_64::*;
 
+#[cfg(feature = "half")]
+use crate::kernels::reduce::number::Half;
 use crate::types::element::Element;
+
+/// Elements in memory that are the floats of a vector, or become them.
+pub(super) trait Stored<V: Vector>: Element {
+    /// An element as a float.
+    fn widen(self) -> V::Item;
+
+    /// Reads a vector.
+    ///
+    /// # Safety
+    /// From `from` on, there are `V::N` elements that may be read, at any alignment. K7.
+    unsafe fn read(from: *const u8) -> V;
+
+    /// Writes a vector: what is narrower is rounded, as by [`f32_to_f16`](crate::types::numbers::f32_to_f16) and
+    /// [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
+    ///
+    /// # Safety
+    /// From `to` on, `V::N` elements may be written, at any alignment. K7.
+    unsafe fn write(vector: V, to: *mut u8);
+}
 
 /// A vector of floats.
 pub(super) trait Vector: Copy {
     /// An element.
-    type Item: Element;
+    type Item: Stored<Self>;
     /// How many it has.
     const N: usize;
 
@@ -22,18 +44,6 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// K7.
     unsafe fn splat(value: Self::Item) -> Self;
-
-    /// Reads a vector.
-    ///
-    /// # Safety
-    /// From `from` on, there are `N` elements that may be read, at any alignment. K7.
-    unsafe fn read(from: *const u8) -> Self;
-
-    /// Writes a vector.
-    ///
-    /// # Safety
-    /// From `to` on, `N` elements may be written, at any alignment. K7.
-    unsafe fn write(self, to: *mut u8);
 
     /// The sum.
     ///
@@ -63,6 +73,25 @@ pub(super) trait Vector: Copy {
 macro_rules! vectors {
     ($($vector:ident: $n:literal of $item:ident, $zero:ident, $splat:ident, $read:ident, $write:ident, $plus:ident,
         $times:ident, $over:ident, $max:ident, |$best:ident, $other:ident| $or_nan:expr;)*) => {$(
+        impl Stored<$vector> for $item {
+            #[inline(always)]
+            fn widen(self) -> $item {
+                self
+            }
+
+            #[inline(always)]
+            unsafe fn read(from: *const u8) -> $vector {
+                // SAFETY: the caller's promise.
+                unsafe { $read(from.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn write(vector: $vector, to: *mut u8) {
+                // SAFETY: the caller's promise.
+                unsafe { $write(to.cast(), vector) }
+            }
+        }
+
         impl Vector for $vector {
             type Item = $item;
             const N: usize = $n;
@@ -77,18 +106,6 @@ macro_rules! vectors {
             unsafe fn splat(value: $item) -> Self {
                 // SAFETY: K7.
                 unsafe { $splat(value) }
-            }
-
-            #[inline(always)]
-            unsafe fn read(from: *const u8) -> Self {
-                // SAFETY: the caller's promise.
-                unsafe { $read(from.cast()) }
-            }
-
-            #[inline(always)]
-            unsafe fn write(self, to: *mut u8) {
-                // SAFETY: the caller's promise.
-                unsafe { $write(to.cast(), self) }
             }
 
             #[inline(always)]
@@ -136,4 +153,173 @@ vectors! {
     __m512d: 8 of f64, _mm512_setzero_pd, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd,
         _mm512_mul_pd, _mm512_div_pd, _mm512_max_pd,
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
+}
+
+/// Halves that are widened by `$widen`, a function of registers of their bits, and rounded by `$round`.
+#[cfg(feature = "half")]
+macro_rules! halves {
+    ($($half:ty as $vector:ident: $bits:ident, $read:ident, $write:ident, $widen:ident, $round:ident;)*) => {$(
+        impl Stored<$vector> for $half {
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_single()
+            }
+
+            #[inline(always)]
+            unsafe fn read(from: *const u8) -> $vector {
+                // SAFETY: the caller's promise.
+                let bits = unsafe { $read(from.cast()) };
+                // SAFETY: K7.
+                unsafe { $widen(bits) }
+            }
+
+            #[inline(always)]
+            unsafe fn write(vector: $vector, to: *mut u8) {
+                // SAFETY: K7.
+                let bits: $bits = unsafe { $round(vector) };
+                // SAFETY: the caller's promise.
+                unsafe { $write(to.cast(), bits) }
+            }
+        }
+    )*};
+}
+
+#[cfg(feature = "half")]
+halves! {
+    half::f16 as __m256: __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, f16_of_256;
+    half::f16 as __m512: __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_cvtph_ps, f16_of_512;
+    half::bf16 as __m256: __m128i, _mm_loadu_si128, _mm_storeu_si128, bf16_to_256, bf16_of_256;
+    half::bf16 as __m512: __m256i, _mm256_loadu_si256, _mm256_storeu_si256, bf16_to_512, bf16_of_512;
+}
+
+/// # Safety
+/// K7, with F16C.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+unsafe fn f16_of_256(numbers: __m256) -> __m128i {
+    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
+}
+
+/// # Safety
+/// K7.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn f16_of_512(numbers: __m512) -> __m256i {
+    _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(numbers)
+}
+
+/// The bits of a `bf16` are the upper ones of its `f32`. Signalling NaNs stay as they are: what is added or multiplied
+/// becomes quiet.
+///
+/// # Safety
+/// K7.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn bf16_to_256(bits: __m128i) -> __m256 {
+    _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits)))
+}
+
+/// As [`bf16_to_256`].
+///
+/// # Safety
+/// K7.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn bf16_to_512(bits: __m256i) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits)))
+}
+
+/// The steps of [`f32_to_bf16`](crate::types::numbers::f32_to_bf16).
+///
+/// # Safety
+/// K7.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn bf16_of_256(numbers: __m256) -> __m128i {
+    let bits = _mm256_castps_si256(numbers);
+    let high = _mm256_srli_epi32::<16>(bits);
+    let odd = _mm256_and_si256(high, _mm256_set1_epi32(1));
+    let nearest = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+    let nearest = _mm256_srli_epi32::<16>(nearest);
+    let quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x0040));
+    let nan = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(numbers, numbers));
+    let rounded = _mm256_blendv_epi8(nearest, quiet, nan);
+    // Words of 16 bits, of which each half of the register has its own four twice.
+    let words = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(rounded, rounded));
+    _mm256_castsi256_si128(words)
+}
+
+/// As [`bf16_of_256`].
+///
+/// # Safety
+/// K7.
+#[cfg(feature = "half")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn bf16_of_512(numbers: __m512) -> __m256i {
+    let bits = _mm512_castps_si512(numbers);
+    let high = _mm512_srli_epi32::<16>(bits);
+    let odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
+    let nearest = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    let nearest = _mm512_srli_epi32::<16>(nearest);
+    let quiet = _mm512_or_si512(high, _mm512_set1_epi32(0x0040));
+    let nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(numbers, numbers);
+    _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(nearest, nan, quiet))
+}
+
+#[cfg(all(test, feature = "half"))]
+mod tests {
+    use super::*;
+    use crate::types::level::Level;
+    use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+
+    /// Reads all numbers of 16 bits by vectors, and writes them back, with some that lie between two.
+    ///
+    /// # Safety
+    /// K7.
+    unsafe fn check<T: Stored<V>, V: Vector<Item = f32>>(widen: fn(u16) -> f32, round: fn(f32) -> u16, quiet: bool)
+    where
+        f32: Stored<V>,
+    {
+        for first in (0..=u16::MAX).step_by(16) {
+            let bits: [u16; 16] = core::array::from_fn(|k| first + k as u16);
+            let mut wide = [0f32; 16];
+            // SAFETY: there are 16 numbers, of which a vector has 16 or 8; K7 is the caller's promise.
+            unsafe { f32::write(T::read(bits.as_ptr().cast()), wide.as_mut_ptr().cast()) };
+            let n = V::N;
+            for (&bits, &wide) in bits.iter().zip(&wide).take(n) {
+                let (got, expected) = (wide.to_bits(), widen(bits).to_bits());
+                assert!(got == expected || (!quiet && got | 0x0040_0000 == expected), "{bits:#06x}");
+            }
+            for between in [0, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001, 0xffff] {
+                let near = bits.map(|bits| f32::from_bits(widen(bits).to_bits().wrapping_add(between)));
+                let mut narrow = [0u16; 16];
+                // SAFETY: as above.
+                unsafe { T::write(f32::read(near.as_ptr().cast()), narrow.as_mut_ptr().cast()) };
+                let expected = near.map(round);
+                assert_eq!(narrow[..n], expected[..n], "{:?} of {near:?}", T::DTYPE);
+            }
+        }
+    }
+
+    #[test]
+    fn all_halves_are_widened_and_rounded_as_by_functions() {
+        if Level::Avx2.is_available() {
+            // SAFETY: K7, as just checked.
+            unsafe { check::<half::f16, __m256>(f16_to_f32, f32_to_f16, true) };
+            // SAFETY: as above.
+            unsafe { check::<half::bf16, __m256>(bf16_to_f32, f32_to_bf16, false) };
+        }
+        if Level::Avx512.is_available() {
+            // SAFETY: as above.
+            unsafe { check::<half::f16, __m512>(f16_to_f32, f32_to_f16, true) };
+            // SAFETY: as above.
+            unsafe { check::<half::bf16, __m512>(bf16_to_f32, f32_to_bf16, false) };
+        }
+    }
 }

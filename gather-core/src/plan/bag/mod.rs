@@ -15,8 +15,8 @@ use crate::kernels::convert::{ConvertFns, RowFn};
 use crate::kernels::reduce::{BagFn, BagFns, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
-use crate::plan::index::Action;
 use crate::plan::lowered::Axis;
+use crate::plan::nest::Action;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
@@ -35,7 +35,7 @@ pub(crate) struct BagRequest {
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) positions: ByLevel<PositionsFn>,
-    pub(crate) fns: BagFns,
+    pub(crate) fns: &'static BagFns,
     pub(crate) converting: Option<BagConverting>,
     pub(crate) policy: IndexPolicy,
     /// The row that is left out.
@@ -112,8 +112,8 @@ pub(crate) struct BagPlan {
     /// Whether a row of the output has elements.
     has_elements: bool,
     zero: ElementBytes,
-    /// Zeros for `elements` elements, under [`OutOfBounds::Zero`]; else none.
-    zeros: Arc<Vec<u8>>,
+    /// Zeros for `elements` elements, under [`OutOfBounds::Zero`].
+    zeros: Option<Arc<Vec<u8>>>,
     prefetch_distance: usize,
 }
 
@@ -136,6 +136,7 @@ impl BagPlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`],
     /// [`Error::AllocationFailed`].
+    #[inline(always)]
     pub(crate) fn new(request: &BagRequest, data: &Layout, out: &Layout) -> Result<Self, Error> {
         debug_assert_eq!(out.shape()[1..], data.shape()[1..], "P1");
         let level = Level::resolve(request.options.level)?;
@@ -159,7 +160,7 @@ impl BagPlan {
         let has_elements = !data.shape()[1..].contains(&0);
         let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
         let fills = request.policy.out_of_bounds == OutOfBounds::Zero && has_elements;
-        let zeros = if fills { repeated(&zero, elements)? } else { Vec::new() };
+        let zeros = if fills { Some(Arc::new(repeated(&zero, elements)?)) } else { None };
         Ok(BagPlan {
             request: *request,
             level,
@@ -169,7 +170,7 @@ impl BagPlan {
             out_stride: out.strides()[0].wrapping_mul(size as isize),
             has_elements,
             zero,
-            zeros: Arc::new(zeros),
+            zeros,
             prefetch_distance: if loops.is_empty() { prefetch_distance(row_in, reach) } else { 0 },
             loops,
         })
@@ -255,7 +256,7 @@ impl BagPlan {
 
     /// A row of zeros, where the policy asks for one.
     pub(crate) fn zeros(&self) -> *const u8 {
-        self.zeros.as_ptr()
+        self.zeros.as_ref().map_or(core::ptr::null(), |zeros| zeros.as_ptr())
     }
 
     pub(crate) fn prefetch_distance(&self) -> usize {
@@ -270,7 +271,7 @@ impl BagPlan {
     /// What reduces rows, with weights or without; `None` with weights where there is no such reduction.
     pub(crate) fn reduce(&self, weighted: bool) -> Option<BagFn> {
         let BagFns { plain, weighted: with_weights, .. } = self.request.fns;
-        let fns = if weighted { with_weights? } else { plain };
+        let fns = if weighted { with_weights.as_ref()? } else { plain };
         Some(fns.at(self.level))
     }
 }

@@ -8,17 +8,17 @@
 use smallvec::SmallVec;
 
 use crate::kernels::convert::Conversion;
-use crate::kernels::{BLOCK, Component, FEW, KernelSpec, Loop, MOST_PREFETCHED, RowSize, fill_nest};
-use crate::plan::fold::{Loops, arrange, count, cut_walk, fold, gcd};
-use crate::plan::index::{Action, IndexPlan, IndexRequest};
-use crate::plan::lowered::{Axis, Dim, IndexLowered};
+use crate::kernels::{BLOCK, FEW, MOST_PREFETCHED, RowSize};
+use crate::plan::fold::{arrange, cut_walk};
+use crate::plan::index::{IndexPlan, IndexRequest};
+use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Nest, Short, arrange_panels};
-use crate::plan::tasks::Work;
+use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
-use crate::types::policy::{IndexPolicy, OutOfBounds};
+use crate::types::policy::OutOfBounds;
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
@@ -52,20 +52,12 @@ impl IndexPlan {
     pub(crate) fn new(lowered: &IndexLowered, request: &IndexRequest, out: &Layout) -> Result<Self, Error> {
         let level = Level::resolve(request.options.level)?;
         let bytes = Shape::checked_bytes(&lowered.output, request.dtype.size())?;
-        let mut plan = Self::empty(lowered, request, level, bytes);
+        let nest = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
+        let mut plan = IndexPlan { nest, output: lowered.output.clone(), panels: None, blocked: false, whole: false };
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        let (elements, reused) = plan.fold(lowered, request, out);
-        for l in &mut plan.loops {
-            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
-            l.out = l.out.wrapping_mul(request.dtype.size() as isize);
-            l.data = l.data.wrapping_mul(size_in as isize);
-            l.index = l.index.wrapping_mul(index_size as isize);
-        }
-        let (own_size, own_index) = (size_in as isize, index_size as isize);
-        plan.stride = components(&lowered.axes, own_size, own_index, &mut plan.spec.components);
-        plan.spec.row = elements.saturating_mul(request.dtype.size());
-        plan.work.rows = count(&plan.loops);
+        let sizes = Sizes { dense: request.dtype.size(), indexed: size_in, index: index_size };
+        let (elements, reused) = plan.fold_loops(lowered, request, out, sizes);
         if let Some(map) = request.converting {
             plan.spec.conversion = Some(Conversion { fns: map.convert_fns.at(level), elements, size_in });
         }
@@ -90,61 +82,41 @@ impl IndexPlan {
         Ok(plan)
     }
 
-    /// A plan without loops.
-    #[inline(always)]
-    fn empty(lowered: &IndexLowered, request: &IndexRequest, level: Level, bytes: usize) -> Self {
-        IndexPlan {
-            op: lowered.op,
-            output: lowered.output.clone(),
-            axes: SmallVec::from_slice(&lowered.axes),
-            loops: Loops::new(),
-            stride: 0,
-            spec: KernelSpec::new(Method::Direct, level, request.policy),
-            kernel: fill_nest,
-            kernel_name: "fill",
-            panels: None,
-            action: action(&lowered.output, &lowered.axes, request.policy),
-            blocked: false,
-            whole: false,
-            index: request.index,
-            options: request.options,
-            work: Work { bytes, rows: 0 },
-        }
-    }
-
-    /// Folds the loops, in elements; returns the elements of a row, and whether an outer loop comes back to the inner
-    /// loop's indices.
+    /// Folds the loops; returns the elements of a row, and whether an outer loop comes back to the inner loop's indices.
     #[inline(never)]
-    fn fold(&mut self, lowered: &IndexLowered, request: &IndexRequest, out: &Layout) -> (usize, bool) {
-        let mut room = SmallVec::new();
-        let outs = out_strides(out, &lowered.dims, lowered.merged, &mut room);
-        let dims = lowered.dims.iter().zip(outs);
-        let elements;
-        (self.loops, elements) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
+    fn fold_loops(
+        &mut self,
+        lowered: &IndexLowered,
+        request: &IndexRequest,
+        out: &Layout,
+        sizes: Sizes,
+    ) -> (usize, bool) {
         let plain = lowered.axes.len() == 1 && request.converting.is_none();
-        let (spec, loops, row) = (&self.spec, self.loops.len(), elements.saturating_mul(request.dtype.size()));
-        let stays = |inner: &Loop, reuse| {
-            let follow = inner.index == 1 && inner.out == elements as isize;
-            let nest = Short { inner, loops, reuse, row, level: spec.level, out_of_bounds: spec.policy.out_of_bounds };
-            plain && follow && nest.stays()
-        };
-        (elements, arrange(&mut self.loops, stays))
+        let (level, out_of_bounds) = (self.spec.level, request.policy.out_of_bounds);
+        self.nest.fold(lowered, out, sizes, |nest, elements| {
+            let (loops, row) = (nest.len(), elements.saturating_mul(sizes.dense));
+            arrange(nest, |inner, reuse| {
+                let follow = inner.index == 1 && inner.out == elements as isize;
+                plain && follow && Short { inner, loops, reuse, row, level, out_of_bounds }.stays()
+            })
+        })
     }
 
     /// Chooses the method, and with it the kernel, for a plan that has rows to move.
     #[inline(always)]
     fn choose(&mut self, lowered: &IndexLowered, request: &IndexRequest, facts: Facts) -> Result<(), Error> {
         let Facts { reused, size_in, index_size } = facts;
-        let (row, level) = (self.spec.row, self.spec.level);
-        cut_walk(&mut self.loops, self.stride);
+        let (row, level) = (self.nest.spec.row, self.nest.spec.level);
+        let stride = self.stride;
+        cut_walk(&mut self.nest.loops, stride);
         let reach = reach(&lowered.axes, size_in);
-        let row_in = self.spec.conversion.map_or(row, |conversion| conversion.bytes_in());
+        let row_in = self.nest.spec.conversion.map_or(row, |conversion| conversion.bytes_in());
         let is_far = is_far(row_in, reach);
         let nest = Nest {
             op: self.op,
             level,
-            loops: &self.loops,
-            components: &self.spec.components,
+            loops: &self.nest.loops,
+            components: &self.nest.spec.components,
             stride: self.stride,
             row,
             index_size,
@@ -160,40 +132,43 @@ impl IndexPlan {
             Some(method) if nest.takes(method) => method,
             Some(_) => return Err(self.refused()),
         };
-        self.spec.packed = nest.is_packed();
-        self.spec.adjacent_tuples = nest.has_adjacent_tuples();
+        self.nest.spec.packed = nest.is_packed();
+        self.nest.spec.adjacent_tuples = nest.has_adjacent_tuples();
         let one_pass = nest.has_one_pass();
-        let mut rank = self.loops.len();
+        let mut rank = self.nest.loops.len();
         match method {
-            Method::Table | Method::ByteTable => self.spec.table_entries = nest.table_entries().unwrap_or(0),
+            Method::Table | Method::ByteTable => self.nest.spec.table_entries = nest.table_entries().unwrap_or(0),
             Method::Panels => {
                 self.panels = nest.panels();
                 if let Some(panels) = &self.panels {
                     method = nest.choose_on_panels(panels);
                     rank -= panels.moving;
-                    self.spec.outer_prefetch_distance = PANEL_ROWS_AHEAD;
-                    self.spec.offsets_first = method == Method::Gathered && panels.leaves_room();
+                    self.nest.spec.outer_prefetch_distance = PANEL_ROWS_AHEAD;
+                    self.nest.spec.offsets_first = method == Method::Gathered && panels.leaves_room();
                 }
-                self.spec.packed = false;
+                self.nest.spec.packed = false;
             }
             _ => {}
         }
-        self.spec.method = method;
+        self.nest.spec.method = method;
         if self.panels.is_some() {
-            arrange_panels(&mut self.loops);
+            arrange_panels(&mut self.nest.loops);
         } else {
-            self.spec.next_slice_bytes = self.next_slice_bytes();
-            self.spec.prefetch_distance = self.prefetch_distance(is_far, reach);
+            self.nest.spec.next_slice_bytes = self.next_slice_bytes();
+            self.nest.spec.prefetch_distance = self.prefetch_distance(is_far, reach);
         }
         let one_pass = method == Method::Direct && one_pass;
-        (self.kernel_name, self.kernel) = match request.converting {
+        (self.nest.kernel_name, self.nest.kernel) = match request.converting {
             Some(map) => ("map", (map.kernel)(level, method)),
             None => {
                 let entry = request.kernels.index_kernel(self.op, row, request.index, rank, level);
-                (entry.name, if one_pass { (entry.one_pass)(RowSize::of(row), self.spec.packed) } else { entry.run })
+                (
+                    entry.name,
+                    if one_pass { (entry.one_pass)(RowSize::of(row), self.nest.spec.packed) } else { entry.run },
+                )
             }
         };
-        let inner = self.loops.last().map_or(1, |inner| inner.n);
+        let inner = self.nest.loops.last().map_or(1, |inner| inner.n);
         self.blocked = reused && inner > BLOCK && matches!(method, Method::Blocks | Method::Streamed | Method::Table);
         self.whole = self.is_one_call(self.work);
         Ok(())
@@ -270,73 +245,4 @@ fn rows_ahead(row: usize) -> usize {
 #[inline]
 pub(super) fn far_rows_ahead(row: usize, reach: usize) -> usize {
     if is_far(row, reach) { rows_ahead(row) } else { 0 }
-}
-
-/// What is left to do for an output and axes of some shapes.
-pub(in crate::plan) fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
-    if output.contains(&0) {
-        let checks = policy.out_of_bounds == OutOfBounds::Error && !axes.is_empty();
-        return if checks { Action::Check } else { Action::Nothing };
-    }
-    let nothing_is_read = axes.iter().any(|axis| axis.dim == 0);
-    if nothing_is_read && policy.out_of_bounds != OutOfBounds::Zero { Action::Check } else { Action::Run }
-}
-
-/// Bytes of data that the axes reach over.
-pub(in crate::plan) fn reach(axes: &[Axis], size: usize) -> usize {
-    let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
-    reached.saturating_mul(size)
-}
-
-/// The element stride of the output along every lowered dimension: its own, or what is made of them in `room`.
-pub(in crate::plan) fn out_strides<'a>(
-    out: &'a Layout,
-    dims: &[Dim],
-    merged: usize,
-    room: &'a mut SmallVec<[isize; 6]>,
-) -> &'a [isize] {
-    if merged <= 1 {
-        return out.strides();
-    }
-    room.resize(dims.len(), out.strides()[0]);
-    for d in (0..merged - 1).rev() {
-        room[d] = room[d + 1].wrapping_mul(dims[d + 1].n as isize);
-    }
-    room[merged..].copy_from_slice(&out.strides()[1..]);
-    room
-}
-
-/// The component of indices that are not read.
-pub(in crate::plan) const NO_COMPONENT: Component = Component { dim: 1, scale: 0, index: 0 };
-
-/// Adds the components of an index in positions of data; returns the bytes from one position to the next: the
-/// greatest length that divides the stride of every axis.
-#[inline(always)]
-pub(in crate::plan) fn components(
-    axes: &[Axis],
-    size: isize,
-    index_size: isize,
-    components: &mut SmallVec<[Component; 3]>,
-) -> isize {
-    match axes {
-        [] => {
-            components.push(NO_COMPONENT);
-            0
-        }
-        [axis] => {
-            let index = axis.index.wrapping_mul(index_size);
-            components.push(Component { dim: axis.dim as i64, scale: 1, index });
-            axis.data.wrapping_mul(size)
-        }
-        _ => {
-            let step = axes.iter().fold(0, |step, axis| gcd(step, axis.data.unsigned_abs())).max(1);
-            let component = |axis: &Axis| Component {
-                dim: axis.dim as i64,
-                scale: axis.data as i64 / step as i64,
-                index: axis.index.wrapping_mul(index_size),
-            };
-            components.extend(axes.iter().map(component));
-            (step as isize).wrapping_mul(size)
-        }
-    }
 }

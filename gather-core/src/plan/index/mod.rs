@@ -2,21 +2,20 @@
 
 #![forbid(unsafe_code)]
 
-pub(super) mod build;
+mod build;
 mod few_rows;
 mod shaped;
 
 pub(crate) use few_rows::FewRows;
 
-use smallvec::SmallVec;
+use core::ops::{Deref, DerefMut};
 
+use crate::kernels::IndexKernel;
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::ConvertFns;
 use crate::kernels::select::Kernels;
-use crate::kernels::{IndexKernel, KernelSpec, Loop};
-use crate::plan::fold::Loops;
-use crate::plan::lowered::Axis;
 use crate::plan::method::Panels;
+use crate::plan::nest::NestPlan;
 use crate::plan::tasks::Work;
 use crate::tensor::layout::Shape;
 use crate::types::element::DType;
@@ -25,17 +24,6 @@ use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options};
-
-/// What running a plan is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// There is nothing to write and nothing to check.
-    Nothing,
-    /// Every index is to be checked, nothing can be written.
-    Check,
-    /// The kernel runs.
-    Run,
-}
 
 /// What a plan is made of besides layouts.
 #[derive(Clone, Copy)]
@@ -75,76 +63,26 @@ pub(crate) struct Converting {
 /// - **P4** Where `action` is `Run`, the output has elements.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexPlan {
-    op: Op,
+    /// P1, P2, P4.
+    nest: NestPlan,
     output: Shape,
-    axes: SmallVec<[Axis; 3]>,
-    /// P1. Folded, in bytes, the inner loop last.
-    loops: Loops,
-    /// P2. Bytes of data from one position to the next.
-    stride: isize,
-    /// P2.
-    spec: KernelSpec,
-    /// P2.
-    kernel: IndexKernel,
-    kernel_name: &'static str,
     /// P3.
     panels: Option<Panels>,
-    /// P4.
-    action: Action,
     /// Whether the inner loop is run block by block, so that outer loops come back to a block's indices.
     blocked: bool,
     /// Whether a call is one call of the kernel: no panels, no blocks, indices to read (tuples without components
     /// have none, and need a stand-in), and work for one thread.
     whole: bool,
-    index: IndexType,
-    options: Options,
-    work: Work,
 }
 
-/// What `exec` and the doors ask of a plan.
+/// What `exec` and the doors ask of a plan, beside its nest.
 impl IndexPlan {
-    pub(crate) fn op(&self) -> Op {
-        self.op
-    }
-
     pub(crate) fn output(&self) -> &Shape {
         &self.output
     }
 
-    pub(crate) fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    #[inline(always)]
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    #[inline(always)]
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    #[inline(always)]
-    pub(crate) fn spec(&self) -> &KernelSpec {
-        &self.spec
-    }
-
-    #[inline(always)]
-    pub(crate) fn kernel(&self) -> IndexKernel {
-        self.kernel
-    }
-
-    pub(crate) fn kernel_name(&self) -> &'static str {
-        self.kernel_name
-    }
-
     pub(crate) fn panels(&self) -> Option<&Panels> {
         self.panels.as_ref()
-    }
-
-    pub(crate) fn action(&self) -> Action {
-        self.action
     }
 
     pub(crate) fn is_blocked(&self) -> bool {
@@ -156,19 +94,9 @@ impl IndexPlan {
         self.whole
     }
 
-    pub(crate) fn index(&self) -> IndexType {
-        self.index
-    }
-
     /// How the plan gets at data.
     pub(crate) fn method(&self) -> Method {
         if self.panels.is_some() { Method::Panels } else { self.spec.method }
-    }
-
-    /// What a call does.
-    #[inline(always)]
-    pub(crate) fn work(&self) -> Work {
-        self.work
     }
 
     /// Whether a call that is so much work is one call of the kernel.
@@ -176,10 +104,20 @@ impl IndexPlan {
     pub(crate) fn is_one_call(&self, work: Work) -> bool {
         !self.blocked && self.panels.is_none() && !self.axes.is_empty() && work.is_for_one(self.options.par)
     }
+}
 
-    /// Tasks that a call which is so much work is cut into here and now, where the pool has `threads()` threads.
-    #[inline]
-    pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
-        work.tasks(self.options.par, threads)
+impl Deref for IndexPlan {
+    type Target = NestPlan;
+
+    #[inline(always)]
+    fn deref(&self) -> &NestPlan {
+        &self.nest
+    }
+}
+
+impl DerefMut for IndexPlan {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut NestPlan {
+        &mut self.nest
     }
 }

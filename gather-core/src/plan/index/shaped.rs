@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 use crate::kernels::Loop;
 use crate::kernels::shaped::is_large;
 use crate::plan::fold::fold;
-use crate::plan::index::build::out_strides;
 use crate::plan::index::{IndexPlan, IndexRequest};
 use crate::plan::lowered::IndexLowered;
+use crate::plan::nest::dense_strides;
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
@@ -34,8 +34,8 @@ impl IndexPlan {
         if is_large(self.spec.row, data.saturating_mul(dtype.size()), self.work.bytes) {
             return;
         }
-        let mut room = SmallVec::new();
-        let outs = out_strides(out, &lowered.dims, lowered.merged, &mut room);
+        let mut buffer = SmallVec::new();
+        let outs = dense_strides(out, &lowered.dims, lowered.merged, &mut buffer);
         let dims = lowered.dims.iter().zip(outs);
         let (mut loops, row) = fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
         let axes = lowered.axes.iter().map(|axis| (axis.axis, axis.dim, axis.data, axis.index));
@@ -58,6 +58,6 @@ impl IndexPlan {
         self.spec.prefetch_distance = 0;
         self.spec.next_slice_bytes = 0;
         self.spec.table_entries = 0;
-        (self.kernel_name, self.kernel) = found;
+        (self.nest.kernel_name, self.nest.kernel) = found;
     }
 }

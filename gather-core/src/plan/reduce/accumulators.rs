@@ -12,7 +12,7 @@ use crate::plan::reduce::{ReduceRequest, is_free};
 /// The numbers of all records, and the offsets of all rows among them, fit: an `i32`, and an `isize` of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Accumulators {
-    pub(crate) fns: AccumulatorFns,
+    pub(crate) fns: &'static AccumulatorFns,
     /// Bytes of a record.
     pub(crate) record: usize,
     /// Bytes of all records, and of those that the indices of one coordinate reach.
@@ -31,7 +31,7 @@ pub(super) fn of(
     stride: isize,
     elements: usize,
 ) -> Option<Accumulators> {
-    let fns = *request.reducer.groups?.accumulators(request.include_self);
+    let fns = request.reducer.groups.as_ref()?.accumulators(request.include_self);
     // A note counts in 32 bits.
     u32::try_from(count(loops).checked_add(1)?).ok()?;
     let axes =

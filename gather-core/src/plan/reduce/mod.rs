@@ -8,23 +8,24 @@
 #![forbid(unsafe_code)]
 
 mod accumulators;
+mod counted;
 mod method;
 
 use core::num::NonZero;
+use core::ops::Deref;
 
 use smallvec::SmallVec;
 
 use crate::kernels::reduce::{ByIndexFn, ReduceFns};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32};
-use crate::plan::fold::{Loops, count, fold, put_inside};
-use crate::plan::index::Action;
-use crate::plan::index::build::{NO_COMPONENT, action, components, out_strides, reach};
-use crate::plan::lowered::{Axis, IndexLowered};
+use crate::plan::fold::{Loops, put_inside};
+use crate::plan::lowered::IndexLowered;
 use crate::plan::method::Panels;
+use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
+pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
 use crate::plan::reduce::method::{Nest, panels};
-use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -43,7 +44,7 @@ pub(crate) struct ReduceRequest {
     pub(crate) kernels: Kernels,
     /// Gathers, which copy data where the result is not the same tensor.
     pub(crate) copying: Kernels,
-    pub(crate) reducer: ReduceFns,
+    pub(crate) reducer: &'static ReduceFns,
     /// Whether what the destination holds counts.
     pub(crate) include_self: bool,
     /// `OutOfBounds::Zero` stands for updates that are dropped.
@@ -81,21 +82,11 @@ pub(crate) enum Way {
 ///   types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
-    op: Op,
-    axes: SmallVec<[Axis; 3]>,
-    /// P1. Folded, in bytes, the inner loop last: `out` are updates, `data` is the destination.
-    loops: Loops,
-    /// P2. Bytes of the destination from one position to the next.
-    stride: isize,
-    /// P2.
-    spec: KernelSpec,
-    /// P2. For all loops.
-    kernel: IndexKernel,
-    /// For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
+    /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
+    nest: NestPlan,
+    /// P2. For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
     panel_kernel: IndexKernel,
-    /// Of the kernel that reduces.
-    kernel_name: &'static str,
-    reducer: ReduceFns,
+    reducer: &'static ReduceFns,
     /// P3.
     by_index: Option<ByIndexFn>,
     include_self: bool,
@@ -105,10 +96,15 @@ pub(crate) struct ReducePlan {
     /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
     /// its updates in another order then.
     block: usize,
-    action: Action,
-    index: IndexType,
-    options: Options,
-    work: Work,
+}
+
+impl Deref for ReducePlan {
+    type Target = NestPlan;
+
+    #[inline(always)]
+    fn deref(&self) -> &NestPlan {
+        &self.nest
+    }
 }
 
 impl ReducePlan {
@@ -117,6 +113,7 @@ impl ReducePlan {
     /// # Errors
     /// [`Error::LevelUnavailable`] and [`Error::UnknownLevel`], [`Error::TooManyBytes`] for updates and then for the
     /// destination, [`Error::MethodUnavailable`].
+    #[inline(always)]
     pub(crate) fn new(
         lowered: &IndexLowered,
         request: &ReduceRequest,
@@ -130,36 +127,28 @@ impl ReducePlan {
         // would be that of an ordered loop, and a loop that it was merged with would pass for a free one.
         destination.check_bytes(size)?;
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-
-        let mut room = SmallVec::new();
-        let strides = out_strides(updates, &lowered.dims, lowered.merged, &mut room);
-        let dims = lowered.dims.iter().zip(strides);
-        let (mut loops, elements) =
-            fold(dims.map(|(dim, &out)| Loop { n: dim.n, out, data: dim.data, index: dim.index }));
-        let plain = lowered.axes.len() == 1 && elements == 1 && request.reducer.rows.is_some() && request.include_self;
-        arrange(&mut loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
-        for l in &mut loops {
-            debug_assert!(destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some(), "P1");
-            // Strides of updates and indices wrap for layouts over no slice; a view's cannot overflow.
-            l.out = l.out.wrapping_mul(size as isize);
-            l.data = l.data.wrapping_mul(size as isize);
-            l.index = l.index.wrapping_mul(index_size as isize);
-        }
-        let mut action = action(&lowered.output, &lowered.axes, request.policy);
+        let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
+        let sizes = Sizes { dense: size, indexed: size, index: index_size };
+        let has_one = lowered.axes.len() == 1 && request.reducer.rows.is_some() && request.include_self;
+        let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
+            let plain = has_one && elements == 1;
+            arrange(loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
+            let fits = |l: &Loop| destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some();
+            debug_assert!(loops.iter().all(fits), "P1");
+        });
         let nothing_to_change = lowered.axes.iter().any(|axis| axis.dim == 0);
-        if nothing_to_change && action == Action::Run {
-            action = Action::Nothing;
-        }
-        let mut parts = SmallVec::new();
-        let mut stride = components(&lowered.axes, size as isize, index_size as isize, &mut parts);
         if nothing_to_change {
-            (parts, stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
+            (plan.spec.components, plan.stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
+            if plan.action == Action::Run {
+                plan.action = Action::Nothing;
+            }
         }
-        let fits = fits_i32(&parts);
-        let row = elements.saturating_mul(size);
-        let panels = if fits && action == Action::Run { panels(&parts, &loops, stride, row) } else { None };
-        let nest = Nest { components: &parts, loops: &loops, stride, row, reach: reach(&lowered.axes, size) };
-        let accumulators = accumulators::of(request, &parts, &loops, stride, elements);
+        let NestPlan { loops, stride, action, spec: KernelSpec { components: parts, row, .. }, .. } = &plan;
+        let (stride, row, action) = (*stride, *row, *action);
+        let fits = fits_i32(parts);
+        let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
+        let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size) };
+        let accumulators = accumulators::of(request, parts, loops, stride, elements);
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
         let whole = kernel_of(loops.len());
@@ -173,7 +162,6 @@ impl ReducePlan {
             }
             Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
         };
-        let work = Work { bytes, rows: count(&loops) };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = parts.len() > 1
             && inner.index == (index_size * parts.len()) as isize
@@ -187,85 +175,29 @@ impl ReducePlan {
             _ => None,
         };
         let block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
+        let packed = inner.out == row as isize && inner.data == 0 && stride == row as isize;
+        // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
-        let spec = KernelSpec {
-            method,
-            level,
-            components: parts,
-            row,
-            policy: request.policy,
+        let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
+        (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
+        let spec = &mut plan.spec;
+        (spec.method, spec.packed, spec.adjacent_tuples) = (method, packed, adjacent_tuples);
+        (spec.prefetch_distance, spec.next_slice_bytes) = (prefetch_distance, next_slice_bytes);
+        spec.outer_prefetch_distance = rows_ahead;
+        if request.policy.out_of_bounds == OutOfBounds::Zero {
             // K6, where dropped rows are marked like those that are filled. Nothing is.
-            fill: if request.policy.out_of_bounds == OutOfBounds::Zero {
-                SmallVec::from_slice(&[0])
-            } else {
-                SmallVec::new()
-            },
-            packed: inner.out == row as isize && inner.data == 0 && stride == row as isize,
-            adjacent_tuples,
-            prefetch_distance,
-            // Only rows and indices side by side are a range of bytes to ask for.
-            outer_prefetch_distance: if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 },
-            offsets_first: false,
-            next_slice_bytes,
-            table_entries: 0,
-            conversion: None,
-        };
-        Ok(ReducePlan {
-            op: lowered.op,
-            axes: SmallVec::from_slice(&lowered.axes),
-            loops,
-            stride,
-            kernel: whole.run,
-            panel_kernel: entry.run,
-            kernel_name: entry.name,
-            spec,
-            reducer: request.reducer,
-            by_index,
-            include_self: request.include_self,
-            elements,
-            way,
-            block,
-            action,
-            index: request.index,
-            options: request.options,
-            work,
-        })
-    }
-
-    pub(crate) fn op(&self) -> Op {
-        self.op
-    }
-
-    pub(crate) fn axes(&self) -> &[Axis] {
-        &self.axes
-    }
-
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    pub(crate) fn stride(&self) -> isize {
-        self.stride
-    }
-
-    pub(crate) fn spec(&self) -> &KernelSpec {
-        &self.spec
-    }
-
-    pub(crate) fn kernel(&self) -> IndexKernel {
-        self.kernel
+            spec.fill = SmallVec::from_slice(&[0]);
+        }
+        let (panel_kernel, reducer, include_self) = (entry.run, request.reducer, request.include_self);
+        Ok(ReducePlan { nest: plan, panel_kernel, reducer, by_index, include_self, elements, way, block })
     }
 
     pub(crate) fn panel_kernel(&self) -> IndexKernel {
         self.panel_kernel
     }
 
-    pub(crate) fn kernel_name(&self) -> &'static str {
-        self.kernel_name
-    }
-
-    pub(crate) fn reducer(&self) -> &ReduceFns {
-        &self.reducer
+    pub(crate) fn reducer(&self) -> &'static ReduceFns {
+        self.reducer
     }
 
     /// What reduces elements by their indices, as long as these are positions; `None` where nothing does.
@@ -291,14 +223,6 @@ impl ReducePlan {
         NonZero::new(self.block)
     }
 
-    pub(crate) fn action(&self) -> Action {
-        self.action
-    }
-
-    pub(crate) fn index(&self) -> IndexType {
-        self.index
-    }
-
     /// How the plan gets at the destination.
     pub(crate) fn method(&self) -> Method {
         match self.way {
@@ -307,16 +231,6 @@ impl ReducePlan {
             Way::Accumulated(_) => Method::Accumulated,
             Way::Sorted => Method::Grouped,
         }
-    }
-
-    /// What a call does.
-    pub(crate) fn work(&self) -> Work {
-        self.work
-    }
-
-    /// Tasks that a call is cut into here and now, where the pool has `threads()` threads.
-    pub(crate) fn tasks(&self, threads: impl FnOnce() -> usize) -> usize {
-        self.work.tasks(self.options.par, threads)
     }
 }
 

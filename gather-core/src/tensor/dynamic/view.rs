@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use crate::tensor::dynamic::check_dtype;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element, Validity};
@@ -166,6 +167,35 @@ impl<'a> DynView<'a> {
         let layout = self.layout.permuted(axes)?;
         // SAFETY: the coordinates are those of this view with their components in another order (V1, V3).
         Ok(unsafe { Self::from_raw_parts(self.dtype, self.origin(), layout) })
+    }
+
+    /// The view with its type: for what takes typed views alone, such as maps and block-quantised gathers.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Gather, Param, View, maps};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // Of a file, say.
+    ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
+    ///     let table = DynView::from(&codes);
+    ///     let params = (Param::Value(0.5), Param::Value(128));
+    ///     let rows = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &table.downcast()?, &ids, params)?;
+    ///     assert_eq!(rows.as_slice(), [-1.0, 0.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`], then [`Error::Misaligned`].
+    pub fn downcast<T: Element>(&self) -> Result<View<'a, T>, Error> {
+        check_dtype(T::DTYPE, self.dtype)?;
+        let origin = self.origin().cast::<T>();
+        if !origin.is_aligned() {
+            return Err(Error::Misaligned { dtype: self.dtype, align: align_of::<T>() });
+        }
+        // SAFETY: V1 and V3 of this view: its bytes are values of `T`, which the data type stands for. The first is
+        // aligned, as just checked, and so are the others, since sizes are multiples of alignments.
+        Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
     }
 
     dyn_methods!("DynView");

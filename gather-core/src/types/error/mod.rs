@@ -306,6 +306,13 @@ pub enum Error {
         /// The data type it has.
         got: DType,
     },
+    /// The elements of a type-erased tensor do not lie at the alignment of their type.
+    Misaligned {
+        /// The data type.
+        dtype: DType,
+        /// Its alignment, in bytes.
+        align: usize,
+    },
     /// A type-erased tensor of indices has a data type that cannot index.
     NotAnIndexType {
         /// Its data type.

@@ -170,6 +170,10 @@ fn messages() -> Vec<(Error, &'static str)> {
         (plan(&[3, 2]), "the plan was made for data of shape [2, 3], not [3, 2]"),
         (Error::DTypeMismatch { expected: dtype, got: f32::DTYPE }, "expected data type [u8; 34], got f32"),
         (
+            Error::Misaligned { dtype: f32::DTYPE, align: 4 },
+            "elements f32 lie at no multiple of 4 bytes: copy them into aligned memory",
+        ),
+        (
             Error::NotAnIndexType { dtype },
             "[u8; 34] cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",
         ),

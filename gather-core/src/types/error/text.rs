@@ -170,6 +170,9 @@ impl fmt::Display for Error {
             Error::DTypeMismatch { expected, got } => {
                 write!(f, "expected data type {expected}, got {got}")
             }
+            Error::Misaligned { dtype, align } => {
+                write!(f, "elements {dtype} lie at no multiple of {align} bytes: copy them into aligned memory")
+            }
             Error::NotAnIndexType { dtype } => {
                 write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
             }

@@ -27,6 +27,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("DynTensor::view_mut", Test("tensors::results_known_at_run_time")),
     ("DynTensor::zeros", Test("tensors::results_known_at_run_time")),
     ("DynView: From<&View<'a,T>>", Test("tensors::types_known_at_run_time")),
+    ("DynView::downcast", Test("tensors::types_that_come_back")),
     ("DynView::from_bytes", Test("tensors::types_known_at_run_time")),
     ("DynView::from_bytes_unchecked", Unsafe),
     ("DynView::from_raw_parts", Unsafe),

@@ -1,0 +1,229 @@
+//! The loop nest of a plan, which gathers and scatters have in common: a scatter is the nest of a gather, run the other
+//! way.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
+use crate::plan::fold::{Loops, count, fold, gcd};
+use crate::plan::lowered::{Axis, Dim, IndexLowered};
+use crate::plan::tasks::Work;
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::index::IndexType;
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
+
+/// What running a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// There is nothing to write and nothing to check.
+    Nothing,
+    /// Every index is to be checked, nothing can be written.
+    Check,
+    /// The kernel runs.
+    Run,
+}
+
+/// A folded loop nest over three tensors, and the kernel that runs it.
+///
+/// The *dense* tensor has an element at every coordinate of the loops: the output of a gather, the updates of a
+/// scatter. Positions of the *indexed* one come from indices: data of a gather, the destination of a scatter. In
+/// [`Loop`], `out` steps through the dense tensor and `data` through the indexed one.
+#[derive(Clone, Debug)]
+pub(crate) struct NestPlan {
+    pub(super) op: Op,
+    pub(super) axes: SmallVec<[Axis; 3]>,
+    /// Folded, in bytes, the inner loop last.
+    pub(super) loops: Loops,
+    /// Bytes of the indexed tensor from one position to the next.
+    pub(super) stride: isize,
+    pub(super) spec: KernelSpec,
+    pub(super) kernel: IndexKernel,
+    pub(super) kernel_name: &'static str,
+    pub(super) action: Action,
+    pub(super) index: IndexType,
+    pub(super) options: Options,
+    pub(super) work: Work,
+}
+
+/// Bytes of an element of the dense tensor, of one of the indexed tensor, and of an index that is read.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) dense: usize,
+    pub(super) indexed: usize,
+    pub(super) index: usize,
+}
+
+impl NestPlan {
+    /// A nest without loops, of `bytes` bytes of the dense tensor.
+    #[inline(always)]
+    pub(super) fn new(
+        lowered: &IndexLowered,
+        (index, policy, options): (IndexType, IndexPolicy, Options),
+        level: Level,
+        bytes: usize,
+    ) -> Self {
+        NestPlan {
+            op: lowered.op,
+            axes: SmallVec::from_slice(&lowered.axes),
+            loops: Loops::new(),
+            stride: 0,
+            spec: KernelSpec::new(Method::Direct, level, policy),
+            kernel: fill_nest,
+            kernel_name: "fill",
+            action: action(&lowered.output, &lowered.axes, policy),
+            index,
+            options,
+            work: Work { bytes, rows: 0 },
+        }
+    }
+
+    /// Folds the loops, and orders them by `arrange`, which is given the elements of a row, while steps are in
+    /// elements; returns the elements of a row, and what `arrange` returns.
+    #[inline(always)]
+    pub(super) fn fold<R>(
+        &mut self,
+        lowered: &IndexLowered,
+        dense: &Layout,
+        sizes: Sizes,
+        arrange: impl FnOnce(&mut Loops, usize) -> R,
+    ) -> (usize, R) {
+        let mut buffer = SmallVec::new();
+        let strides = dense_strides(dense, &lowered.dims, lowered.merged, &mut buffer);
+        let dims = lowered.dims.iter().zip(strides);
+        let elements;
+        (self.loops, elements) =
+            fold(dims.map(|(dim, &dense)| Loop { n: dim.n, out: dense, data: dim.data, index: dim.index }));
+        let arranged = arrange(&mut self.loops, elements);
+        for l in &mut self.loops {
+            // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
+            l.out = l.out.wrapping_mul(sizes.dense as isize);
+            l.data = l.data.wrapping_mul(sizes.indexed as isize);
+            l.index = l.index.wrapping_mul(sizes.index as isize);
+        }
+        self.stride =
+            components(&lowered.axes, sizes.indexed as isize, sizes.index as isize, &mut self.spec.components);
+        self.spec.row = elements.saturating_mul(sizes.dense);
+        self.work.rows = count(&self.loops);
+        (elements, arranged)
+    }
+
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
+
+    pub(crate) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    #[inline(always)]
+    pub(crate) fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    #[inline(always)]
+    pub(crate) fn stride(&self) -> isize {
+        self.stride
+    }
+
+    #[inline(always)]
+    pub(crate) fn spec(&self) -> &KernelSpec {
+        &self.spec
+    }
+
+    #[inline(always)]
+    pub(crate) fn kernel(&self) -> IndexKernel {
+        self.kernel
+    }
+
+    pub(crate) fn kernel_name(&self) -> &'static str {
+        self.kernel_name
+    }
+
+    pub(crate) fn action(&self) -> Action {
+        self.action
+    }
+
+    pub(crate) fn index(&self) -> IndexType {
+        self.index
+    }
+
+    /// What a call does.
+    #[inline(always)]
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Tasks that a call which is so much work is cut into here and now, where the pool has `threads()` threads.
+    #[inline]
+    pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
+        work.tasks(self.options.par, threads)
+    }
+}
+
+/// What is left to do for an output and axes of some shapes.
+fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
+    if output.contains(&0) {
+        let checks = policy.out_of_bounds == OutOfBounds::Error && !axes.is_empty();
+        return if checks { Action::Check } else { Action::Nothing };
+    }
+    let nothing_is_read = axes.iter().any(|axis| axis.dim == 0);
+    if nothing_is_read && policy.out_of_bounds != OutOfBounds::Zero { Action::Check } else { Action::Run }
+}
+
+/// Bytes of the indexed tensor that the axes reach over.
+pub(super) fn reach(axes: &[Axis], size: usize) -> usize {
+    let reached = axes.iter().map(|axis| axis.dim.saturating_mul(axis.data.unsigned_abs())).max().unwrap_or(0);
+    reached.saturating_mul(size)
+}
+
+/// The element stride of the dense tensor along every lowered dimension: its own, or what is made of them in `buffer`.
+pub(super) fn dense_strides<'a>(
+    dense: &'a Layout,
+    dims: &[Dim],
+    merged: usize,
+    buffer: &'a mut SmallVec<[isize; 6]>,
+) -> &'a [isize] {
+    if merged <= 1 {
+        return dense.strides();
+    }
+    buffer.resize(dims.len(), dense.strides()[0]);
+    for d in (0..merged - 1).rev() {
+        buffer[d] = buffer[d + 1].wrapping_mul(dims[d + 1].n as isize);
+    }
+    buffer[merged..].copy_from_slice(&dense.strides()[1..]);
+    buffer
+}
+
+/// The component of indices that are not read.
+pub(super) const NO_COMPONENT: Component = Component { dim: 1, scale: 0, index: 0 };
+
+/// Adds the components of an index in positions; returns the bytes of the indexed tensor from one position to the next:
+/// the greatest length that divides the stride of every axis.
+#[inline(always)]
+fn components(axes: &[Axis], size: isize, index_size: isize, components: &mut SmallVec<[Component; 3]>) -> isize {
+    match axes {
+        [] => {
+            components.push(NO_COMPONENT);
+            0
+        }
+        [axis] => {
+            let index = axis.index.wrapping_mul(index_size);
+            components.push(Component { dim: axis.dim as i64, scale: 1, index });
+            axis.data.wrapping_mul(size)
+        }
+        _ => {
+            let step = axes.iter().fold(0, |step, axis| gcd(step, axis.data.unsigned_abs())).max(1);
+            let component = |axis: &Axis| Component {
+                dim: axis.dim as i64,
+                scale: axis.data as i64 / step as i64,
+                index: axis.index.wrapping_mul(index_size),
+            };
+            components.extend(axes.iter().map(component));
+            (step as isize).wrapping_mul(size)
+        }
+    }
+}

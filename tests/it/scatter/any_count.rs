@@ -1,0 +1,142 @@
+//! Plans for any count of updates against fresh calls.
+
+use gather_core::{
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Par, Reduction, Registry,
+    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
+};
+use half::bf16;
+
+use crate::scatter::{policies, under};
+use crate::support::{available_levels, mixed};
+
+const COUNTS: [usize; 8] = [0, 1, 2, 31, 33, 700, 1025, 3000];
+/// What plans expect.
+const EXPECTED: [usize; 3] = [0, 40, 2000];
+
+fn contiguous(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).unwrap()
+}
+
+/// Small integers, whose sums are exact.
+fn number(seed: u64, at: usize) -> i16 {
+    (mixed(seed, at) % 7) as i16 - 3
+}
+
+/// Plans an operator for any count, and runs it on all of them: `inner` is what indices and updates have behind their
+/// first dimension.
+fn check<A, T, I>(op: &ScatterOperator<A>, shape: &[usize], [indices, updates]: [&[usize]; 2], make: impl Fn(i16) -> T)
+where
+    A: ScatterAttributes + Clone + std::fmt::Debug,
+    T: Element + PartialEq + std::fmt::Debug,
+    I: Index + TryFrom<i64>,
+{
+    let filled = |shape: &[usize], seed| {
+        let values = (0..shape.iter().product()).map(|at| make(number(seed, at))).collect();
+        Tensor::new(values, shape).unwrap()
+    };
+    let (data, registry) = (filled(shape, 1), Registry::builtin());
+    let with = |count: usize, inner: &[usize]| [&[count], inner].concat();
+    let most = shape.iter().copied().min().unwrap() as i64;
+    for policy in policies() {
+        for (level, expected) in available_levels().into_iter().flat_map(|level| EXPECTED.map(|count| (level, count))) {
+            let op = under(op.clone(), policy).level(level);
+            let (ids, rows) = (contiguous(&with(expected, indices)), contiguous(&with(expected, updates)));
+            let plan = op.plan_any_count::<T, I>(shape, &ids, &rows).unwrap();
+            let erased = op.plan_dyn_any_count(&registry, T::DTYPE, shape, I::TYPE, &ids, &rows).unwrap();
+            for (k, count) in COUNTS.into_iter().enumerate() {
+                // Bad indices in every other call.
+                let wild = (k % 2) as i64;
+                let value = |at: usize| (mixed(7, at) % (most + wild) as u64) as i64;
+                let len = with(count, indices).iter().product();
+                let ids: Vec<I> = (0..len).map(|at| I::try_from(value(at)).ok().unwrap()).collect();
+                let ids = View::new(&ids, &with(count, indices)).unwrap();
+                let rows = filled(&with(count, updates), 3);
+                let (from, rows) = (data.view(), rows.view());
+                let fresh = op.run(&from, &ids, &rows);
+                let what = || format!("{op:?} of {shape:?}, {count} of {expected}: {plan:?}");
+                assert_eq!(plan.run(&from, &ids, &rows), fresh, "{}", what());
+                let mut out = data.clone();
+                let ran = plan.run_on(&mut out.view_mut(), &ids, &rows);
+                assert_eq!(ran.is_err(), fresh.is_err(), "{}", what());
+                assert_eq!(Some(&out), fresh.as_ref().ok().or(Some(&data)), "{}", what());
+                let got = erased.run(&DynView::from(&from), &DynView::from(&ids), &DynView::from(&rows));
+                assert_eq!(got.and_then(|got| got.downcast()), fresh, "{}", what());
+
+                let more = filled(&with(count + 1, updates), 3);
+                let refused = plan.run(&from, &ids, &more.view());
+                assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{}", what());
+            }
+        }
+    }
+}
+
+/// A reduction of any kind: one by one, beside the destination or sorted.
+const REDUCTIONS: [Reduction; 5] = [Reduction::None, Reduction::Add, Reduction::Mul, Reduction::Max, Reduction::Mean];
+
+#[test]
+fn slices_by_any_number_of_tuples() {
+    for reduction in REDUCTIONS {
+        for include_self in [true, false] {
+            let nd = ScatterNd::new().reduction(reduction).include_self(include_self);
+            check::<_, i32, u32>(&nd, &[20, 5], [&[1], &[5]], i32::from);
+            check::<_, i64, i64>(&nd, &[20, 30], [&[2], &[]], i64::from);
+            check::<_, f32, i32>(&nd, &[20, 3], [&[3, 1], &[3, 3]], f32::from);
+            check::<_, bf16, u8>(&nd.par(Par::Threads(3)), &[90, 4], [&[1], &[4]], |n| bf16::from_f32(f32::from(n)));
+        }
+    }
+}
+
+#[test]
+fn elements_by_any_number_of_rows_of_indices() {
+    for reduction in REDUCTIONS {
+        for include_self in [true, false] {
+            let elements = ScatterElements::new(0).reduction(reduction).include_self(include_self);
+            check::<_, i32, i64>(&elements, &[20], [&[], &[]], i32::from);
+            check::<_, i64, u16>(&elements, &[20, 5], [&[5], &[5]], i64::from);
+            check::<_, f32, i32>(&elements.par(Par::Threads(3)), &[9, 300], [&[300], &[300]], f32::from);
+        }
+    }
+}
+
+#[test]
+fn gradients_of_any_number_of_ids() {
+    let data = contiguous(&[50, 6]);
+    for expected in EXPECTED {
+        let (ids, gradient) = (contiguous(&[expected, 2]), contiguous(&[expected, 2, 6]));
+        let plan = Gather::new(0).plan_adjoint_any_count::<i64, u32>(&data, &ids, &gradient).unwrap();
+        for count in COUNTS {
+            let ids: Vec<u32> = (0..2 * count).map(|at| (mixed(3, at) % 50) as u32).collect();
+            let gradient: Vec<i64> = (0..12 * count).map(|at| i64::from(number(5, at))).collect();
+            let (ids, gradient) = (View::new(&ids, &[count, 2]), View::new(&gradient, &[count, 2, 6]));
+            let (ids, gradient) = (ids.unwrap(), gradient.unwrap());
+            let fresh = Gather::new(0).adjoint(&[50, 6], &ids, &gradient).unwrap();
+            let mut out = Tensor::filled(&[50, 6], 0).unwrap();
+            plan.run_on(&mut out.view_mut(), &ids, &gradient).unwrap();
+            assert_eq!(out, fresh, "{count} of {expected}");
+        }
+    }
+}
+
+/// Indices whose first dimension is one of data's have a fixed count.
+#[test]
+fn a_fixed_count_is_said() {
+    let (data, square) = ([6, 6], contiguous(&[6, 6]));
+    let elements = ScatterElements::new(1).plan_any_count::<f32, i32>(&data, &square, &square);
+    assert!(matches!(elements, Err(Error::FixedCount { .. })));
+    let adjoint = GatherElements::new(1).plan_adjoint_any_count::<f32, i32>(&square, &square, &square);
+    assert!(matches!(adjoint, Err(Error::FixedCount { .. })));
+    let (ids, gradient) = (contiguous(&[4]), contiguous(&[6, 4]));
+    let columns = Gather::new(1).plan_adjoint_any_count::<f32, i32>(&square, &ids, &gradient);
+    assert!(matches!(columns, Err(Error::FixedCount { .. })));
+    let tuples = GatherNd::new().batch_dims(1);
+    let (ids, gradient) = (contiguous(&[6, 1]), contiguous(&[6]));
+    let batches = tuples.plan_adjoint_any_count::<f32, i32>(&square, &ids, &gradient);
+    assert!(matches!(batches, Err(Error::FixedCount { .. })));
+    // The rank of indices is checked before.
+    let list = ScatterNd::new().plan_any_count::<f32, i32>(&data, &contiguous(&[]), &square);
+    assert!(list.is_err_and(|error| !matches!(error, Error::FixedCount { .. })));
+    let registry = Registry::builtin();
+    let erased =
+        ScatterElements::new(1).plan_dyn_any_count(&registry, f32::DTYPE, &data, IndexType::I32, &square, &square);
+    assert!(matches!(erased, Err(Error::FixedCount { .. })));
+}
