@@ -25,6 +25,7 @@ mod packages;
 mod panels;
 mod per_element;
 mod plans;
+mod pooled;
 mod properties;
 mod quantized;
 mod rearrange;

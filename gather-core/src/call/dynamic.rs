@@ -39,7 +39,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let index = index_type(indices.dtype())?;
-        let out = out.target(data.dtype())?;
+        let out = out.target_of(data.dtype())?;
         let request = self.dyn_request(registry, data.dtype(), data.layout(), index, indices.layout())?;
         let call = Call::new(request, data, indices);
         // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.

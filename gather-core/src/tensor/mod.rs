@@ -1,5 +1,6 @@
 //! Tensors: layouts, borrowed views, owned results, and the memory of fresh ones.
 
+pub(crate) mod allocation;
 pub(crate) mod dynamic;
 pub(crate) mod layout;
 pub(crate) mod memory;
@@ -8,6 +9,8 @@ mod ndarray_0_17;
 pub(crate) mod output;
 pub(crate) mod owned;
 pub(crate) mod pages;
+#[cfg(feature = "std")]
+pub(crate) mod pool;
 mod shape;
 pub(crate) mod typing;
 pub(crate) mod view;

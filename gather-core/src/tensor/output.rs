@@ -14,13 +14,14 @@ use crate::tensor::view::ViewMut;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
-/// An output that calls write elements `T` to. Sealed; there are three, and for [`Any`] every [`DynOutput`]:
+/// An output that calls write elements `T` to. Sealed; there are four, and for [`Any`] every [`DynOutput`]:
 ///
 /// - [`ViewMut<T>`](ViewMut): a tensor of any strides. Its shape must be that of the result.
 /// - [`ViewMut<MaybeUninit<T>>`](ViewMut): the same for uninitialised memory. When a call succeeds, it has initialised
 ///   every element. After an error, or a panic of a map or reduction, nothing may be assumed of them.
 /// - [`Tensor<T>`]: a tensor that is used again. It takes the shape of the result, as a `Vec` does in `clone_from`, and
 ///   allocates only where its memory is too small. After an error it is unchanged, or has no elements.
+/// - `Pooled<T>`, with the feature `std`: the same, whose memory comes from a `Pool` and goes back there.
 ///
 /// ```
 /// use gather_core::{Gather, Tensor, View};
@@ -55,19 +56,7 @@ pub trait Output<T>: Sealed<T> {}
     label = "neither a `DynViewMut` nor a `DynTensor`",
     note = "a `ViewMut` becomes a `DynViewMut` by `DynViewMut::from(&mut view)`"
 )]
-pub trait DynOutput: DynSealed {}
-
-/// What calls whose types are known at run time know of an output.
-///
-/// # Safety
-/// O1 of [`Sealed`] for elements of the data type.
-pub unsafe trait DynSealed {
-    /// The output for elements of a data type.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`].
-    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error>;
-}
+pub trait DynOutput: Output<Any> {}
 
 /// What calls know of an output. Typed outputs are of an [`Element`]: [`Any`], which is none, has no bytes.
 ///
@@ -206,37 +195,29 @@ unsafe impl<T: Element> Sealed<T> for Tensor<T> {
 
 impl<T: Element> Output<T> for Tensor<T> {}
 
-// SAFETY: O1: that of the output for the data type.
-unsafe impl<O: DynSealed> Sealed<Any> for O {
-    #[inline]
-    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
-        DynSealed::target(self, dtype)
-    }
-}
-
-impl<O: DynOutput> Output<Any> for O {}
-
 // SAFETY: O1: a mutable view may be written along its layout (V1) as elements of its data type, and no two coordinates
 // share an element (V2).
-unsafe impl DynSealed for DynViewMut<'_> {
+unsafe impl Sealed<Any> for DynViewMut<'_> {
     #[inline]
-    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         check_dtype(dtype, self.dtype())?;
         Ok(Target::Fixed(self.origin(), self.layout()))
     }
 }
 
+impl Output<Any> for DynViewMut<'_> {}
 impl DynOutput for DynViewMut<'_> {}
 
 // SAFETY: O1: the tensor has elements of the data type.
-unsafe impl DynSealed for DynTensor {
+unsafe impl Sealed<Any> for DynTensor {
     #[inline]
-    fn target(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
         self.retype(dtype);
         Ok(Target::Resized(self))
     }
 }
 
+impl Output<Any> for DynTensor {}
 impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {

@@ -2,6 +2,7 @@
 //! above it.
 
 pub(crate) mod asserts;
+mod attribute_names;
 pub(crate) mod caches;
 pub(crate) mod codes;
 pub(crate) mod declared;

@@ -3,8 +3,8 @@
 use std::any::TypeId;
 
 use gather_core::{
-    DType, DynTensor, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Registry,
-    Shape, Tensor, View, ViewMut,
+    DType, DynTensor, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Pool,
+    Registry, Shape, Tensor, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, METHODS, Packed, Point, Sample};
@@ -96,6 +96,26 @@ fn types_known_at_run_time() {
     erased::<Packed>();
     erased::<Line>();
     erased::<Lines>();
+}
+
+/// Memory of outputs goes round.
+#[test]
+fn pools() {
+    let (pool, table) = (Pool::with_limit(1 << 20), [1u16, 2, 3]);
+    let (table, ids) = (View::new(&table, &[3]).unwrap(), View::new(&[2u8, 0], &[2]).unwrap());
+    let mut out = pool.tensor();
+    assert_eq!((out.shape(), out.as_slice()), (&[0][..], &[][..]));
+    Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
+    out.as_mut_slice()[1] += 10;
+    assert_eq!((out.shape(), out.view().get(&[1])), (&[2][..], Some(&11)));
+    assert_eq!(out.view_mut().shape(), [2]);
+    drop(out);
+    assert_eq!((pool.stats().blocks, Pool::new().stats()), (1, Pool::default().stats()));
+    let mut out = pool.tensor();
+    Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
+    assert_eq!(out.into_tensor().unwrap().into_vec(), [3, 1]);
+    pool.trim();
+    assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 1));
 }
 
 /// Views of bytes get their type back where it is theirs, and where the bytes lie at its alignment.

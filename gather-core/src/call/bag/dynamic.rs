@@ -75,7 +75,7 @@ impl EmbeddingBag {
     /// errors of shapes. The output is then as after [`Self::run_into`].
     pub fn run_dyn_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let (request, tensors) = self.dyn_request(data.dtype(), data.into(), bags)?;
-        let out = out.target(data.dtype())?;
+        let out = out.target_of(data.dtype())?;
         // SAFETY: the tensors are views of these types; O1 for the data type; the output is borrowed mutably, so that
         // it overlaps no input.
         unsafe { request.run(&tensors, out) }
@@ -176,7 +176,7 @@ impl DynBagPlan {
     ) -> Result<(), Error> {
         let dtype = self.check_types(data, indices, weights)?;
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        let out = out.target(dtype)?;
+        let out = out.target_of(dtype)?;
         // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
         // borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run(&tensors, out) }
@@ -203,7 +203,7 @@ impl DynBagPlan {
         let tensors = bags.on(data.into())?;
         // SAFETY: the offsets are a view of their type.
         let bounds = unsafe { self.planned.check_bags(&tensors) }?;
-        let out = out.target(dtype)?;
+        let out = out.target_of(dtype)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
         // types too; O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run_bags(&bounds, &tensors, out) }

@@ -110,7 +110,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let types = (gradient.dtype(), index_type(indices.dtype())?);
-        let out = out.target(gradient.dtype())?;
+        let out = out.target_of(gradient.dtype())?;
         let request = Request::erased(registry, self.backwards(), types, indices.layout(), gradient.layout())?;
         // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
         // borrowed mutably, so that it overlaps no input.

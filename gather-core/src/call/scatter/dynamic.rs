@@ -45,7 +45,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     ) -> Result<(), Error> {
         let types = (data.dtype(), index_type(indices.dtype())?);
         check_dtype(data.dtype(), updates.dtype())?;
-        let out = out.target(data.dtype())?;
+        let out = out.target_of(data.dtype())?;
         let request = Request::erased(registry, self.settings(), types, indices.layout(), updates.layout())?;
         let (tensors, data) = (Tensors::new(indices, updates), (data.origin(), data.layout()));
         // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is

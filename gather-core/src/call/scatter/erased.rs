@@ -232,21 +232,23 @@ impl<'a> Request<'a> {
         out: Target<'_>,
     ) -> Result<(), Error> {
         let row_major;
-        let (layout, check) = match out.layout() {
-            Some(layout) => {
-                let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
-                check_output(lowered.op, &data.1.shape().into(), layout.shape())?;
-                (layout, Check::First)
+        let (layout, check) = match &out {
+            Target::Fixed(_, layout) => {
+                if layout.shape() != data.1.shape() {
+                    // Errors of attributes and shapes come first.
+                    let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
+                    check_output(lowered.op, &data.1.shape().into(), layout.shape())?;
+                }
+                (*layout, Check::First)
             }
-            None => {
+            Target::Resized(_) => {
                 row_major = Layout::contiguous(data.1.shape())?;
                 (&row_major, Check::OnTheWay)
             }
         };
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        let layout = layout.clone();
-        let original = Original { request: &self.planned, data, out: &layout };
+        let original = Original { request: &self.planned, data, out: layout };
         let run = |out| {
             let operands = tensors.operands(out, self.indices);
             // SAFETY: X1: the plan was made for these layouts and types; data has the destination's shape, as just

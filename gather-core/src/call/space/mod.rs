@@ -141,7 +141,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::run_dyn`], for a view with [`Error::DTypeMismatch`] first, and [`Error::ShapeMismatch`] after
     /// errors of shapes. On an error the output is untouched.
     pub fn run_dyn_into(&self, registry: &Registry, data: &DynView<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
-        let out = out.target(data.dtype())?;
+        let out = out.target_of(data.dtype())?;
         let kernels = self.dyn_kernels(registry, data.dtype())?;
         // SAFETY: O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.run_target(kernels, data.dtype(), (data.origin(), data.layout()), out) }

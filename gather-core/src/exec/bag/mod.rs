@@ -18,7 +18,7 @@ use core::ops::Range;
 use smallvec::SmallVec;
 
 use crate::exec::bag::converted::Converted;
-use crate::exec::bag::scratch::{NEAR, Scratch, sums_of_run};
+use crate::exec::bag::scratch::{Scratch, sums_of_run};
 use crate::exec::bag::window::{PART, Room, Window};
 use crate::exec::cuts::share;
 use crate::exec::first_bad_index::{self, IndexCheck};
@@ -72,7 +72,7 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
         tasks => tasks.min(pool_threads().saturating_add(1)),
     };
     let cut = Cut::new(plan, tasks);
-    let near = NEAR;
+    let near = scratch::near();
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
     let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
     let (indices, part) = (indices(plan, &operands), part(plan));

@@ -20,14 +20,14 @@ pub(super) struct Line(#[expect(dead_code, reason = "written by its address")] U
 
 const _: () = assert!(align_of::<Line>() == LINE && size_of::<Line>() == LINE);
 
-impl Line {
-    const UNINIT: Line = Line(UnsafeCell::new(MaybeUninit::uninit()));
-}
-
 /// An uninitialised buffer for the scratch of a short call, which then needs no memory from the allocator.
 pub(super) type Near = [Line; 64];
 
-pub(super) const NEAR: Near = [Line::UNINIT; 64];
+/// The buffer.
+#[inline(always)]
+pub(super) const fn near() -> Near {
+    [const { Line(UnsafeCell::new(MaybeUninit::uninit())) }; 64]
+}
 
 /// **R1** Each of the workers that a scratch was made for has `lines` of `memory` to itself: first the rows of its
 /// conversion, then, where a bag has several parts, room for the sums of all its columns and those to spare (B4). The

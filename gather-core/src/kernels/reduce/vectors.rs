@@ -290,7 +290,9 @@ mod tests {
             let bits: [u16; 16] = core::array::from_fn(|k| first + k as u16);
             let mut wide = [0f32; 16];
             // SAFETY: there are 16 numbers, of which a vector has 16 or 8; K7 is the caller's promise.
-            unsafe { f32::write(T::read(bits.as_ptr().cast()), wide.as_mut_ptr().cast()) };
+            let vector = unsafe { T::read(bits.as_ptr().cast()) };
+            // SAFETY: as above.
+            unsafe { f32::write(vector, wide.as_mut_ptr().cast()) };
             let n = V::N;
             for (&bits, &wide) in bits.iter().zip(&wide).take(n) {
                 let (got, expected) = (wide.to_bits(), widen(bits).to_bits());
@@ -300,7 +302,9 @@ mod tests {
                 let near = bits.map(|bits| f32::from_bits(widen(bits).to_bits().wrapping_add(between)));
                 let mut narrow = [0u16; 16];
                 // SAFETY: as above.
-                unsafe { T::write(f32::read(near.as_ptr().cast()), narrow.as_mut_ptr().cast()) };
+                let vector = unsafe { f32::read(near.as_ptr().cast()) };
+                // SAFETY: as above.
+                unsafe { T::write(vector, narrow.as_mut_ptr().cast()) };
                 let expected = near.map(round);
                 assert_eq!(narrow[..n], expected[..n], "{:?} of {near:?}", T::DTYPE);
             }

@@ -1,18 +1,13 @@
 //! Owned tensors whose data type is known at run time.
 
-use alloc::alloc::{alloc, dealloc, realloc};
-use alloc::vec::Vec;
-use core::alloc::Layout as Memory;
 use core::fmt;
-use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
 
+use crate::tensor::allocation::Allocation;
 use crate::tensor::dynamic::{DynView, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::output::Resize;
 use crate::tensor::owned::Tensor;
-use crate::tensor::pages;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 
@@ -55,7 +50,7 @@ impl DynTensor {
         let layout = DynView::from_bytes(dtype, bytes, shape)?.layout().clone();
         let memory = Allocation::new(bytes.len(), dtype.align())?;
         // SAFETY: the memory has as many bytes, and was just allocated. The view has checked that the bytes are values.
-        unsafe { memory.start.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        unsafe { memory.start().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(DynTensor { memory, layout, dtype })
     }
 
@@ -87,21 +82,21 @@ impl DynTensor {
     pub fn as_bytes(&self) -> &[u8] {
         let bytes = self.layout.len() * self.dtype.size();
         // SAFETY: by V4 the memory holds as many initialised bytes: elements have no padding.
-        unsafe { core::slice::from_raw_parts(self.memory.start.as_ptr(), bytes) }
+        unsafe { core::slice::from_raw_parts(self.memory.start(), bytes) }
     }
 
     /// A view of the whole tensor.
     #[must_use]
     pub fn view(&self) -> DynView<'_> {
         // SAFETY: by V4 the coordinates of the row-major layout are the values in this tensor's memory.
-        unsafe { DynView::from_raw_parts(self.dtype, self.memory.start.as_ptr(), self.layout.clone()) }
+        unsafe { DynView::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
         // SAFETY: as in `view`; the tensor is borrowed mutably, and a row-major layout has each element once.
-        unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start.as_ptr(), self.layout.clone()) }
+        unsafe { DynViewMut::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
     /// The tensor with its type, without a copy.
@@ -111,12 +106,8 @@ impl DynTensor {
     pub fn downcast<T: Element>(self) -> Result<Tensor<T>, Error> {
         check_dtype(T::DTYPE, self.dtype)?;
         let len = self.layout.len();
-        let memory = self.memory.of_whole(size_of::<T>())?;
-        let capacity = memory.bytes() / size_of::<T>();
-        let start = memory.into_raw().cast::<T>();
-        // SAFETY: by V4 the memory came from the global allocator for `capacity` elements of the size and alignment of
-        // `T` (or is dangling for none), and begins with `len` values of it; `into_raw` has given up its ownership.
-        let values = unsafe { Vec::from_raw_parts(start.as_ptr(), len, capacity) };
+        // SAFETY: V4.
+        let values = unsafe { self.memory.into_vec::<T>(len) }?;
         Tensor::new(values, self.layout.shape())
     }
 }
@@ -140,7 +131,7 @@ impl Resize for DynTensor {
             self.memory = Allocation::empty(align);
             self.memory = Allocation::new(bytes, align)?;
         }
-        Ok(self.memory.start.as_ptr())
+        Ok(self.memory.start())
     }
 
     unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
@@ -152,87 +143,4 @@ impl Resize for DynTensor {
 /// The layout of shape `[0]`.
 fn no_elements() -> Layout {
     Layout::contiguous(&[0]).expect("an empty dimension can be laid out")
-}
-
-/// Memory from the global allocator; dangling for 0 bytes.
-struct Allocation {
-    start: NonNull<u8>,
-    memory: Memory,
-}
-
-// SAFETY: it owns its memory, which holds `Send + Sync` elements.
-unsafe impl Send for Allocation {}
-// SAFETY: as above.
-unsafe impl Sync for Allocation {}
-
-impl Allocation {
-    /// No memory, at a dangling address.
-    fn empty(align: usize) -> Self {
-        let memory = Memory::from_size_align(0, align).expect("an alignment of a type");
-        Allocation { start: NonNull::without_provenance(align.try_into().expect("an alignment is not 0")), memory }
-    }
-
-    /// The memory of a vector.
-    fn of_vec<T>(values: Vec<T>) -> Self {
-        let mut values = ManuallyDrop::new(values);
-        let memory = Memory::array::<T>(values.capacity()).expect("a vector's memory has a layout");
-        let start = NonNull::new(values.as_mut_ptr().cast()).expect("a vector's address is not null");
-        Allocation { start, memory }
-    }
-
-    /// The same memory, of a whole number of elements of `size` bytes: where it has some bytes more, these are given
-    /// back.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    fn of_whole(self, size: usize) -> Result<Self, Error> {
-        let bytes = self.bytes() / size * size;
-        if bytes == self.bytes() {
-            return Ok(self);
-        }
-        let memory = Memory::from_size_align(bytes, self.memory.align()).expect("no more bytes than before");
-        let old = ManuallyDrop::new(self);
-        let start = if bytes == 0 {
-            // SAFETY: allocated with this layout, whose size is not 0, and owned.
-            unsafe { dealloc(old.start.as_ptr(), old.memory) };
-            Allocation::empty(memory.align()).start
-        } else {
-            // SAFETY: allocated with this layout, and owned; the new size is not 0 and smaller.
-            let start = unsafe { realloc(old.start.as_ptr(), old.memory, bytes) };
-            let Some(start) = NonNull::new(start) else {
-                drop(ManuallyDrop::into_inner(old));
-                return Err(Error::AllocationFailed { bytes });
-            };
-            start
-        };
-        Ok(Allocation { start, memory })
-    }
-
-    fn new(bytes: usize, align: usize) -> Result<Self, Error> {
-        if bytes == 0 {
-            return Ok(Self::empty(align));
-        }
-        let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::AllocationFailed { bytes })?;
-        // SAFETY: the layout has a size other than 0.
-        let start = NonNull::new(unsafe { alloc(memory) }).ok_or(Error::AllocationFailed { bytes })?;
-        pages::advise(start.as_ptr(), bytes);
-        Ok(Allocation { start, memory })
-    }
-
-    fn bytes(&self) -> usize {
-        self.memory.size()
-    }
-
-    fn into_raw(self) -> NonNull<u8> {
-        ManuallyDrop::new(self).start
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        if self.memory.size() != 0 {
-            // SAFETY: allocated in `new` with this layout, and owned.
-            unsafe { dealloc(self.start.as_ptr(), self.memory) };
-        }
-    }
 }

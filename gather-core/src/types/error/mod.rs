@@ -376,6 +376,15 @@ pub enum Error {
         /// The data type.
         dtype: DType,
     },
+    /// A string names no reduction, mode or policy.
+    UnknownName {
+        /// What it was to name.
+        what: &'static str,
+        /// The string.
+        name: Box<str>,
+        /// The strings that name one.
+        known: &'static [&'static str],
+    },
     /// The environment variable `GATHER_LEVEL` names no level.
     UnknownLevel {
         /// The variable's value.

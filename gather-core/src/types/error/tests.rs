@@ -202,6 +202,10 @@ fn messages() -> Vec<(Error, &'static str)> {
             "gather: the registry has no kernels for the data type [u8; 34]; add them by `Registry::with`",
         ),
         (
+            Error::UnknownName { what: "mode", name: "rcd".into(), known: &["dcr", "crd"] },
+            "\"rcd\" names no mode; there are dcr and crd",
+        ),
+        (
             Error::UnknownLevel { name: "sse9".into() },
             "GATHER_LEVEL is \"sse9\", which names no level; there are scalar, avx2, avx512, neon and simd128",
         ),

@@ -214,6 +214,10 @@ impl fmt::Display for Error {
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
             }
+            Error::UnknownName { what, name, known } => {
+                write!(f, "{name:?} names no {what}; there are ")?;
+                list(f, known)
+            }
             Error::UnknownLevel { name } => {
                 write!(f, "GATHER_LEVEL is {name:?}, which names no level; there are ")?;
                 list(f, Level::ALL)

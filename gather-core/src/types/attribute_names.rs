@@ -1,0 +1,114 @@
+//! Reductions, modes and policies by the strings that models and other libraries call them by.
+
+#![forbid(unsafe_code)]
+
+use core::str::FromStr;
+
+use crate::types::error::Error;
+use crate::types::policy::{Mode, OutOfBounds, ScatterOutOfBounds};
+use crate::types::reduction::Reduction;
+
+/// `FromStr` for values by their names, in any case.
+macro_rules! from_str {
+    ($($(#[$doc:meta])* $ty:ident, $what:literal: { $($($name:literal)|+ => $value:ident,)* })*) => {$(
+        $(#[$doc])*
+        ///
+        /// ASCII letters may be in either case. Any other string is an [`Error::UnknownName`].
+        impl FromStr for $ty {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self, Error> {
+                const NAMES: &[(&str, $ty)] = &[$($(($name, $ty::$value),)+)*];
+                let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+                found.map(|&(_, value)| value).ok_or_else(|| {
+                    let known = const { &[$($($name,)+)*] };
+                    Error::UnknownName { what: $what, name: name.into(), known }
+                })
+            }
+        }
+    )*};
+}
+
+from_str! {
+    /// The attribute `reduction` of ONNX's and OpenVINO's scatters, `reduce` of PyTorch's, and the mode of its
+    /// `EmbeddingBag`.
+    ///
+    /// ```
+    /// use gather_core::Reduction;
+    ///
+    /// assert_eq!("prod".parse(), Ok(Reduction::Mul));
+    /// assert_eq!("amax".parse(), Ok(Reduction::Max));
+    /// assert!("median".parse::<Reduction>().is_err());
+    /// ```
+    Reduction, "reduction": {
+        "none" | "update" => None,
+        "add" | "sum" => Add,
+        "sub" | "subtract" => Sub,
+        "mul" | "prod" | "multiply" => Mul,
+        "min" | "amin" => Min,
+        "max" | "amax" => Max,
+        "mean" => Mean,
+    }
+
+    /// The attribute `mode` of DepthToSpace and SpaceToDepth.
+    ///
+    /// ```
+    /// use gather_core::Mode;
+    ///
+    /// assert_eq!(("CRD".parse(), "blocks_first".parse()), (Ok(Mode::Crd), Ok(Mode::Dcr)));
+    /// ```
+    Mode, "mode": {
+        "dcr" | "blocks_first" => Dcr,
+        "crd" | "depth_first" => Crd,
+    }
+
+    /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names here.
+    OutOfBounds, "policy": {
+        "error" | "raise" => Error,
+        "zero" | "fill" => Zero,
+        "clamp" | "clip" => Clamp,
+        "wrap" => Wrap,
+    }
+
+    /// The `mode` of JAX's scatters, and the names here.
+    ScatterOutOfBounds, "policy": {
+        "error" | "raise" => Error,
+        "drop" => Drop,
+        "clamp" | "clip" => Clamp,
+        "wrap" => Wrap,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_models_in_either_case() {
+        for &reduction in Reduction::ALL {
+            assert_eq!(reduction.name().parse(), Ok(reduction));
+        }
+        assert_eq!(
+            ["SUM", "Mean", "amin"].map(str::parse),
+            [Ok(Reduction::Add), Ok(Reduction::Mean), Ok(Reduction::Min)]
+        );
+        assert_eq!(
+            ["DCR", "crd", "depth_first", "Blocks_First"].map(str::parse),
+            [Ok(Mode::Dcr), Ok(Mode::Crd), Ok(Mode::Crd), Ok(Mode::Dcr)]
+        );
+        assert_eq!(
+            ["raise", "fill", "clip", "wrap"].map(str::parse),
+            [Ok(OutOfBounds::Error), Ok(OutOfBounds::Zero), Ok(OutOfBounds::Clamp), Ok(OutOfBounds::Wrap)]
+        );
+        assert_eq!(["drop", "clip"].map(str::parse), [Ok(ScatterOutOfBounds::Drop), Ok(ScatterOutOfBounds::Clamp)]);
+    }
+
+    #[test]
+    fn other_strings_are_refused_with_those_that_are_known() {
+        for name in ["", "sum ", "dcrs", "крд"] {
+            let refused = name.parse::<Mode>();
+            let known = &["dcr", "blocks_first", "crd", "depth_first"];
+            assert_eq!(refused, Err(Error::UnknownName { what: "mode", name: name.into(), known }));
+        }
+    }
+}
