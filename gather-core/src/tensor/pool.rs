@@ -20,14 +20,15 @@ use crate::types::error::Error;
 ///
 /// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and takes a
 /// fault for each. A pool hands out [`Pooled`] tensors, whose memory comes back to it when they are
-/// dropped, on any thread. Their type is [`Output`]: every `run_into` of an operator or a plan takes them. Memory is
+/// dropped, on any thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Memory is
 /// shared by elements of any type of the same alignment.
 ///
 /// A clone is the same pool. When the last one is dropped, so is the memory that it holds; tensors that are still there
 /// keep theirs, and free it themselves.
 ///
-/// Cost: a lock for each tensor that takes memory, and one when it is dropped. Memory is taken in sizes of which there
-/// are eight for each power of two, and a block is used for half its size or more.
+/// Cost: a lock for each tensor that takes memory, and one when it is dropped. Memory is taken from the allocator in
+/// sizes of which there are eight for each power of two, from 512 bytes on. A block that is held serves where it is at
+/// most twice the size that would be taken. Where the allocator has no memory, all that is held is freed first.
 ///
 /// ```
 /// use gather_core::{Gather, Pool, View};
@@ -74,7 +75,7 @@ pub struct PoolStats {
     pub blocks: usize,
     /// How often a tensor took a block that was held.
     pub taken_again: u64,
-    /// How often one took memory from the allocator.
+    /// How often one asked the allocator.
     pub allocated: u64,
 }
 
@@ -113,12 +114,7 @@ impl Pool {
 
     /// Frees all memory that is held.
     pub fn trim(&self) {
-        let mut held = self.shared.lock();
-        (held.stats.bytes, held.stats.blocks) = (0, 0);
-        let blocks = core::mem::take(&mut held.blocks);
-        // Freed when the lock is no longer held.
-        drop(held);
-        drop(blocks);
+        self.shared.trim();
     }
 
     /// What the pool holds, and how often that was of use.
@@ -151,7 +147,20 @@ impl Shared {
         }
         held.stats.allocated += 1;
         drop(held);
-        Allocation::new(size, align)
+        Allocation::new(size, align).or_else(|_| {
+            self.trim();
+            Allocation::new(size, align)
+        })
+    }
+
+    /// Frees all blocks.
+    fn trim(&self) {
+        let mut held = self.lock();
+        (held.stats.bytes, held.stats.blocks) = (0, 0);
+        let blocks = core::mem::take(&mut held.blocks);
+        // Freed when the lock is no longer held.
+        drop(held);
+        drop(blocks);
     }
 
     /// Takes a block back, or frees it.
@@ -237,8 +246,8 @@ impl<T> Pooled<T> {
     /// The tensor with its memory, which does not go back to the pool. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::AllocationFailed`], where bytes beyond whole elements could not be given back to the allocator: only for
-    /// elements whose size is no power of two.
+    /// [`Error::AllocationFailed`], where the memory is no whole number of elements and the allocator could not take
+    /// the rest back.
     pub fn into_tensor(mut self) -> Result<Tensor<T>, Error> {
         let none = Allocation::empty(align_of::<T>());
         let (memory, len) = (core::mem::replace(&mut self.memory, none), core::mem::take(&mut self.len));

@@ -65,7 +65,7 @@ from_str! {
     /// The `mode` of `numpy.take` and `jax.numpy.take`, and the names here.
     OutOfBounds, "policy": {
         "error" | "raise" => Error,
-        "zero" | "fill" => Zero,
+        "zero" => Zero,
         "clamp" | "clip" => Clamp,
         "wrap" => Wrap,
     }
@@ -97,7 +97,7 @@ mod tests {
             [Ok(Mode::Dcr), Ok(Mode::Crd), Ok(Mode::Crd), Ok(Mode::Dcr)]
         );
         assert_eq!(
-            ["raise", "fill", "clip", "wrap"].map(str::parse),
+            ["raise", "zero", "clip", "wrap"].map(str::parse),
             [Ok(OutOfBounds::Error), Ok(OutOfBounds::Zero), Ok(OutOfBounds::Clamp), Ok(OutOfBounds::Wrap)]
         );
         assert_eq!(["drop", "clip"].map(str::parse), [Ok(ScatterOutOfBounds::Drop), Ok(ScatterOutOfBounds::Clamp)]);

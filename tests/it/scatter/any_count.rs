@@ -1,8 +1,8 @@
 //! Plans for any count of updates against fresh calls.
 
 use gather_core::{
-    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Par, Reduction, Registry,
-    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Method, Op, Par, Reduction,
+    Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
 };
 use half::bf16;
 
@@ -114,6 +114,26 @@ fn gradients_of_any_number_of_ids() {
             plan.run_on(&mut out.view_mut(), &ids, &gradient).unwrap();
             assert_eq!(out, fresh, "{count} of {expected}");
         }
+    }
+}
+
+/// Accumulators count updates in 32 bits: more of them are sorted, and refused where accumulators are forced.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn more_updates_than_accumulators_count() {
+    let many = 1 << 16;
+    let layout = |shape: &[usize], strides: &[isize]| Layout::strided(shape, strides).unwrap();
+    let (ids, updates) = (layout(&[32, many, 1], &[1, 0, 1]), layout(&[32, many], &[0, 0]));
+    let mean = ScatterNd::new().reduction(Reduction::Mean).include_self(false).method(Method::Accumulated);
+    let plan = mean.plan_any_count::<i32, u32>(&[1], &ids, &updates).unwrap();
+    let (ids, one) = (vec![0u32; many], [7]);
+    for (count, fits) in [(3, true), (many, false)] {
+        let ids = View::strided(&ids, &[count, many, 1], &[1, 0, 1], 0).unwrap();
+        let updates = View::strided(&one, &[count, many], &[0, 0], 0).unwrap();
+        let mut out = Tensor::filled(&[1], 0).unwrap();
+        let ran = plan.run_on(&mut out.view_mut(), &ids, &updates);
+        let refused = Err(Error::MethodUnavailable { op: Op::ScatterNd, method: Method::Accumulated });
+        assert_eq!((ran, out.as_slice()), if fits { (Ok(()), &[7][..]) } else { (refused, &[0][..]) });
     }
 }
 

@@ -187,7 +187,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// The size that the layouts have is what calls are expected to have.
     ///
     /// # Errors
-    /// As for [`Self::plan_adjoint`], and [`Error::FixedCount`] where indices do not go along the first axis of data.
+    /// As for [`Self::plan_adjoint`], and [`Error::FixedCount`] as for
+    /// [`ScatterOperator::plan_any_count`](crate::ScatterOperator::plan_any_count).
     pub fn plan_adjoint_any_count<T: Element, I: Index>(
         &self,
         destination: &Layout,

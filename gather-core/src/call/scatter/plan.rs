@@ -185,7 +185,9 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
-    /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. Plans for
+    /// any count have [`Error::TooManyBytes`] for updates, and [`Error::MethodUnavailable`] where a forced method cannot
+    /// count as many, after errors of inputs.
     pub fn run(
         &self,
         data: &impl Input<T>,
@@ -205,7 +207,8 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also for a tensor where
     /// the plan was made for an output that is not row-major, [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`]. On an error a view is untouched.
+    /// [`Error::IndexOutOfRange`]. Plans for any count have those that [`ScatterPlan::run`] names, too. On an error a
+    /// view is untouched.
     pub fn run_into(
         &self,
         data: &impl Input<T>,
@@ -225,7 +228,8 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. On an error the tensor is untouched.
+    /// [`Error::AllocationFailed`] for a scratch, then [`Error::IndexOutOfRange`]. Plans for any count have those that
+    /// [`ScatterPlan::run`] names, too. On an error the tensor is untouched.
     pub fn run_on(
         &self,
         destination: &mut T::ViewMut<'_>,

@@ -257,7 +257,9 @@ impl Cut {
 /// As many loops that reach the same indices, each once and in any order, and nothing else. Those along which indices
 /// follow one another become one.
 fn loops_of_indices(loops: &[Loop]) -> SmallVec<[Loop; 6]> {
-    if let &[only] = loops {
+    if let &[only] = loops
+        && only.index != 0
+    {
         return SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]);
     }
     let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);

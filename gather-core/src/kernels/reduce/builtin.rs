@@ -85,6 +85,7 @@ const fn rounded<A: Accumulate<Item: Element>>() -> ReduceFns {
 }
 
 /// The same with other functions for bags.
+#[cfg(any(target_arch = "x86_64", feature = "half"))]
 const fn with_bag(fns: ReduceFns, bag: BagFns) -> ReduceFns {
     ReduceFns { bag: Some(bag), ..fns }
 }

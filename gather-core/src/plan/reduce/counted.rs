@@ -19,7 +19,7 @@ pub(crate) struct CountedReducePlan {
     /// By the size of the free dimension that they were planned for, which ascends. There is one.
     plans: Vec<Free>,
     /// For more rows than accumulators can count.
-    huge: Option<Free>,
+    huge: Result<Free, Error>,
 }
 
 #[derive(Clone)]
@@ -35,8 +35,8 @@ struct Free {
 /// Sizes that plans are made for, besides the one that is expected: which method is best depends on how many updates
 /// there are for each element of the destination.
 const PLANNED: [usize; 4] = [32, 1 << 10, 1 << 15, 1 << 20];
-/// Rows that accumulators cannot count.
-const HUGE: u64 = u32::MAX as u64;
+/// Rows that accumulators cannot count. Where addresses have 32 bits, there are never as many.
+const HUGE: usize = u32::MAX as usize;
 
 impl CountedReducePlan {
     /// Plans for any size of the first dimension, by plans for given sizes of it.
@@ -45,7 +45,7 @@ impl CountedReducePlan {
     /// indices and updates along it, in bytes.
     ///
     /// # Errors
-    /// [`Error::FixedCount`] where no loop is that of the dimension.
+    /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] where no loop is that of the dimension, or several may be.
     pub(crate) fn new(
         plan_for: impl Fn(usize) -> Result<ReducePlan, Error>,
         expected: &ReducePlan,
@@ -56,27 +56,35 @@ impl CountedReducePlan {
         sizes.extend((dim.n > PLANNED[0]).then_some(dim.n));
         sizes.sort_unstable();
         sizes.dedup();
-        // No tensor has a size that cannot be planned for.
-        let planned = |size| plan_for(size).ok().and_then(|plan| Free::new(size, plan, strides));
-        let plans: Vec<Free> = sizes.into_iter().map_while(planned).collect();
-        let huge = usize::try_from(HUGE).ok().and_then(planned);
-        if plans.is_empty() || dim.data != 0 || dim.index == 0 {
-            return Err(Error::FixedCount { op: expected.op });
+        let fixed = Error::FixedCount { op: expected.op };
+        if dim.data != 0 || dim.index == 0 {
+            return Err(fixed);
         }
+        let planned = |size| plan_for(size).and_then(|plan| Free::new(size, plan, strides).ok_or(fixed.clone()));
+        let first = planned(PLANNED[0]).map_err(|error| match error {
+            Error::MethodUnavailable { .. } => error,
+            // Another size of what is one of the destination's dimensions.
+            _ => fixed.clone(),
+        })?;
+        let rows = first.plan.work.rows / first.planned;
+        let huge = planned(HUGE.div_ceil(rows.max(1)).max(first.planned));
+        // A size that is not planned for is served by the plan for a smaller one.
+        let larger = sizes.into_iter().skip(1).filter_map(|size| planned(size).ok());
+        let plans = core::iter::once(first).chain(larger).collect();
         Ok(CountedReducePlan { plans, huge })
     }
 
     /// The plan for a size of the free dimension, and updates of this layout.
     ///
     /// # Errors
-    /// [`Error::TooManyBytes`].
+    /// [`Error::TooManyBytes`]. Where there are more rows than accumulators can count, those of a plan for as many.
     pub(crate) fn at(&self, count: usize, updates: &Layout) -> Result<ReducePlan, Error> {
         let smallest = &self.plans[0];
         Shape::checked_bytes(updates.shape(), smallest.plan.spec.row / smallest.plan.elements)?;
         let rows = |free: &Free| (free.plan.work.rows / free.planned).saturating_mul(count);
         let fitting = self.plans.iter().rfind(|free| free.planned <= count).unwrap_or(smallest);
-        let is_huge = rows(fitting) as u64 >= HUGE;
-        Ok(self.huge.as_ref().filter(|_| is_huge).unwrap_or(fitting).at(count))
+        let fitting = if rows(fitting) >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
+        Ok(fitting.at(count))
     }
 }
 
