@@ -1,8 +1,8 @@
 //! Plans for any count of updates against fresh calls.
 
 use gather_core::{
-    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Method, Op, Par, Reduction,
-    Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, Layout, Par, Reduction, Registry,
+    ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, Tensor, View,
 };
 use half::bf16;
 
@@ -121,6 +121,8 @@ fn gradients_of_any_number_of_ids() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn more_updates_than_accumulators_count() {
+    use gather_core::{Method, Op};
+
     let many = 1 << 16;
     let layout = |shape: &[usize], strides: &[isize]| Layout::strided(shape, strides).unwrap();
     let (ids, updates) = (layout(&[32, many, 1], &[1, 0, 1]), layout(&[32, many], &[0, 0]));

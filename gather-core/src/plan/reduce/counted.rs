@@ -36,7 +36,7 @@ struct Free {
 /// there are for each element of the destination.
 const PLANNED: [usize; 4] = [32, 1 << 10, 1 << 15, 1 << 20];
 /// Rows that accumulators cannot count. Where addresses have 32 bits, there are never as many.
-const HUGE: usize = u32::MAX as usize;
+const HUGE: u64 = u32::MAX as u64;
 
 impl CountedReducePlan {
     /// Plans for any size of the first dimension, by plans for given sizes of it.
@@ -67,7 +67,7 @@ impl CountedReducePlan {
             _ => fixed.clone(),
         })?;
         let rows = first.plan.work.rows / first.planned;
-        let huge = planned(HUGE.div_ceil(rows.max(1)).max(first.planned));
+        let huge = planned((HUGE as usize).div_ceil(rows.max(1)).max(first.planned));
         // A size that is not planned for is served by the plan for a smaller one.
         let larger = sizes.into_iter().skip(1).filter_map(|size| planned(size).ok());
         let plans = core::iter::once(first).chain(larger).collect();
@@ -83,7 +83,7 @@ impl CountedReducePlan {
         Shape::checked_bytes(updates.shape(), smallest.plan.spec.row / smallest.plan.elements)?;
         let rows = |free: &Free| (free.plan.work.rows / free.planned).saturating_mul(count);
         let fitting = self.plans.iter().rfind(|free| free.planned <= count).unwrap_or(smallest);
-        let fitting = if rows(fitting) >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
+        let fitting = if rows(fitting) as u64 >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };
         Ok(fitting.at(count))
     }
 }
