@@ -18,7 +18,7 @@ use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::number::{Add, Average, Max, Mean, Number, Ordered};
 use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighted};
-use crate::kernels::reduce::vectors::{Stored, Vector};
+use crate::kernels::reduce::vectors::{Masked, Stored, Vector};
 use crate::types::element::Element;
 
 /// What each row does, on vectors: on every element what the step does.
@@ -91,26 +91,33 @@ pub(super) trait InVectors: Element + Stored<Self::Of256> + Stored<Self::Of512> 
     type Of512: Vector<Item = Self::Sum>;
     /// A sum.
     type Sum: Number + Ordered + Element;
+
+    /// What reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not read under a mask.
+    fn narrow<S: VectorStep<Self::Of256>>() -> Option<BagFn>;
 }
 
 macro_rules! in_vectors {
-    ($($(#[$attr:meta])* $ty:ty: $of256:ident, $of512:ident of $sum:ident;)*) => {$(
+    ($($(#[$attr:meta])* $ty:ty: $of256:ident, $of512:ident of $sum:ident, $narrow:expr;)*) => {$(
         $(#[$attr])*
         impl InVectors for $ty {
             type Of256 = core::arch::x86_64::$of256;
             type Of512 = core::arch::x86_64::$of512;
             type Sum = $sum;
+
+            fn narrow<S: VectorStep<Self::Of256>>() -> Option<BagFn> {
+                $narrow
+            }
         }
     )*};
 }
 
 in_vectors! {
-    f32: __m256, __m512 of f32;
-    f64: __m256d, __m512d of f64;
+    f32: __m256, __m512 of f32, Some(narrow_avx2::<f32, S>);
+    f64: __m256d, __m512d of f64, Some(narrow_avx2::<f64, S>);
     #[cfg(feature = "half")]
-    half::f16: __m256, __m512 of f32;
+    half::f16: __m256, __m512 of f32, None;
     #[cfg(feature = "half")]
-    half::bf16: __m256, __m512 of f32;
+    half::bf16: __m256, __m512 of f32, None;
 }
 
 /// A step on the vectors of both levels.
@@ -151,8 +158,9 @@ const fn fns<T: InVectors, S: BothSteps<T>, M: Step<Item = T>>() -> ByLevel<BagF
 /// As for [`BagFn`], for the type of the reduction; K7: the machine has AVX2.
 unsafe fn avx2<T: InVectors, S: VectorStep<T::Of256>, M: Step<Item = T>>(bag: &BagRows<'_>) {
     if bag.elements < T::Of256::N {
+        let narrow = T::narrow::<S>().unwrap_or(in_memory::scalar::<M>);
         // SAFETY: the caller's promise. The scalar level has shorter vectors.
-        return unsafe { in_memory::scalar::<M>(bag) };
+        return unsafe { narrow(bag) };
     }
     // SAFETY: the caller's promise, for a vector of columns or more.
     unsafe { columns_avx2::<T, S>(bag) }
@@ -181,6 +189,21 @@ unsafe fn columns_avx2<T: InVectors, S: VectorStep<T::Of256>>(bag: &BagRows<'_>)
     unsafe { reduce_columns::<S, T, T::Of256, 12>(bag) }
 }
 
+/// Reduces rows of fewer columns than a vector has, under a mask.
+///
+/// # Safety
+/// As for [`BagFn`], for the type of the reduction; there are fewer columns than a vector has, and one or more. K7: the
+/// machine has AVX2.
+#[target_feature(enable = "avx2,f16c")]
+unsafe fn narrow_avx2<T: InVectors<Of256: Masked<Item = T>>, S: VectorStep<T::Of256>>(bag: &BagRows<'_>) {
+    bag.debug_check(S::WEIGHTED);
+    // SAFETY: K7.
+    let lanes = First(unsafe { T::Of256::first(bag.elements) });
+    let panel = Panel::<S, T, T::Of256, First<_>, 1, 1> { before: 0, lanes, types: PhantomData };
+    // SAFETY: the caller's promise: the mask leaves out what lies beyond the columns.
+    unsafe { panel.reduce(bag, &(0..bag.elements)) }
+}
+
 /// [`reduce_columns`] compiled for AVX-512.
 ///
 /// # Safety
@@ -207,7 +230,7 @@ unsafe fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: 
         macro_rules! panel {
             ($vectors:literal, $ending:literal) => {{
                 // SAFETY: the caller's promise, for columns that there are.
-                unsafe { Panel::<S, T, V, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
+                unsafe { Panel::<S, T, V, Full, $vectors, $ending>::new(columns.len()).reduce(bag, &columns) }
             }};
         }
         // Where there are several panels, each has a vector or more, and only the last may end inside one.
@@ -223,22 +246,78 @@ unsafe fn reduce_columns<S: VectorStep<V>, T: Stored<V>, V: Vector, const MOST: 
     }
 }
 
+/// The lanes of a vector that elements are loaded to and stored from.
+trait Lanes<T, V>: Copy {
+    /// Reads a vector of elements.
+    ///
+    /// # Safety
+    /// From `from` on, there is an element for each of the lanes that may be read, at any alignment. K7.
+    unsafe fn read(self, from: *const u8) -> V;
+
+    /// Writes a vector of elements.
+    ///
+    /// # Safety
+    /// From `to` on, an element for each of the lanes may be written, at any alignment. K7.
+    unsafe fn write(self, vector: V, to: *mut u8);
+}
+
+/// All lanes.
+#[derive(Clone, Copy)]
+struct Full;
+
+impl<T: Stored<V>, V: Vector> Lanes<T, V> for Full {
+    #[inline(always)]
+    unsafe fn read(self, from: *const u8) -> V {
+        // SAFETY: the caller's promise.
+        unsafe { T::read(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, vector: V, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { T::write(vector, to) }
+    }
+}
+
+/// The first lanes, by a mask.
+#[derive(Clone, Copy)]
+struct First<M>(M);
+
+impl<V: Masked> Lanes<V::Item, V> for First<V::Mask> {
+    #[inline(always)]
+    unsafe fn read(self, from: *const u8) -> V {
+        // SAFETY: the caller's promise.
+        unsafe { V::read_first(from, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, vector: V, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { vector.write_first(to, self.0) }
+    }
+}
+
 /// A panel of columns, whose sums are `N` vectors, of which the last `ENDING` end with the last column.
-struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> {
+struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, const ENDING: usize> {
     /// Columns before the last `ENDING` vectors.
     before: usize,
+    lanes: L,
     types: PhantomData<(S, T, V)>,
 }
 
-impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, N, ENDING> {
+impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, Full, N, ENDING> {
     /// For so many columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
     #[inline(always)]
     fn new(columns: usize) -> Self {
         debug_assert!(columns > (N - ENDING) * V::N && columns >= ENDING * V::N && columns <= N * V::N);
-        Panel { before: columns - ENDING * V::N, types: PhantomData }
+        Panel { before: columns - ENDING * V::N, lanes: Full, types: PhantomData }
     }
+}
 
+impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, const ENDING: usize>
+    Panel<S, T, V, L, N, ENDING>
+{
     /// Where a vector begins in elements, or sums, `E`, which begin with the first column.
     #[inline(always)]
     fn at<E>(&self, first: *const u8, vector: usize) -> *const u8 {
@@ -280,7 +359,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
                     sums
                 }
                 // SAFETY: B4: sums of each column.
-                Begin::Carried => unsafe { self.read::<V::Item>(carried) },
+                Begin::Carried => unsafe { self.read::<V::Item, _>(carried, Full) },
             };
             let (these, later) = (&bag.positions[at..end], &bag.positions[at + bag.distance..end + bag.distance]);
             for (&position, &later) in these.iter().zip(later) {
@@ -299,7 +378,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
                 // SAFETY: B2: elements of each column, which are sums, or sums divided.
                 Some(count) => unsafe { self.end(&sums, out, bag.divides.then_some(count)) },
                 // SAFETY: B4: room for sums of each column.
-                None => unsafe { self.write::<V::Item>(&sums, carried) },
+                None => unsafe { self.write::<V::Item, _>(&sums, carried, Full) },
             }
             out = out.wrapping_offset(bag.out_stride);
         }
@@ -326,7 +405,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
     #[inline(always)]
     unsafe fn first(&self, row: *const u8, weight: V) -> [V; N] {
         // SAFETY: the caller's promise.
-        let mut sums = unsafe { self.read::<T>(row) };
+        let mut sums = unsafe { self.read::<T, _>(row, self.lanes) };
         for sum in &mut sums {
             // SAFETY: K7.
             *sum = unsafe { S::first_of(*sum, weight) };
@@ -342,7 +421,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
     unsafe fn add(&self, sums: &mut [V; N], row: *const u8, weight: V) {
         for (vector, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            let row = unsafe { T::read(self.at::<T>(row, vector)) };
+            let row = unsafe { self.lanes.read(self.at::<T>(row, vector)) };
             // SAFETY: K7.
             *sum = unsafe { S::add_to(*sum, row, weight) };
         }
@@ -362,7 +441,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.write::<T>(&sums, out) }
+        unsafe { self.write::<T, _>(&sums, out, self.lanes) }
     }
 
     /// Reads sums, or elements that are some.
@@ -370,12 +449,12 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
     /// # Safety
     /// There are as many from `from` on as columns that may be read. K7.
     #[inline(always)]
-    unsafe fn read<E: Stored<V>>(&self, from: *const u8) -> [V; N] {
+    unsafe fn read<E, M: Lanes<E, V>>(&self, from: *const u8, lanes: M) -> [V; N] {
         // SAFETY: K7.
         let mut sums = [unsafe { V::zero() }; N];
         for (vector, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            *sum = unsafe { E::read(self.at::<E>(from, vector)) };
+            *sum = unsafe { lanes.read(self.at::<E>(from, vector)) };
         }
         sums
     }
@@ -385,10 +464,10 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: us
     /// # Safety
     /// There is room for as many from `to` on as there are columns. K7.
     #[inline(always)]
-    unsafe fn write<E: Stored<V>>(&self, sums: &[V; N], to: *mut u8) {
+    unsafe fn write<E, M: Lanes<E, V>>(&self, sums: &[V; N], to: *mut u8, lanes: M) {
         for (vector, &sum) in sums.iter().enumerate() {
             // SAFETY: the caller's promise.
-            unsafe { E::write(sum, self.at::<E>(to, vector).cast_mut()) };
+            unsafe { lanes.write(sum, self.at::<E>(to, vector).cast_mut()) };
         }
     }
 }

@@ -155,6 +155,68 @@ vectors! {
         |best, other| _mm512_mask_mov_pd(best, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(other, other), other);
 }
 
+/// A vector that is read and written under a mask.
+pub(super) trait Masked: Vector {
+    /// Some of its lanes.
+    type Mask: Copy;
+
+    /// The first `lanes` lanes.
+    ///
+    /// # Safety
+    /// K7.
+    unsafe fn first(lanes: usize) -> Self::Mask;
+
+    /// Reads the elements of some first lanes; others are 0.
+    ///
+    /// # Safety
+    /// From `from` on, there are as many elements that may be read, at any alignment. K7.
+    unsafe fn read_first(from: *const u8, mask: Self::Mask) -> Self;
+
+    /// Writes the elements of some first lanes.
+    ///
+    /// # Safety
+    /// From `to` on, as many elements may be written, at any alignment. K7.
+    unsafe fn write_first(self, to: *mut u8, mask: Self::Mask);
+}
+
+macro_rules! masked {
+    ($($vector:ident: $read:ident, $write:ident, |$lanes:ident| $mask:expr;)*) => {$(
+        impl Masked for $vector {
+            type Mask = __m256i;
+
+            #[inline(always)]
+            unsafe fn first(lanes: usize) -> __m256i {
+                #[inline]
+                #[target_feature(enable = "avx2")]
+                fn mask($lanes: usize) -> __m256i {
+                    $mask
+                }
+                // SAFETY: K7.
+                unsafe { mask(lanes) }
+            }
+
+            #[inline(always)]
+            unsafe fn read_first(from: *const u8, mask: __m256i) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { $read(from.cast(), mask) }
+            }
+
+            #[inline(always)]
+            unsafe fn write_first(self, to: *mut u8, mask: __m256i) {
+                // SAFETY: the caller's promise.
+                unsafe { $write(to.cast(), mask, self) }
+            }
+        }
+    )*};
+}
+
+masked! {
+    __m256: _mm256_maskload_ps, _mm256_maskstore_ps,
+        |lanes| _mm256_cmpgt_epi32(_mm256_set1_epi32(lanes as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256d: _mm256_maskload_pd, _mm256_maskstore_pd,
+        |lanes| _mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes as i64), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+
 /// Halves that are widened by `$widen`, a function of registers of their bits, and rounded by `$round`.
 #[cfg(feature = "half")]
 macro_rules! halves {

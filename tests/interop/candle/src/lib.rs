@@ -1,17 +1,23 @@
 //! gather-core's gathers as operators of candle on CPU tensors of any strides, with their gradients.
 //!
-//! Copy this file. [`index_select`], [`embedding`] and [`gather`] take the place of candle's methods of these names, and
-//! [`index_add`] and [`scatter_add`] work in place.
+//! Copy this file. [`index_select`], [`embedding`] and [`gather`] take the place of candle's methods of these names;
+//! [`index_add`] and [`scatter_add`] work in place, as those of `PyTorch`, and record no gradient. What differs:
+//!
+//! - The greatest id of its type is out of range, as any other; candle takes it for a row of zeros, or for nothing to
+//!   add.
+//! - Ids of any rank are taken, and rows of any rank.
+//! - Sums of `f16` and `bf16` are made in `f32` and rounded once; candle rounds each step.
+//! - Gradients have no gradients of their own.
 
 use candle_core::{CpuStorage, CustomOp2, Error, InplaceOp3, Layout, Result, Shape, Tensor, bail};
-use gather_core::{Gather, GatherElements, IndexAttributes, IndexOperator, View, ViewMut};
+use gather_core::{Gather, GatherElements, IndexAttributes, IndexOperator, NegativeIndex, View, ViewMut};
 
 /// Rows of `data` along `dim`, by a list of ids, as [`Tensor::index_select`].
 ///
 /// # Errors
 /// Those of the operator, and of types that candle has and this library has not.
 pub fn index_select(data: &Tensor, ids: &Tensor, dim: usize) -> Result<Tensor> {
-    data.apply_op2(ids, Take(Gather::new(dim as i64)))
+    data.apply_op2(ids, Take(strict(Gather::new(dim as i64))))
 }
 
 /// Rows of a table by ids of any shape, as [`Tensor::embedding`].
@@ -27,7 +33,7 @@ pub fn embedding(table: &Tensor, ids: &Tensor) -> Result<Tensor> {
 /// # Errors
 /// As for [`index_select`].
 pub fn gather(data: &Tensor, ids: &Tensor, dim: usize) -> Result<Tensor> {
-    data.apply_op2(ids, Take(GatherElements::new(dim as i64)))
+    data.apply_op2(ids, Take(strict(GatherElements::new(dim as i64))))
 }
 
 /// Adds rows of `source` to those of `data` that `ids` name along `dim`, in place: `index_add_` of PyTorch.
@@ -35,7 +41,7 @@ pub fn gather(data: &Tensor, ids: &Tensor, dim: usize) -> Result<Tensor> {
 /// # Errors
 /// As for [`index_select`]. Nothing is added then.
 pub fn index_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Result<()> {
-    data.inplace_op3(ids, source, &Add(Gather::new(dim as i64)))
+    data.inplace_op3(ids, source, &Add(strict(Gather::new(dim as i64))))
 }
 
 /// Adds elements of `source` to those of `data` that `ids` name along `dim`, in place: `scatter_add_` of PyTorch.
@@ -43,7 +49,12 @@ pub fn index_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Re
 /// # Errors
 /// As for [`index_select`]. Nothing is added then.
 pub fn scatter_add(data: &Tensor, ids: &Tensor, source: &Tensor, dim: usize) -> Result<()> {
-    data.inplace_op3(ids, source, &Add(GatherElements::new(dim as i64)))
+    data.inplace_op3(ids, source, &Add(strict(GatherElements::new(dim as i64))))
+}
+
+/// The operator without negative ids, which candle refuses.
+fn strict<A: IndexAttributes>(op: IndexOperator<A>) -> IndexOperator<A> {
+    op.negative_index(NegativeIndex::Reject)
 }
 
 /// A gather.

@@ -74,6 +74,8 @@ fn main() -> Result<()> {
     let theirs: Result<Tensor> = gradient(weights.embedding(&ids)?);
     same("the gradient of embedding", &ours, &theirs?)?;
     println!("gradients, strided and offset views: equal");
+    let last = gather_candle::embedding(&table, &Tensor::new(&[-1i64], &cpu)?);
+    assert!(last.is_err() && table.embedding(&Tensor::new(&[-1i64], &cpu)?).is_err(), "candle has no negative ids");
 
     let refused = gather_candle::embedding(&table, &Tensor::new(&[1u32, 50_257], &cpu)?).map(drop);
     let refused = refused.expect_err("there are 50257 rows").to_string();

@@ -1,8 +1,10 @@
 //! What NumPy writes by indices of arrays, for arrays of `ndarray` of any strides.
 //!
-//! Copy what you need: each function is a call. Negative indices count from the end, as in NumPy.
+//! Copy what you need: each function is a call. Negative indices count from the end, as in NumPy. Nothing is broadcast.
 
-use gather_core::{Element, Error, Gather, GatherElements, GatherNd, Index, Reduction, ScatterElements, View, ViewMut};
+use gather_core::{
+    Element, Error, Gather, GatherElements, GatherNd, Index, NegativeIndex, Reduction, ScatterElements, View, ViewMut,
+};
 use ndarray::{Array1, Array2, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix4, stack};
 
 /// `np.take(a, ids, axis)`.
@@ -17,7 +19,8 @@ pub fn take<A: Element, I: Index, D: Dimension, E: Dimension>(
     Ok(Gather::new(axis).run(&View::try_from(a)?, &View::try_from(ids)?)?.into())
 }
 
-/// `np.take_along_axis(a, ids, axis)`, without broadcasting.
+/// `np.take_along_axis(a, ids, axis)`. Where ids have fewer rows than `a` in another dimension, so has the result: NumPy
+/// would repeat one row.
 ///
 /// # Errors
 /// An axis or an index out of range, shapes that do not fit.
@@ -57,14 +60,14 @@ pub fn add_at<A: Element, I: Index, D: Dimension, E: Dimension>(
     Gather::new(0).adjoint_on(&mut ViewMut::try_from(a)?, &View::try_from(ids)?, &View::try_from(updates)?)
 }
 
-/// `np.bincount(ids, minlength=bins)`, which refuses what is not below `bins`.
+/// `np.bincount(ids, minlength=bins)`, which refuses what is negative or not below `bins`.
 ///
 /// # Errors
 /// An id out of range.
 pub fn bincount<I: Index>(ids: &ArrayRef<I, Ix1>, bins: usize) -> Result<Array1<u32>, Error> {
     let mut counts = Array1::zeros(bins);
     let ones = View::strided(&[1], &[ids.len()], &[0], 0)?;
-    let count = ScatterElements::new(0).reduction(Reduction::Add);
+    let count = ScatterElements::new(0).reduction(Reduction::Add).negative_index(NegativeIndex::Reject);
     count.run_on(&mut ViewMut::try_from(&mut counts)?, &View::try_from(ids)?, &ones)?;
     Ok(counts)
 }

@@ -50,6 +50,7 @@ fn main() -> Result<(), gather_core::Error> {
     let counts = bincount(&ids.mapv(|id| (id % 7) as u16), 7)?;
     assert_eq!(counts.sum(), 8192);
     assert!((0..7).all(|bin| counts[bin] as usize == ids.iter().filter(|&&id| id % 7 == bin).count()));
+    assert!(bincount(&array![0i64, -1], 7).is_err(), "NumPy has no negative ids there");
     println!("an id beyond the bins: {}", bincount(&array![0u8, 7], 7).expect_err("there are 7 bins"));
 
     let tiles = Array4::from_shape_fn((2, 3, 4, 5), |(row, column, y, x)| (row, column, y, x));
