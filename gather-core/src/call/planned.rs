@@ -79,9 +79,7 @@ impl Planned {
     /// A plan whose calls choose the size of the first dimension of indices.
     pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
         let plan_for = |count: usize| {
-            let mut shape = request.indices.shape().to_vec();
-            *shape.first_mut().ok_or(Error::FixedCount { op: request.planned.op })? = count;
-            let indices = Layout::strided(&shape, request.indices.strides())?;
+            let indices = request.indices.resized(count).ok_or(Error::FixedCount { op: request.planned.op })??;
             let (plan, _) = Request { indices: &indices, ..*request }.plan()?;
             Ok(plan)
         };

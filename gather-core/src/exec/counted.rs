@@ -95,9 +95,7 @@ impl CountedPlan {
                 return Ok(());
             }
         }
-        let mut shape: SmallVec<[usize; 6]> = operands.indices.shape().into();
-        shape[0] = count;
-        let indices = Layout::strided(&shape, operands.indices.strides())?;
+        let indices = operands.indices.resized(count).expect("indices with a free dimension")?;
         let operands = Operands { indices: &indices, ..operands };
         if one_call {
             // SAFETY: as above.

@@ -175,11 +175,7 @@ impl<'a> Request<'a> {
     /// # Errors
     /// [`Error::FixedCount`].
     pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
-        let resized = |layout: &Layout, count| {
-            let mut shape = layout.shape().to_vec();
-            *shape.first_mut().ok_or(Error::FixedCount { op: plan.op() })? = count;
-            Layout::strided(&shape, layout.strides())
-        };
+        let resized = |layout: &Layout, count| layout.resized(count).ok_or(Error::FixedCount { op: plan.op() })?;
         let plan_for = |count| {
             let (indices, updates) = (resized(self.indices, count)?, resized(self.updates, count)?);
             Request { indices: &indices, updates: &updates, ..*self }.plan(destination)

@@ -1,4 +1,4 @@
-//! Reductions whose intermediate results lie beside the destination, and reductions of updates sorted by destination.
+//! Reductions whose intermediate results lie beside the destination.
 //!
 //! A scatter with accumulators is a scatter into a buffer of *records*, one for each row of the destination:
 //!
@@ -11,29 +11,23 @@
 //! A record is a sum for each element and a *note*: how many updates have met the row, or whether one has. Where sums
 //! begin with the destination, what no update has met is what it was, and a record of halves needs no note.
 //!
-//! Sorted updates need no records: those of one destination follow one another, and are reduced a vector of columns at
-//! a time, in registers.
-//!
 //! # The contract
 //!
 //! - **A1** A job of rows ([`RowsJob`]) has `n` records side by side, which nothing else uses meanwhile. The rows of
 //!   the destination are `step` bytes apart, reach `elements` elements each that may be read and written, at any
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
-//! - **A2** A sorted job ([`SortedJob`]) has for each entry a row of updates as in S1, and a row of the destination as
-//!   in S2, at the distances from `updates` and `destination` that the entry says.
 //! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
 
 use core::marker::PhantomData;
 
 use crate::kernels::args::Loop;
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
 use crate::kernels::reduce::by_index::{ByIndexFn, STREAM_AHEAD, Updates, elements};
-use crate::kernels::reduce::entries::SortedRows;
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
+use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Unaligned;
 
@@ -74,7 +68,7 @@ pub(crate) struct GroupFns {
 impl GroupFns {
     /// The functions of a reduction that counts its updates.
     pub(super) const fn counting<A: Accumulate>() -> Self {
-        GroupFns { noted: fns::<A, COUNT>(), begun: None, sorted: by_level!(sorted_scalar::<A>, sorted_avx2::<A>) }
+        GroupFns { noted: fns::<A, COUNT>(), begun: None, sorted: sorted::fns::<A>() }
     }
 
     /// The functions of a reduction that does not ask how many updates there were.
@@ -202,7 +196,7 @@ impl RowsJob {
 }
 
 /// Elements that begin, end or are added together: as many as a line has, of sums or of elements.
-const fn columns<A: Accumulate>(bytes: usize) -> usize {
+pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     let (item, sum) = (size_of::<A::Item>(), size_of::<A::Sum>());
     bytes / if item > sum { item } else { sum }
 }
@@ -230,10 +224,11 @@ macro_rules! by_columns {
         }
     )*};
 }
+pub(super) use by_columns;
 
 /// `N` values from `column` on, at any alignment.
 #[inline(always)]
-fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *mut [Unaligned<T>; N] {
+pub(super) fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *mut [Unaligned<T>; N] {
     first.cast::<Unaligned<T>>().wrapping_add(column).cast_mut().cast()
 }
 
@@ -469,99 +464,6 @@ impl<A: Accumulate> Accumulate for Widened<A> {
     fn end(sum: A::Sum, _: usize) -> A::Sum {
         sum
     }
-}
-
-/// Updates in the order of their destinations.
-pub(crate) struct SortedJob<'a> {
-    pub(crate) entries: SortedRows<'a>,
-    pub(crate) updates: *const u8,
-    pub(crate) destination: *mut u8,
-    pub(crate) elements: usize,
-    pub(crate) include_self: bool,
-}
-
-/// Reduces sorted updates into their destinations.
-///
-/// # Safety
-/// A2 and K7.
-pub(crate) type SortedFn = unsafe fn(&SortedJob<'_>);
-
-/// Entries by which rows are asked for ahead.
-const AHEAD: usize = 16;
-
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction.
-#[inline(always)]
-unsafe fn sorted<A: Accumulate>(job: &SortedJob<'_>) {
-    let (mut first, n) = (0, job.entries.len());
-    let bytes = FIRST_BYTES.min(job.elements * size_of::<A::Item>());
-    while first < n {
-        let to = job.entries.to(first);
-        let mut end = first;
-        while end < n && job.entries.to(end) == to {
-            if end + AHEAD < n {
-                prefetch(job.updates.wrapping_add(job.entries.from(end + AHEAD)), bytes);
-                prefetch(job.destination.wrapping_add(job.entries.to(end + AHEAD)), bytes);
-            }
-            end += 1;
-        }
-        let to = job.destination.wrapping_add(to);
-        let count = end - first + usize::from(job.include_self);
-        by_columns!(columns::<A>(LINE), job.elements, |WIDTH, column| {
-            // SAFETY: A2 for these entries, of which there is one or more.
-            unsafe { reduce_group::<A, WIDTH>(job, first..end, at(to, column), column, count) }
-        });
-        first = end;
-    }
-}
-
-/// Reduces `N` columns of the rows of one destination.
-///
-/// # Safety
-/// As for [`sorted`], for entries of one destination, of which there is one or more.
-#[inline(always)]
-unsafe fn reduce_group<A: Accumulate, const N: usize>(
-    job: &SortedJob<'_>,
-    entries: core::ops::Range<usize>,
-    to: *mut [Unaligned<A::Item>; N],
-    column: usize,
-    count: usize,
-) {
-    let row = |k: usize| at::<A::Item, N>(job.updates.wrapping_add(job.entries.from(k)), column);
-    let mut next = entries.start;
-    // SAFETY: A2.
-    let first = if job.include_self { unsafe { to.read() } } else { unsafe { row(next).read() } };
-    let begin = |new| if job.include_self { A::widen(new) } else { A::begin(A::widen(new)) };
-    let mut sums = [begin(first[0].0); N];
-    for (sum, first) in sums.iter_mut().zip(&first) {
-        *sum = begin(first.0);
-    }
-    next += usize::from(!job.include_self);
-    for entry in next..entries.end {
-        // SAFETY: A2.
-        let new = unsafe { row(entry).read() };
-        for (sum, new) in sums.iter_mut().zip(&new) {
-            *sum = A::plus(*sum, A::widen(new.0));
-        }
-    }
-    // SAFETY: A2.
-    unsafe { write_each(to, |k| A::end(sums[k], count)) };
-}
-
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction.
-unsafe fn sorted_scalar<A: Accumulate>(job: &SortedJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { sorted::<A>(job) }
-}
-
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction; K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn sorted_avx2<A: Accumulate>(job: &SortedJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { sorted::<A>(job) }
 }
 
 /// # Safety

@@ -46,12 +46,13 @@ mod positions;
 pub(crate) mod reducer;
 mod rows;
 mod sink;
+mod sorted;
 mod step;
 mod store;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
-pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob, SortedJob};
+pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
 pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
@@ -60,6 +61,7 @@ pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
 pub(crate) use sink::{Owner, Sink, Take, Which};
+pub(crate) use sorted::SortedJob;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::accumulators::GroupFns;

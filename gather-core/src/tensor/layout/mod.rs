@@ -143,6 +143,16 @@ impl Layout {
         Ok(Layout { sizes: own_sizes, strides: own_strides, spilled: None, len, rank: shape.len() as u32, order })
     }
 
+    /// The same strides with another size of the first dimension; `None` where there is no dimension.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`].
+    pub(crate) fn resized(&self, count: usize) -> Option<Result<Self, Error>> {
+        let mut shape = SmallVec::<[usize; INLINE]>::from_slice(self.shape());
+        *shape.first_mut()? = count;
+        Some(Self::strided(&shape, self.strides()))
+    }
+
     /// The sizes of the dimensions.
     #[must_use]
     #[inline]
