@@ -17,7 +17,11 @@ pub(crate) struct ByLevel<F> {
 
 /// A [`ByLevel`] of functions named by level, of which those of x86-64 need not be there on other targets. That of AVX2
 /// serves AVX-512 too where no other is given.
+/// `fn F` is a [`LevelFn`](crate::kernels::isa::LevelFn), compiled for each.
 macro_rules! by_level {
+    (fn $level_fn:ty) => {
+        by_level!($crate::kernels::isa::scalar::<$level_fn>, $crate::kernels::isa::avx2::<$level_fn>)
+    };
     ($scalar:expr, $avx2:expr) => {
         by_level!($scalar, $avx2, $avx2)
     };
@@ -33,15 +37,22 @@ macro_rules! by_level {
 }
 pub(crate) use by_level;
 
+impl<F> ByLevel<F> {
+    /// The function for a level.
+    pub(crate) fn get(&self, level: Level) -> &F {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => &self.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => &self.avx512,
+            _ => &self.scalar,
+        }
+    }
+}
+
 impl<F: Copy> ByLevel<F> {
     /// The function for a level.
     pub(crate) fn at(&self, level: Level) -> F {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => self.avx2,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => self.avx512,
-            _ => self.scalar,
-        }
+        *self.get(level)
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Window<'a> {
         let first = at + kept;
         let more = (ROOM - AHEAD - kept).min(self.end - first);
         // SAFETY: as many indices, before the end.
-        self.bad |= unsafe { (self.positions)(self.indices, first, &mut self.room[kept..kept + more]) };
+        self.bad |= unsafe { (self.positions)((self.indices, first, &mut self.room[kept..kept + more])) };
         (self.start, self.stop) = (at, first + more);
         if self.stop == self.end {
             self.room[kept + more..][..self.ahead].fill(PLACEHOLDER);

@@ -13,6 +13,7 @@ use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::prefetch::NextSlice;
+use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
@@ -25,7 +26,7 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>()) }
+    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row)) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
@@ -35,7 +36,7 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
     unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>, None) };
-    L::end_streams();
+    stream::fence();
 }
 
 /// The body of [`Method::Table`](crate::Method::Table).
@@ -61,7 +62,7 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
             let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, n);
             let moves = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
             // SAFETY: the caller's promise; K9: elements and indices of one byte lie side by side, and the table fits.
-            done += unsafe { L::look_up_bytes::<I>(&job, &moves) };
+            done += L::look_up_bytes::<I>().map_or(0, |look_up| unsafe { look_up(&job, &moves) });
             let n = (inner.n - done).min(BLOCK);
             if n > 0 {
                 let (at, look_up) = (plane.skip(inner, done), look_up::<crate::kernels::Fixed<1>, L>);
@@ -80,28 +81,28 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
 /// As for [`MoveFn`].
 pub(super) unsafe fn move_rows<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     // SAFETY: the caller's promise.
-    unsafe { W::move_rows::<L>(job) }
+    unsafe { W::move_rows::<L>()(job) }
 }
 
-/// [`Isa::stream_rows`] as a [`MoveFn`], which asks for rows of the same block.
+/// [`StreamRows`] as a [`MoveFn`], which prefetches rows of the same block.
 ///
 /// # Safety
-/// As for [`MoveFn`]; rows have a line or more. [`Isa::end_streams`] comes before any other access to what is written.
+/// As for [`MoveFn`] and [`StreamRows`].
 unsafe fn stream_rows<L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     let ahead = job.from(job.prefetch_distance.min(job.n));
     // SAFETY: the caller's promise.
-    unsafe { L::stream_rows(job, &ahead) }
+    unsafe { L::entry::<StreamRows>()((job, &ahead)) }
 }
 
 /// [`Width::look_up`] as a [`MoveFn`], with the rest moved one by one.
 ///
 /// # Safety
-/// As for [`MoveFn`] and [`Isa::look_up`].
+/// As for [`MoveFn`]; K9: the table fits.
 unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     // SAFETY: the caller's promise.
-    let done = unsafe { W::look_up::<L>(job) };
+    let done = W::look_up::<L>().map_or(0, |look_up| unsafe { look_up(job) });
     // SAFETY: the caller's promise, for what is left.
-    unsafe { W::move_rows::<L>(&job.from(done)) }
+    unsafe { W::move_rows::<L>()(&job.from(done)) }
 }
 
 /// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does.

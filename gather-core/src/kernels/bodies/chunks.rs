@@ -17,7 +17,7 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>()) }
+    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row)) }
 }
 
 /// Runs a plane.
@@ -75,5 +75,5 @@ unsafe fn run<I: Index, L: Isa>(
         true
     };
     // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a chunk.
-    unsafe { L::resolve_chunks::<I>(&job, &mut each) };
+    unsafe { L::resolve_chunks::<I>()(&job, &mut each) };
 }

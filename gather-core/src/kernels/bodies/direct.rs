@@ -5,6 +5,7 @@
 //! fetched ahead are resolved 64 at a time here, and then moved.
 
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs};
@@ -13,9 +14,9 @@ use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
-use crate::kernels::moves::placed::{FEW, PlacedRows, Sources};
+use crate::kernels::moves::placed::{CopyRow, FEW, MovePlaced, PlacedRows, Sources};
 use crate::kernels::moves::prefetch::NextSlice;
-use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::moves::{ByWay, MoveJob, Width};
 use crate::types::index::Index;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
@@ -32,30 +33,33 @@ pub(super) unsafe fn direct<W: Width, I: Index, L: Isa>(state: &mut State, args:
         return;
     }
     // SAFETY: the caller's promise.
-    unsafe { planes::<I>(state, args, at, move_placed::<W, L>) }
+    unsafe { planes::<I>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row)) }
 }
 
 /// Moves rows from where each lies.
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows.
-type MovePlaced = unsafe fn(&PlacedRows<'_>);
+type MovePlacedFn = unsafe fn(&PlacedRows<'_>);
 
-/// [`Width::move_placed`] as a [`MovePlaced`].
-///
-/// # Safety
-/// As for [`MovePlaced`].
-unsafe fn move_placed<W: Width, L: Isa>(rows: &PlacedRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { W::move_placed::<L>(rows) }
+/// [`MovePlaced`] at a level.
+struct ByLevel<L>(PhantomData<L>);
+
+impl<L: Isa> ByWay for ByLevel<L> {
+    type Fn = MovePlacedFn;
+
+    #[inline(always)]
+    fn of<C: CopyRow>() -> MovePlacedFn {
+        L::entry::<MovePlaced<C>>()
+    }
 }
 
 /// Runs a plane.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MovePlaced`].
+/// As for [`Body`](super::Body) and [`MovePlacedFn`].
 #[inline(never)]
-unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_placed: MovePlaced) {
+unsafe fn planes<I: Index>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_placed: MovePlacedFn) {
     let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
     let mut sources: Sources = [const { MaybeUninit::uninit() }; FEW];
     for _ in 0..outer.n {
@@ -102,7 +106,7 @@ unsafe fn move_some(
     rows: &PlacedRows<'_>,
     bad: u64,
     fill: &mut FillRow,
-    move_placed: MovePlaced,
+    move_placed: MovePlacedFn,
 ) {
     if rows.row <= MOST_SELECTED && bad.count_ones() as usize != rows.n {
         let mut sources = *rows.sources;

@@ -12,5 +12,5 @@ use crate::types::index::Index;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn gathered<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the level gathers elements of this width.
-    state.out_of_range |= unsafe { W::gather::<I, L>(args, at) };
+    state.out_of_range |= unsafe { W::gather::<I, L>()(args, at) };
 }

@@ -23,7 +23,9 @@ mod strided;
 pub(crate) use blocks::next_slice;
 pub(crate) use blocks::run_blocks;
 pub(crate) use direct::{direct_converted, fill_plane};
-pub(crate) use one_pass::{move_or_fill, one_pass};
+pub(crate) use one_pass::OnePass;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use one_pass::{Left, MoveOrFill};
 pub(crate) use scattered::scatter_body;
 
 use crate::kernels::args::{Cursor, IndexArgs, Outcome};

@@ -8,42 +8,51 @@
 //! ```
 
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
-use crate::kernels::isa::Isa;
+use crate::kernels::isa::{Isa, LevelFn};
 use crate::kernels::moves::fill::{FillRow, MOST_SELECTED};
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
 /// The kernel of [`Method::Direct`](crate::Method::Direct) for one plane whose rows are resolved and moved in one
 /// pass.
-///
-/// # Safety
-/// The kernel contract for the arguments; K9: along the inner loop indices and rows lie side by side, and data does
-/// not move; there are one or two loops; and `PACKED` says whether elements of data lie side by side too.
-#[inline(always)]
-pub(crate) unsafe fn one_pass<C: CopyRow, I: Index, L: Isa, const PACKED: bool>(args: &IndexArgs<'_>) -> Outcome {
-    args.debug_check();
-    let pass = Pass::new::<C>(args, PACKED);
-    if let [_] = args.loops {
-        // SAFETY: the caller's promise.
-        let done = unsafe { pass.run::<C, I>(&args.origin) };
-        // SAFETY: as above.
-        return if done == pass.n { OK } else { unsafe { go_on::<C, I, L>(args, &args.origin, done, 1) } };
-    }
-    let (outer, mut at) = (*args.outer(), args.origin);
-    for left in (1..=outer.n).rev() {
-        // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { pass.run::<C, I>(&at) };
-        if done < pass.n {
+pub(crate) struct OnePass<C, I, L, const PACKED: bool>(PhantomData<(C, I, L)>);
+
+impl<C: CopyRow, I: Index, L: Isa, const PACKED: bool> LevelFn for OnePass<C, I, L, PACKED> {
+    type Args<'a> = &'a IndexArgs<'a>;
+    type Output = Outcome;
+
+    const NARROW: bool = C::MOST <= NARROW;
+
+    /// # Safety
+    /// The kernel contract for the arguments; K9: along the inner loop indices and rows are contiguous, and data does
+    /// not move; there are one or two loops; and `PACKED` says whether elements of data are contiguous too.
+    #[inline(always)]
+    unsafe fn call(args: &IndexArgs<'_>) -> Outcome {
+        args.debug_check();
+        let pass = Pass::new::<C>(args, PACKED);
+        if let [_] = args.loops {
+            // SAFETY: the caller's promise.
+            let done = unsafe { pass.run::<C, I>(&args.origin) };
             // SAFETY: as above.
-            return unsafe { go_on::<C, I, L>(args, &at, done, left) };
+            return if done == pass.n { OK } else { unsafe { go_on::<C, I, L>(args, &args.origin, done, 1) } };
         }
-        at = at.step(&outer);
+        let (outer, mut at) = (*args.outer(), args.origin);
+        for left in (1..=outer.n).rev() {
+            // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
+            let done = unsafe { pass.run::<C, I>(&at) };
+            if done < pass.n {
+                // SAFETY: as above.
+                return unsafe { go_on::<C, I, L>(args, &at, done, left) };
+            }
+            at = at.step(&outer);
+        }
+        OK
     }
-    OK
 }
 
 /// Every index was in range.
@@ -53,15 +62,23 @@ const OK: Outcome = Outcome { out_of_range: false };
 /// inner loops after it. There are `left` of these, the first one counted.
 ///
 /// # Safety
-/// As for [`one_pass`], for these rows.
+/// As for [`OnePass`], for these rows.
 #[cold]
 #[inline(never)]
 unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize, left: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
         // SAFETY: the caller's promise.
-        unsafe { L::move_or_fill::<C, I, false>(args, *at, done, left) };
+        unsafe { L::entry::<MoveOrFill<C, I, false>>()(&Left { args, at: *at, done, left }) };
     }
     Outcome { out_of_range: true }
+}
+
+/// What is left of a plane: the inner loop at a cursor from row `done` on, and `left - 1` inner loops after it.
+pub(crate) struct Left<'a> {
+    pub(crate) args: &'a IndexArgs<'a>,
+    pub(crate) at: Cursor,
+    pub(crate) done: usize,
+    pub(crate) left: usize,
 }
 
 /// Moves the rows of inner loops whose index is in range, and fills the others: those of the loop at a cursor from row
@@ -74,71 +91,72 @@ unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor,
 /// ```
 ///
 /// Rows of more than 256 bytes are moved, or filled, one by one.
-///
-/// # Safety
-/// The kernel contract for these rows, under `OutOfBounds::Zero`. There is one component; along the inner loop indices
-/// and rows lie side by side, and data moves if `MOVES`. `C` copies rows of their length.
-#[inline(always)]
-pub(crate) unsafe fn move_or_fill<C: CopyRow, I: Index, const MOVES: bool>(
-    args: &IndexArgs<'_>,
-    mut at: Cursor,
-    mut done: usize,
-    left: usize,
-) {
-    let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
-    let (copy, mut fill) = (C::of(row), FillRow::new());
-    let step = if MOVES { args.inner().data } else { 0 };
-    let short = const { C::MOST <= MOST_SELECTED };
-    // SAFETY: K6 for rows that are short.
-    let filled = if short { unsafe { fill.row(args) } } else { core::ptr::null() };
-    for _ in 0..left {
-        let index = at.index.wrapping_offset(component).cast::<I>();
-        // SAFETY: K3 for this index; indices are contiguous.
-        let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
-        let inside = |i: usize| position(i).1;
-        let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
-        while done < n {
-            let rows = if short { PROBED.min(n - done) } else { 1 };
-            // Without a branch for each of the probes, which random indices would mispredict.
-            let mut any = false;
-            for k in 0..if short { PROBES } else { 1 } {
-                any |= inside(done + rows * k / PROBES);
-            }
-            if !any {
-                let first = done;
-                while n - done >= GROUP {
-                    if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
-                        break;
+pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
+
+impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
+    type Args<'a> = &'a Left<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// The kernel contract for these rows, under `OutOfBounds::Zero`. There is one component; along the inner loop
+    /// indices and rows are contiguous, and data moves if `MOVES`. `C` copies rows of their length.
+    #[inline(always)]
+    unsafe fn call(&Left { args, mut at, mut done, left }: &Left<'_>) {
+        let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
+        let (copy, mut fill) = (C::of(row), FillRow::new());
+        let step = if MOVES { args.inner().data } else { 0 };
+        let short = const { C::MOST <= MOST_SELECTED };
+        // SAFETY: K6 for rows that are short.
+        let filled = if short { unsafe { fill.row(args) } } else { core::ptr::null() };
+        for _ in 0..left {
+            let index = at.index.wrapping_offset(component).cast::<I>();
+            // SAFETY: K3 for this index; indices are contiguous.
+            let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
+            let inside = |i: usize| position(i).1;
+            let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
+            while done < n {
+                let rows = if short { PROBED.min(n - done) } else { 1 };
+                // Without a branch for each of the probes, which random indices would mispredict.
+                let mut any = false;
+                for k in 0..if short { PROBES } else { 1 } {
+                    any |= inside(done + rows * k / PROBES);
+                }
+                if !any {
+                    let first = done;
+                    while n - done >= GROUP {
+                        if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
+                            break;
+                        }
+                        done += GROUP;
                     }
+                    while done < n && !inside(done) {
+                        done += 1;
+                    }
+                    // SAFETY: K1 and K6 for these rows.
+                    unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
+                    continue;
+                }
+                let (mut data, mut out) =
+                    (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
+                let mut next = |(x, inside): (i64, bool)| {
+                    let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
+                    let from = if short { select_unpredictable(inside, from, filled) } else { from };
+                    // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
+                    unsafe { copy.copy(from, out) };
+                    (data, out) = (data.wrapping_offset(step), out.wrapping_add(row));
+                };
+                let end = done + rows;
+                while C::BYTES.is_some() && end - done >= GROUP {
+                    group(done).into_iter().for_each(&mut next);
                     done += GROUP;
                 }
-                while done < n && !inside(done) {
+                while done < end {
+                    next(position(done));
                     done += 1;
                 }
-                // SAFETY: K1 and K6 for these rows.
-                unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
-                continue;
             }
-            let (mut data, mut out) =
-                (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
-            let mut next = |(x, inside): (i64, bool)| {
-                let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
-                let from = if short { select_unpredictable(inside, from, filled) } else { from };
-                // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
-                unsafe { copy.copy(from, out) };
-                (data, out) = (data.wrapping_offset(step), out.wrapping_add(row));
-            };
-            let end = done + rows;
-            while C::BYTES.is_some() && end - done >= GROUP {
-                group(done).into_iter().for_each(&mut next);
-                done += GROUP;
-            }
-            while done < end {
-                next(position(done));
-                done += 1;
-            }
+            (at, done) = (at.step(&outer), 0);
         }
-        (at, done) = (at.step(&outer), 0);
     }
 }
 
@@ -172,7 +190,7 @@ impl Pass {
     /// returns how many. The cursor is borrowed, as that of a [`Body`](super::Body) is.
     ///
     /// # Safety
-    /// As for [`one_pass`].
+    /// As for [`OnePass`].
     #[inline(always)]
     unsafe fn run<C: CopyRow, I: Index>(self, at: &Cursor) -> usize {
         let Pass { n, rule, component, row, stride } = self;
@@ -182,7 +200,7 @@ impl Pass {
         while C::BYTES.is_some() && n - done >= GROUP {
             let mut group = [(0, false); GROUP];
             for (i, x) in group.iter_mut().enumerate() {
-                // SAFETY: K3 for this index; they lie side by side.
+                // SAFETY: K3 for this index; they are contiguous.
                 *x = rule.check(unsafe { index.wrapping_add(done + i).read_unaligned() });
             }
             if group.iter().any(|&(_, inside)| !inside) {
@@ -197,7 +215,7 @@ impl Pass {
             done += GROUP;
         }
         for done in done..n {
-            // SAFETY: K3 for this index; they lie side by side.
+            // SAFETY: K3 for this index; they are contiguous.
             let index = unsafe { index.wrapping_add(done).read_unaligned() };
             let Some(x) = rule.check_valid_first(index) else { return done };
             let from = at.data.wrapping_offset(stride.wrapping_mul(x as isize));

@@ -17,8 +17,11 @@ use crate::kernels::bodies::State;
 use crate::kernels::bodies::filled::move_some;
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::fill::{FillRow, SelectFn};
+use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
+use crate::kernels::moves::stream::{self, StreamRows};
+use crate::kernels::moves::{ByWay, MoveJob, Width};
 use crate::kernels::resolve::TupleJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
@@ -37,7 +40,7 @@ const MOST_ASKED: usize = 16;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_prefetching::<W, L>, W::select::<L>()) }
+    unsafe { planes::<I, L>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row), W::select::<L>(args.spec.row)) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -46,51 +49,39 @@ pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, a
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { planes::<I, L>(state, args, at, stream_rows::<L>, None) };
-    L::end_streams();
+    unsafe { planes::<I, L>(state, args, at, L::entry::<StreamRows>(), None) };
+    stream::fence();
 }
 
-/// [`Isa::stream_rows`] as a [`MovePrefetching`].
-///
-/// # Safety
-/// As for [`MovePrefetching`]; rows have a line or more.
-unsafe fn stream_rows<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { L::stream_rows(job, ahead) }
-}
+/// [`MovePrefetching`] at a level.
+struct ByLevel<L>(PhantomData<L>);
 
-/// Moves rows while those of a later job are asked for.
-///
-/// # Safety
-/// K1, K2, K4, K6 and K7 for the rows of both.
-type MovePrefetching = unsafe fn(job: &MoveJob, ahead: &MoveJob);
+impl<L: Isa> ByWay for ByLevel<L> {
+    type Fn = MovePrefetchingFn;
+
+    #[inline(always)]
+    fn of<C: CopyRow>() -> MovePrefetchingFn {
+        L::entry::<MovePrefetching<C>>()
+    }
+}
 
 /// How rows are moved. `select` is that of the width, where there is one that does as `move_rows` does.
 #[derive(Clone, Copy)]
 struct Way {
-    move_rows: MovePrefetching,
+    move_rows: MovePrefetchingFn,
     select: Option<SelectFn>,
-}
-
-/// [`Width::move_prefetching`] as a [`MovePrefetching`].
-///
-/// # Safety
-/// As for [`MovePrefetching`].
-unsafe fn move_prefetching<W: Width, L: Isa>(job: &MoveJob, ahead: &MoveJob) {
-    // SAFETY: the caller's promise.
-    unsafe { W::move_prefetching::<L>(job, ahead) }
 }
 
 /// Runs a plane.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MovePrefetching`].
+/// As for [`Body`](super::Body) and [`MovePrefetchingFn`].
 #[inline(never)]
 unsafe fn planes<I: Index, L: Isa>(
     state: &mut State,
     args: &IndexArgs<'_>,
     at: &Cursor,
-    move_rows: MovePrefetching,
+    move_rows: MovePrefetchingFn,
     select: Option<SelectFn>,
 ) {
     let way = Way { move_rows, select };
@@ -142,9 +133,9 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
 /// As for [`planes`].
 #[inline(always)]
 unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way) -> bool {
-    if !args.spec.adjacent_tuples {
+    let Some(resolve_tuples) = L::resolve_tuples::<I>().filter(|_| args.spec.adjacent_tuples) else {
         return false;
-    }
+    };
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions.as_mut_ptr(), other.as_mut_ptr()];
@@ -168,7 +159,7 @@ unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, 
         goes_on
     };
     // SAFETY: K2 and K3 for these tuples; each room is as long as a block, and a round at most that.
-    let done = unsafe { L::resolve_tuples::<I>(&job, &mut each) };
+    let done = unsafe { resolve_tuples(&job, &mut each) };
     if done && goes_on {
         // SAFETY: the caller's promise.
         unsafe { rolling.finish() };
@@ -246,13 +237,13 @@ impl<'a, L: Isa> Rolling<'a, L> {
         let Way { move_rows, select } = self.way;
         if !self.block.has_bad() {
             // SAFETY: the caller's promise.
-            return unsafe { move_rows(&self.asked, ahead) };
+            return unsafe { move_rows((&self.asked, ahead)) };
         }
         let nothing = |job: &MoveJob| MoveJob { n: 0, ..*job };
         // SAFETY: the caller's promise: the rows are only asked for.
-        unsafe { move_rows(&nothing(ahead), ahead) };
+        unsafe { move_rows((&nothing(ahead), ahead)) };
         // SAFETY: the caller's promise, for rows whose positions are in range.
-        let mut move_rows = |job: &MoveJob| unsafe { move_rows(job, &nothing(job)) };
+        let mut move_rows = |job: &MoveJob| unsafe { move_rows((job, &nothing(job))) };
         let (asked, block) = (self.asked, self.block);
         // SAFETY: the contract of these rows, which were resolved into the block.
         unsafe { move_some::<L>(self.args, &asked, &block, self.fill, select, &mut move_rows) };

@@ -1,10 +1,13 @@
 //! Strided copy: one index serves the whole inner loop. Its rows then lie a step apart.
 
+use core::marker::PhantomData;
+
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::State;
 use crate::kernels::isa::Isa;
-use crate::kernels::moves::Width;
-use crate::kernels::moves::strided::StridedRows;
+use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::strided::{MoveStrided, StridedRows};
+use crate::kernels::moves::{ByWay, Width};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -14,30 +17,33 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_strided::<W, L>) }
+    unsafe { planes::<I, L>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row)) }
 }
 
 /// Moves rows that lie a step apart.
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows.
-type MoveStrided = unsafe fn(&StridedRows);
+type MoveStridedFn = unsafe fn(&StridedRows);
 
-/// [`Width::move_strided`] as a [`MoveStrided`].
-///
-/// # Safety
-/// As for [`MoveStrided`].
-unsafe fn move_strided<W: Width, L: Isa>(rows: &StridedRows) {
-    // SAFETY: the caller's promise.
-    unsafe { W::move_strided::<L>(rows) }
+/// [`MoveStrided`] at a level.
+struct ByLevel<L>(PhantomData<L>);
+
+impl<L: Isa> ByWay for ByLevel<L> {
+    type Fn = MoveStridedFn;
+
+    #[inline(always)]
+    fn of<C: CopyRow>() -> MoveStridedFn {
+        L::entry::<MoveStrided<C>>()
+    }
 }
 
 /// Runs a plane.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MoveStrided`].
+/// As for [`Body`](super::Body) and [`MoveStridedFn`].
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStrided) {
+unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStridedFn) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
@@ -51,7 +57,7 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStrided) {
+unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStridedFn) {
     let State { positions, block, resolved, out_of_range, fill } = state;
     if at.index != *resolved {
         *resolved = at.index;

@@ -6,23 +6,32 @@
 //! time.
 
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::IndexArgs;
-use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::isa::{LevelFn, scalar};
 use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, NARROW, RowSize, by_size};
 use crate::kernels::moves::prefetch::prefetch;
-use crate::kernels::moves::strided::StridedRows;
+use crate::kernels::moves::strided::{MoveStrided, StridedRows};
 
 /// The most bytes of a row whose source is selected: longer ones take longer than a mispredicted branch.
 pub(crate) const MOST_SELECTED: usize = 256;
+
+/// Rows to be moved, or to be filled where their position is below `least`.
+pub struct FillJob<'a> {
+    pub(crate) job: &'a MoveJob,
+    /// A row of fill.
+    pub(crate) fill: *const u8,
+    pub(crate) least: i32,
+}
 
 /// Moves rows by their positions. Those whose position is below `least` get the row at `fill`.
 ///
 /// # Safety
 /// K1, K2, K4, K6 and K7 for the rows whose position is not below `least`; K1 for the others. `fill` reaches a row.
-pub(crate) type SelectFn = unsafe fn(job: &MoveJob, fill: *const u8, least: i32);
+pub(crate) type SelectFn = unsafe fn(&FillJob<'_>);
 
 /// A row of fill, made when it is first asked for: until then it costs nothing.
 #[repr(align(64))]
@@ -107,7 +116,7 @@ impl FillRow {
             let rows = StridedRows { from: self.row.as_ptr().cast(), from_step: 0, to: out, to_step: step, n, row };
             return by_size!(RowSize::of(row), |Way| {
                 // SAFETY: K1 for the rows. The row of fill has been made, and lies apart from them.
-                unsafe { Scalar::move_strided::<Way>(&rows) }
+                unsafe { scalar::<MoveStrided<Way>>(&rows) }
             });
         }
         for i in 0..n as isize {
@@ -139,56 +148,70 @@ unsafe fn fill_bytes(kind: Kind, fill: &[u8], to: *mut u8, bytes: usize) {
 }
 
 /// Moves rows, each by the way `C`, or the fill where its position is below `least`.
-///
-/// # Safety
-/// As for [`SelectFn`]; `C` copies rows of their length.
-#[inline(always)]
-pub(crate) unsafe fn select<C: CopyRow>(job: &MoveJob, fill: *const u8, least: i32) {
-    let copy = C::of(job.row);
-    let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
-    job.next.fetch_steps(job.n);
-    for i in 0..job.n {
-        if ahead != 0 {
-            // SAFETY: below `n`. A prefetch takes any address.
-            prefetch(unsafe { job.source((i + ahead).min(job.n - 1)) }, job.row);
+pub(crate) struct Select<C>(PhantomData<C>);
+
+impl<C: CopyRow> LevelFn for Select<C> {
+    type Args<'a> = &'a FillJob<'a>;
+    type Output = ();
+
+    const NARROW: bool = C::MOST <= NARROW;
+
+    /// # Safety
+    /// As for [`SelectFn`]; `C` copies rows of their length.
+    #[inline(always)]
+    unsafe fn call(&FillJob { job, fill, least }: &FillJob<'_>) {
+        let copy = C::of(job.row);
+        let (mut data, mut out, ahead) = (job.data, job.out, job.prefetch_distance);
+        job.next.fetch_steps(job.n);
+        for i in 0..job.n {
+            if ahead != 0 {
+                // SAFETY: below `n`. A prefetch takes any address.
+                prefetch(unsafe { job.source((i + ahead).min(job.n - 1)) }, job.row);
+            }
+            // SAFETY: `positions` has `n` entries.
+            let position = unsafe { job.positions.wrapping_add(i).read() };
+            let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
+            let from = select_unpredictable(position < least, fill, from);
+            // SAFETY: K1, K2 and K4 for a row whose position is in range; or the fill, which is as long.
+            unsafe { copy.copy(from, out) };
+            (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
         }
-        // SAFETY: `positions` has `n` entries.
-        let position = unsafe { job.positions.wrapping_add(i).read() };
-        let from = data.wrapping_offset(job.stride.wrapping_mul(position as isize));
-        let from = select_unpredictable(position < least, fill, from);
-        // SAFETY: K1, K2 and K4 for a row whose position is in range; or the fill, which is as long.
-        unsafe { copy.copy(from, out) };
-        (data, out) = (data.wrapping_offset(job.data_step), out.wrapping_offset(job.out_step));
     }
 }
 
 /// Writes the fill over elements of 1, 2, 4 or 8 bytes whose position is below `least`, in a form that compilers
 /// vectorise.
-///
-/// # Safety
-/// As for [`SelectFn`]; the elements are contiguous, and all have been written.
-#[inline(always)]
-pub(crate) unsafe fn blend(job: &MoveJob, fill: *const u8, least: i32) {
-    macro_rules! of {
-        ($unit:ty) => {{
-            // SAFETY: the caller's promise: the fill has the bytes of an element.
-            let fill = unsafe { fill.cast::<$unit>().read_unaligned() };
-            for i in 0..job.n {
-                // SAFETY: `positions` has `n` entries.
-                let position = unsafe { job.positions.wrapping_add(i).read() };
-                let to = job.out.cast::<$unit>().wrapping_add(i);
-                // SAFETY: the caller's promise: an element that has been written.
-                let element = unsafe { to.read_unaligned() };
-                // SAFETY: K1 for the element.
-                unsafe { to.write_unaligned(if position < least { fill } else { element }) };
-            }
-        }};
-    }
-    match job.row {
-        1 => of!(u8),
-        2 => of!(u16),
-        4 => of!(u32),
-        8 => of!(u64),
-        row => unreachable!("elements of {row} bytes"),
+pub(crate) enum Blend {}
+
+impl LevelFn for Blend {
+    type Args<'a> = &'a FillJob<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`SelectFn`]; the elements are contiguous, and all have been written.
+    #[inline(always)]
+    unsafe fn call(&FillJob { job, fill, least }: &FillJob<'_>) {
+        macro_rules! of {
+            ($unit:ty) => {{
+                // SAFETY: the caller's promise: the fill has the bytes of an element.
+                let fill = unsafe { fill.cast::<$unit>().read_unaligned() };
+                for i in 0..job.n {
+                    // SAFETY: `positions` has `n` entries.
+                    let position = unsafe { job.positions.wrapping_add(i).read() };
+                    let to = job.out.cast::<$unit>().wrapping_add(i);
+                    // SAFETY: the caller's promise: an element that has been written.
+                    let element = unsafe { to.read_unaligned() };
+                    // SAFETY: K1 for the element.
+                    unsafe { to.write_unaligned(if position < least { fill } else { element }) };
+                }
+            }};
+        }
+        match job.row {
+            1 => of!(u8),
+            2 => of!(u16),
+            4 => of!(u32),
+            8 => of!(u64),
+            row => unreachable!("elements of {row} bytes"),
+        }
     }
 }

@@ -30,10 +30,10 @@ use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, neg
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
-/// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX2.
+/// [`GatherFn`](crate::kernels::isa::GatherFn) with AVX2.
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather).
+/// As for [`GatherFn`](crate::kernels::isa::GatherFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
@@ -322,10 +322,10 @@ unsafe fn move_one_by_one<const BYTES: usize>(data: *const u8, positions: __m256
     }
 }
 
-/// [`Isa::move_fixed`](crate::kernels::isa::Isa::move_fixed) with AVX2: packed elements of 4 and 8 bytes are gathered.
+/// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX2: packed elements of 4 and 8 bytes are gathered.
 ///
 /// # Safety
-/// As for [`Isa::move_fixed`](crate::kernels::isa::Isa::move_fixed).
+/// As for [`MoveJobFn`](crate::kernels::moves::MoveJobFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn move_fixed<const BYTES: usize>(job: &MoveJob) {

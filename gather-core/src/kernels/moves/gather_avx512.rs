@@ -18,18 +18,17 @@ use core::arch::x86_64::{
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
-use crate::kernels::isa::{Avx2, Isa};
 use crate::kernels::moves::gather_avx2::fetch_later;
-use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::four;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
+use crate::kernels::moves::{gather_avx2, gather_positions};
 use crate::kernels::resolve::avx512::{Bounds, SIXTEEN, every, lanes, vector};
 use crate::types::index::Index;
 
-/// [`Isa::gather`](crate::kernels::isa::Isa::gather) with AVX-512, of rows of 4 and 8 bytes.
+/// [`GatherFn`](crate::kernels::isa::GatherFn) with AVX-512, of rows of 4 and 8 bytes.
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather).
+/// As for [`GatherFn`](crate::kernels::isa::GatherFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
@@ -78,7 +77,7 @@ unsafe fn go_on<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, 
     let (inner, at) = (args.inner(), at.skip(args.inner(), done));
     let rest = IndexArgs { loops: &[Loop { n: inner.n - done, ..*inner }], origin: at, ..*args };
     // SAFETY: the caller's promise, for what is left of the loop; K7: the machine has AVX2 too.
-    unsafe { Avx2::gather::<BYTES, I>(&rest, &at) }
+    unsafe { gather_avx2::gather::<BYTES, I>(&rest, &at) }
 }
 
 /// What the inner loops of a plane have in common.

@@ -12,8 +12,8 @@
 //! of range become rows of zeros, moved or filled one by one (`bodies/one_pass.rs`).
 
 use crate::kernels::args::{Cursor, IndexArgs};
-use crate::kernels::bodies::next_slice;
-use crate::kernels::isa::{Avx2, Isa};
+use crate::kernels::bodies::{Left, MoveOrFill, next_slice};
+use crate::kernels::isa::avx2;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
@@ -23,22 +23,22 @@ use crate::types::policy::OutOfBounds;
 
 /// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
 /// it. The last number is how many these are, the first one counted. It returns what
-/// [`Isa::gather`](crate::kernels::isa::Isa::gather) does.
+/// [`GatherFn`](crate::kernels::isa::GatherFn) does.
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather). The row is a multiple of [`GROUP`], and one of the loop.
+/// As for [`GatherFn`](crate::kernels::isa::GatherFn). The row is a multiple of [`GROUP`], and one of the loop.
 pub(super) type RestFn = unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
 
 /// Rows that are moved before later indices, and later rows of the output, are asked for.
 pub(super) const GROUP: usize = 16;
 
-/// [`Isa::gather`](crate::kernels::isa::Isa::gather), of which a level does what follows an index that is no position.
+/// [`GatherFn`](crate::kernels::isa::GatherFn), of which a level does what follows an index that is no position.
 ///
 /// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
 /// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
 ///
 /// # Safety
-/// As for [`Isa::gather`](crate::kernels::isa::Isa::gather); K7 for AVX2, and for the level of `rest`.
+/// As for [`GatherFn`](crate::kernels::isa::GatherFn); K7 for AVX2, and for the level of `rest`.
 pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: &Cursor, rest: RestFn) -> bool {
     let filling = filling::<BYTES, I>;
     if const { matches!(I::TYPE.fixed_width(), IndexType::U32) } {
@@ -63,13 +63,14 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     first: usize,
     left: usize,
 ) -> bool {
+    let rest = &Left { args, at, done: first, left };
     if args.spec.packed {
         // SAFETY: the caller's promise; K9: there is one component, and indices and rows lie side by side. The plan
         // found the rows packed.
-        unsafe { Avx2::move_or_fill::<Exactly<BYTES>, I, false>(args, at, first, left) };
+        unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, false>>(rest) };
     } else {
         // SAFETY: as above.
-        unsafe { Avx2::move_or_fill::<Exactly<BYTES>, I, true>(args, at, first, left) };
+        unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest) };
     }
     false
 }

@@ -30,20 +30,72 @@ pub(crate) mod table_avx2;
 pub(crate) mod table_avx512;
 
 use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::bodies::OnePass;
 use crate::kernels::bodies::elements::{self, MOST_ELEMENT, PlaneFn};
-use crate::kernels::isa::Isa;
+use crate::kernels::isa::{GatherFn, Isa};
 use crate::kernels::kernel::IndexKernel;
-use crate::kernels::moves::fill::{MOST_SELECTED, SelectFn};
-use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, PlacedRows, RowSize, by_size};
+use crate::kernels::moves::fill::{MOST_SELECTED, Select, SelectFn};
+use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::moves::prefetch::{NextSlice, STEP};
-use crate::kernels::moves::strided::StridedRows;
-use crate::kernels::space::Streams;
+use crate::kernels::resolve::ResolveJob;
+use crate::kernels::space::{InterleaveFixed, InterleaveRows, StreamsFn};
 use crate::types::index::Index;
+
+/// Targets without non-temporal stores: rows are moved.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) mod stream {
+    use crate::kernels::isa::LevelFn;
+    use crate::kernels::moves::prefetching::JobAndNext;
+    use crate::kernels::moves::rows::MoveRows;
+
+    pub(crate) enum StreamRows {}
+
+    impl LevelFn for StreamRows {
+        type Args<'a> = JobAndNext<'a>;
+        type Output = ();
+
+        #[inline(always)]
+        unsafe fn call((job, _): JobAndNext<'_>) {
+            // SAFETY: the caller's promise.
+            unsafe { MoveRows::call(job) }
+        }
+    }
+
+    pub(crate) fn fence() {}
+}
 
 /// The most bytes of converted rows that are put together before their lines are written past the caches.
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
-/// What one iteration of the inner loop moves. Each method is that of a level for this width.
+/// Moves the rows of a job by their positions.
+///
+/// # Safety
+/// K1, K2, K4, K6 and K7.
+pub(crate) type MoveJobFn = unsafe fn(&MoveJob);
+
+/// Looks elements up in a table of `job.table_entries`; returns how many, from the first on.
+///
+/// # Safety
+/// As for [`MoveJobFn`], and K9 for the table: it fits, and the rows are packed.
+pub(crate) type LookUpFn = unsafe fn(&MoveJob) -> usize;
+
+/// Looks bytes up in a table straight from indices of one byte, which are contiguous, up to a vector of them with one
+/// that is out of range or not whole; returns how many. No position is written.
+///
+/// # Safety
+/// As for [`LookUpFn`], and K3 for the indices.
+pub(crate) type LookUpBytesFn = unsafe fn(&ResolveJob, &MoveJob) -> usize;
+
+/// A function for each way to copy a row.
+pub trait ByWay {
+    /// The function's type.
+    type Fn;
+
+    /// The function of a way.
+    fn of<C: CopyRow>() -> Self::Fn;
+}
+
+/// What one iteration of the inner loop moves. Each method names a function of a level for this width.
 pub trait Width: 'static {
     /// Bytes of a row; `None` for rows of any length.
     const BYTES: Option<usize>;
@@ -51,63 +103,36 @@ pub trait Width: 'static {
     /// Whether levels with vectors resolve and move rows of this width in one loop.
     const GATHERS: bool;
 
+    /// The function of the way to copy rows of `row` bytes.
+    fn by_way<F: ByWay>(row: usize) -> F::Fn;
+
     /// Moves rows by their positions.
-    ///
-    /// # Safety
-    /// K1, K2, K4, K6 and K7 for the rows.
-    unsafe fn move_rows<L: Isa>(job: &MoveJob);
+    fn move_rows<L: Isa>() -> MoveJobFn;
 
-    /// What moves some rows and fills the others, as [`Width::move_rows`] moves all; `None` where rows are long.
-    fn select<L: Isa>() -> Option<SelectFn>;
-
-    /// Moves rows from where each lies.
-    ///
-    /// # Safety
-    /// K1, K2, K4, K6 and K7 for the rows.
-    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>);
-
-    /// Moves the rows of a job, and asks for those of the one after it, one with each.
-    ///
-    /// # Safety
-    /// K1, K2, K4, K6 and K7 for the rows of both jobs.
-    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob);
-
-    /// Moves rows that lie a step apart.
-    ///
-    /// # Safety
-    /// K1, K2, K4, K6 and K7 for the rows.
-    unsafe fn move_strided<L: Isa>(rows: &StridedRows);
+    /// Moves some rows of `row` bytes and fills the others; `None` where rows are long.
+    fn select<L: Isa>(row: usize) -> Option<SelectFn>;
 
     /// The kernel that resolves rows of a size and moves them in one pass, packed or not, as
     /// [`Method::Direct`](crate::Method::Direct) does.
     fn one_pass<I: Index, L: Isa>(size: RowSize, packed: bool) -> IndexKernel;
 
-    /// What runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
+    /// Runs a plane row by row, wherever each lies; `None` where rows are not of the size of elements.
+    #[must_use]
     fn one_by_one<I: Index>() -> Option<PlaneFn> {
         None
     }
 
-    /// Looks elements up in a table; returns how many. The others are left.
-    ///
-    /// # Safety
-    /// As for [`Isa::look_up`].
-    #[inline(always)]
-    unsafe fn look_up<L: Isa>(_: &MoveJob) -> usize {
-        0
+    /// Looks elements up in a table, where the level has one.
+    #[must_use]
+    fn look_up<L: Isa>() -> Option<LookUpFn> {
+        None
     }
 
-    /// Resolves and moves the rows of a plane in one loop; returns whether an index was out of range, if that is an
-    /// error.
-    ///
-    /// # Safety
-    /// As for [`Isa::gather`].
-    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool;
+    /// Resolves and moves the rows of a plane in one loop.
+    fn gather<I: Index, L: Isa>() -> GatherFn;
 
-    /// Interleaves streams, or takes them apart.
-    ///
-    /// # Safety
-    /// The contract of [`space`](crate::kernels::space), and K7.
-    unsafe fn interleave<L: Isa>(streams: &Streams);
+    /// Interleaves streams of `row` bytes, or takes them apart.
+    fn interleave<L: Isa>(row: usize) -> StreamsFn;
 }
 
 /// `BYTES` bytes.
@@ -121,44 +146,29 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
     const GATHERS: bool = matches!(BYTES, 4 | 8);
 
     #[inline(always)]
-    unsafe fn move_rows<L: Isa>(job: &MoveJob) {
-        debug_assert_eq!(job.row, BYTES, "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::move_fixed::<BYTES>(job) }
-    }
-
-    fn select<L: Isa>() -> Option<SelectFn> {
-        if const { BYTES <= MOST_SELECTED } { Some(select::<Exactly<BYTES>, L>) } else { None }
+    fn by_way<F: ByWay>(row: usize) -> F::Fn {
+        debug_assert_eq!(row, BYTES, "K6");
+        F::of::<Exactly<BYTES>>()
     }
 
     #[inline(always)]
-    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
-        debug_assert_eq!(rows.row, BYTES, "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::move_placed_fixed::<BYTES>(rows) }
+    fn move_rows<L: Isa>() -> MoveJobFn {
+        L::move_fixed::<BYTES>()
     }
 
     #[inline(always)]
-    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
-        debug_assert_eq!((job.row, ahead.row), (BYTES, BYTES), "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::move_prefetching::<Exactly<BYTES>>(job, ahead) }
+    fn select<L: Isa>(_: usize) -> Option<SelectFn> {
+        if const { BYTES <= MOST_SELECTED } { Some(L::entry::<Select<Exactly<BYTES>>>()) } else { None }
     }
 
     #[inline(always)]
-    unsafe fn move_strided<L: Isa>(rows: &StridedRows) {
-        debug_assert_eq!(rows.row, BYTES, "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::move_strided::<Exactly<BYTES>>(rows) }
-    }
-
     fn one_pass<I: Index, L: Isa>(_: RowSize, packed: bool) -> IndexKernel {
         if packed {
-            L::one_pass::<Exactly<BYTES>, I, true>()
+            L::entry::<OnePass<Exactly<BYTES>, I, L, true>>()
         } else if const { BYTES <= MOST_ELEMENT } {
             elements::kernel::<BYTES, I>
         } else {
-            L::one_pass::<Exactly<BYTES>, I, false>()
+            L::entry::<OnePass<Exactly<BYTES>, I, L, false>>()
         }
     }
 
@@ -167,23 +177,19 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn look_up<L: Isa>(job: &MoveJob) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { L::look_up::<BYTES>(job) }
+    fn look_up<L: Isa>() -> Option<LookUpFn> {
+        L::look_up::<BYTES>()
     }
 
     #[inline(always)]
-    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-        debug_assert_eq!(args.spec.row, BYTES, "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::gather::<BYTES, I>(args, at) }
+    fn gather<I: Index, L: Isa>() -> GatherFn {
+        L::gather::<BYTES, I>()
     }
 
     #[inline(always)]
-    unsafe fn interleave<L: Isa>(streams: &Streams) {
-        debug_assert_eq!(streams.row, BYTES, "K6");
-        // SAFETY: the caller's promise.
-        unsafe { L::interleave_fixed::<BYTES>(streams) }
+    fn interleave<L: Isa>(row: usize) -> StreamsFn {
+        debug_assert_eq!(row, BYTES, "K6");
+        L::entry::<InterleaveFixed<BYTES, L>>()
     }
 }
 
@@ -192,82 +198,42 @@ impl Width for Rows {
     const GATHERS: bool = true;
 
     #[inline(always)]
-    unsafe fn move_rows<L: Isa>(job: &MoveJob) {
-        // SAFETY: the caller's promise.
-        unsafe { L::move_rows(job) }
-    }
-
-    fn select<L: Isa>() -> Option<SelectFn> {
-        Some(select_rows::<L>)
+    fn by_way<F: ByWay>(row: usize) -> F::Fn {
+        by_size!(RowSize::of(row), |Way| F::of::<Way>())
     }
 
     #[inline(always)]
-    unsafe fn move_placed<L: Isa>(rows: &PlacedRows<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { L::move_placed_rows(rows) }
+    fn move_rows<L: Isa>() -> MoveJobFn {
+        L::move_rows()
     }
 
     #[inline(always)]
-    unsafe fn move_prefetching<L: Isa>(job: &MoveJob, ahead: &MoveJob) {
-        by_size!(RowSize::of(job.row), |Way| {
-            // SAFETY: the caller's promise; the way is that of rows of this size.
-            unsafe { L::move_prefetching::<Way>(job, ahead) }
-        })
+    fn select<L: Isa>(row: usize) -> Option<SelectFn> {
+        by_size!(RowSize::of(row), |Way| Some(L::entry::<Select<Way>>()))
     }
 
     #[inline(always)]
-    unsafe fn move_strided<L: Isa>(rows: &StridedRows) {
-        by_size!(RowSize::of(rows.row), |Way| {
-            // SAFETY: the caller's promise; the way is that of rows of this size.
-            unsafe { L::move_strided::<Way>(rows) }
-        })
-    }
-
     fn one_pass<I: Index, L: Isa>(size: RowSize, _: bool) -> IndexKernel {
-        by_size!(size, |Way| L::one_pass::<Way, I, false>())
+        by_size!(size, |Way| L::entry::<OnePass<Way, I, L, false>>())
+    }
+
+    /// Rows that are gathered have 12 bytes (K9).
+    #[inline(always)]
+    fn gather<I: Index, L: Isa>() -> GatherFn {
+        L::gather::<12, I>()
     }
 
     #[inline(always)]
-    unsafe fn gather<I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor) -> bool {
-        debug_assert_eq!(args.spec.row, 12, "K9: rows that are gathered");
-        // SAFETY: the caller's promise, for rows of 12 bytes.
-        unsafe { L::gather::<12, I>(args, at) }
-    }
-
-    #[inline(always)]
-    unsafe fn interleave<L: Isa>(streams: &Streams) {
-        macro_rules! by_bytes {
-            ($($bytes:literal)*) => {
-                match streams.row {
-                    // SAFETY: the caller's promise, for rows of this many bytes.
-                    $($bytes => unsafe { L::interleave_fixed::<$bytes>(streams) },)*
-                    // SAFETY: the caller's promise.
-                    _ => unsafe { L::interleave_rows(streams) },
-                }
-            };
+    fn interleave<L: Isa>(row: usize) -> StreamsFn {
+        match row {
+            1 => L::entry::<InterleaveFixed<1, L>>(),
+            2 => L::entry::<InterleaveFixed<2, L>>(),
+            3 => L::entry::<InterleaveFixed<3, L>>(),
+            6 => L::entry::<InterleaveFixed<6, L>>(),
+            12 => L::entry::<InterleaveFixed<12, L>>(),
+            _ => L::entry::<InterleaveRows>(),
         }
-        by_bytes!(1 2 3 6 12)
     }
-}
-
-/// [`Isa::select`] as a [`SelectFn`].
-///
-/// # Safety
-/// As for [`Isa::select`].
-unsafe fn select<C: CopyRow, L: Isa>(job: &MoveJob, fill: *const u8, least: i32) {
-    // SAFETY: the caller's promise.
-    unsafe { L::select::<C>(job, fill, least) }
-}
-
-/// As [`select`], for rows of any length.
-///
-/// # Safety
-/// As for [`SelectFn`].
-unsafe fn select_rows<L: Isa>(job: &MoveJob, fill: *const u8, least: i32) {
-    by_size!(RowSize::of(job.row), |Way| {
-        // SAFETY: the caller's promise; the way is that of rows of this size.
-        unsafe { L::select::<Way>(job, fill, least) }
-    })
 }
 
 /// Rows to be moved: from `data + i · data_step + stride · positions[i]` to `out + i · out_step`, for every `i` below

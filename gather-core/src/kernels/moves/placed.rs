@@ -1,7 +1,9 @@
 //! Moving a few rows from where each lies: the moves of the method `Direct`.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::copy_fixed;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::rows::{copy_halves, copy_long};
@@ -12,11 +14,14 @@ pub(crate) const FEW: usize = 64;
 /// Bytes of a row that are asked for ahead: the hardware sees the rest coming.
 pub(crate) const FIRST_BYTES: usize = 4 * LINE;
 
+/// The most bytes of rows that vectors of 16 bytes copy as fast as those of 32.
+pub(crate) const NARROW: usize = 32;
+
 /// Where each of a few rows lies.
 pub(crate) type Sources = [MaybeUninit<*const u8>; FEW];
 
 /// Rows to be moved: from `sources[i]` to `out + i · out_step`, for every `i` below `n`.
-pub struct PlacedRows<'a> {
+pub(crate) struct PlacedRows<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) n: usize,
     pub(crate) out: *mut u8,
@@ -148,52 +153,37 @@ macro_rules! by_size {
 }
 pub(crate) use by_size;
 
-impl PlacedRows<'_> {
-    /// Copies every row.
-    ///
+/// Moves rows from where each lies, by the way `C`.
+pub(crate) struct MovePlaced<C>(PhantomData<C>);
+
+impl<C: CopyRow> LevelFn for MovePlaced<C> {
+    type Args<'a> = &'a PlacedRows<'a>;
+    type Output = ();
+
+    const NARROW: bool = C::MOST <= NARROW;
+
     /// # Safety
-    /// K1, K2 and K4 for the rows, which `copy` copies; the first `n <= FEW` sources have been written.
+    /// K1, K2 and K4 for the rows, which `C` copies; the first `n <= FEW` sources have been written.
     #[inline(always)]
-    unsafe fn each(&self, copy: impl CopyRow) {
-        debug_assert!(self.n <= FEW);
+    unsafe fn call(rows: &PlacedRows<'_>) {
+        debug_assert!(rows.n <= FEW);
+        let copy = C::of(rows.row);
         let source = |i: usize| {
             // SAFETY: the caller's promise: `i < n` below.
-            unsafe { self.sources[i].assume_init() }
+            unsafe { rows.sources[i].assume_init() }
         };
-        let ahead = self.prefetch_distance;
-        for i in 0..self.n.min(ahead) {
-            prefetch(source(i), self.row.min(FIRST_BYTES));
+        let ahead = rows.prefetch_distance;
+        for i in 0..rows.n.min(ahead) {
+            prefetch(source(i), rows.row.min(FIRST_BYTES));
         }
-        let mut out = self.out;
-        for i in 0..self.n {
-            if ahead != 0 && i + ahead < self.n {
-                prefetch(source(i + ahead), self.row.min(FIRST_BYTES));
+        let mut out = rows.out;
+        for i in 0..rows.n {
+            if ahead != 0 && i + ahead < rows.n {
+                prefetch(source(i + ahead), rows.row.min(FIRST_BYTES));
             }
             // SAFETY: the caller's promise.
             unsafe { copy.copy(source(i), out) };
-            out = out.wrapping_offset(self.out_step);
+            out = out.wrapping_offset(rows.out_step);
         }
     }
-}
-
-/// Moves rows of `BYTES` bytes.
-///
-/// # Safety
-/// K1, K2 and K4 for the rows; their sources have been written.
-#[inline(always)]
-pub(crate) unsafe fn move_fixed<const BYTES: usize>(rows: &PlacedRows<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { rows.each(Exactly::<BYTES>) }
-}
-
-/// Moves rows of any length.
-///
-/// # Safety
-/// As for [`move_fixed`].
-#[inline(always)]
-pub(crate) unsafe fn move_rows(rows: &PlacedRows<'_>) {
-    by_size!(RowSize::of(rows.row), |Way| {
-        // SAFETY: the caller's promise, for rows of this size.
-        unsafe { rows.each(Way::of(rows.row)) }
-    })
 }

@@ -1,28 +1,48 @@
 //! Moving rows by their positions while those of a later job are asked for.
 
+use core::marker::PhantomData;
+
+use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::moves::placed::CopyRow;
+use crate::kernels::moves::placed::{CopyRow, NARROW};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 
-/// Moves the rows of a job, each by the way `C`, and asks for those of the job after it, one with each.
+/// A job, and the one after it.
+pub(crate) type JobAndNext<'a> = (&'a MoveJob, &'a MoveJob);
+
+/// Moves the rows of a job while those of the one after it are prefetched.
 ///
 /// # Safety
-/// K1, K2 and K4 for both jobs, which are of one plan; `C` copies rows of their length.
-#[inline(always)]
-pub(crate) unsafe fn move_prefetching<C: CopyRow>(job: &MoveJob, ahead: &MoveJob) {
-    if C::BYTES.is_some() && job.packed {
-        // SAFETY: the caller's promise; the plan found the rows packed.
-        unsafe { run::<C, true>(job, ahead) }
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { run::<C, false>(job, ahead) }
+/// K1, K2, K4, K6 and K7 for the rows of both jobs.
+pub(crate) type MovePrefetchingFn = unsafe fn(JobAndNext<'_>);
+
+/// Moves the rows of a job, each by the way `C`, and prefetches those of the job after it, one with each.
+pub(crate) struct MovePrefetching<C>(PhantomData<C>);
+
+impl<C: CopyRow> LevelFn for MovePrefetching<C> {
+    type Args<'a> = JobAndNext<'a>;
+    type Output = ();
+
+    const NARROW: bool = C::MOST <= NARROW;
+
+    /// # Safety
+    /// K1, K2 and K4 for both jobs, which are of one plan; `C` copies rows of their length.
+    #[inline(always)]
+    unsafe fn call((job, ahead): JobAndNext<'_>) {
+        if C::BYTES.is_some() && job.packed {
+            // SAFETY: the caller's promise; the plan found the rows packed.
+            unsafe { run::<C, true>(job, ahead) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { run::<C, false>(job, ahead) }
+        }
     }
 }
 
-/// As [`move_prefetching`]; `PACKED` says whether the rows are.
+/// As [`MovePrefetching`]; `PACKED` says whether the rows are.
 ///
 /// # Safety
-/// As for [`move_prefetching`].
+/// As for [`MovePrefetching`].
 #[inline(always)]
 unsafe fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &MoveJob) {
     let (copy, row) = (C::of(job.row), C::BYTES.unwrap_or(job.row));

@@ -12,16 +12,22 @@
 //! of a later row is prefetched with every line that is moved: to prefetch a whole row at once holds the moves up
 //! until most of it has come (bench `matrix`).
 
+use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, copy_fixed, move_fixed};
 
-/// Moves rows of `row` bytes.
-///
-/// # Safety
-/// K1, K2, K4 for the job.
-#[inline(always)]
-pub(crate) unsafe fn move_rows(job: &MoveJob) {
-    macro_rules! fixed {
+/// Moves rows of any length by their positions.
+pub(crate) enum MoveRows {}
+
+impl LevelFn for MoveRows {
+    type Args<'a> = &'a MoveJob;
+    type Output = ();
+
+    /// # Safety
+    /// K1, K2, K4 for the job.
+    #[inline(always)]
+    unsafe fn call(job: &MoveJob) {
+        macro_rules! fixed {
         ($($bytes:literal)*) => {
             match job.row {
                 // SAFETY: the caller's promise, for rows of this many bytes.
@@ -30,39 +36,41 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
             }
         };
     }
-    macro_rules! each {
-        ($copy:expr) => {{
-            let move_row = |i| {
-                // SAFETY: `i < n`.
-                let from = unsafe { job.source(i) };
-                // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-                unsafe { $copy(from, job.target(i), job.row) };
-            };
-            let fetched = if job.prefetch_distance == 0 { 0 } else { job.n.saturating_sub(job.prefetch_distance) };
-            for i in 0..fetched {
-                // SAFETY: `i + prefetch_distance < n`.
-                prefetch(unsafe { job.source(i + job.prefetch_distance) }, job.row);
-                move_row(i);
-            }
-            for i in fetched..job.n {
-                move_row(i);
-            }
-        }};
-    }
-    if job.row == LINE && job.prefetch_distance == 0 {
-        // SAFETY: the caller's promise, for rows of a line.
-        return unsafe { move_fixed::<LINE>(job) };
-    }
-    fixed!(1 2 3 6 12 24 32);
-    match job.row {
-        4..=8 => each!(copy_halves::<4>),
-        9..=15 => each!(copy_halves::<8>),
-        16..=32 => each!(copy_halves::<16>),
-        33..=64 => each!(copy_halves::<32>),
-        65..=128 => each!(copy_halves::<64>),
-        129..=256 => each!(copy_halves::<128>),
-        // SAFETY: the caller's promise; rows have more than 256 bytes, since a plan that runs has no empty ones (P4).
-        _ => unsafe { move_long(job) },
+        macro_rules! each {
+            ($copy:expr) => {{
+                let move_row = |i| {
+                    // SAFETY: `i < n`.
+                    let from = unsafe { job.source(i) };
+                    // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+                    unsafe { $copy(from, job.target(i), job.row) };
+                };
+                let fetched = if job.prefetch_distance == 0 { 0 } else { job.n.saturating_sub(job.prefetch_distance) };
+                for i in 0..fetched {
+                    // SAFETY: `i + prefetch_distance < n`.
+                    prefetch(unsafe { job.source(i + job.prefetch_distance) }, job.row);
+                    move_row(i);
+                }
+                for i in fetched..job.n {
+                    move_row(i);
+                }
+            }};
+        }
+        if job.row == LINE && job.prefetch_distance == 0 {
+            // SAFETY: the caller's promise, for rows of a line.
+            return unsafe { move_fixed::<LINE>(job) };
+        }
+        fixed!(1 2 3 6 12 24 32);
+        match job.row {
+            4..=8 => each!(copy_halves::<4>),
+            9..=15 => each!(copy_halves::<8>),
+            16..=32 => each!(copy_halves::<16>),
+            33..=64 => each!(copy_halves::<32>),
+            65..=128 => each!(copy_halves::<64>),
+            129..=256 => each!(copy_halves::<128>),
+            // SAFETY: the caller's promise; rows have more than 256 bytes, since a plan that runs has no empty ones
+            // (P4).
+            _ => unsafe { move_long(job) },
+        }
     }
 }
 

@@ -14,10 +14,11 @@ use core::arch::x86_64::{
     _mm256_storeu_si256,
 };
 
-use crate::kernels::isa::{Avx2, Isa};
+use crate::kernels::isa::avx2;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::prefetch::prefetch;
+use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::table_avx512::first_lanes;
 
 /// Rows of at most `VECTOR` bytes, the mask of their bytes. `OVERLAPS` where whole vectors are written.
@@ -70,23 +71,23 @@ fn whole(job: &MoveJob, vector: usize) -> usize {
     }
 }
 
-/// [`Isa::move_rows`] with AVX-512.
+/// [`MoveJobFn`](crate::kernels::moves::MoveJobFn) with AVX-512.
 ///
 /// # Safety
-/// As for [`Isa::move_rows`].
+/// As for [`MoveJobFn`](crate::kernels::moves::MoveJobFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn move_rows(job: &MoveJob) {
     let is_dense = job.out_step == job.row as isize && !job.next.is_some();
     match job.row {
         // SAFETY: the caller's promise; the machine has AVX2 too. The number of bytes is a constant there.
-        6 | 12 | 24 => unsafe { Avx2::move_rows(job) },
+        6 | 12 | 24 => unsafe { avx2::<MoveRows>(job) },
         // SAFETY: the caller's promise, for rows of at most so many bytes that lie side by side.
         5..=15 if is_dense => unsafe { masked::<16>(job) },
         // SAFETY: as above.
         17..=31 if is_dense => unsafe { masked::<32>(job) },
         // SAFETY: as for rows whose number of bytes is a constant.
-        _ => unsafe { Avx2::move_rows(job) },
+        _ => unsafe { avx2::<MoveRows>(job) },
     }
 }
 

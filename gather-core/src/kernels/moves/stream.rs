@@ -11,31 +11,40 @@ use core::arch::x86_64::{
 };
 use core::mem::MaybeUninit;
 
+use crate::kernels::isa::LevelFn;
+use crate::kernels::moves::STREAMED_AT_ONCE;
 use crate::kernels::moves::prefetch::{LINE, prefetch, prefetch_row};
-use crate::kernels::moves::prefetching::Sources;
-use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
+use crate::kernels::moves::prefetching::{JobAndNext, Sources};
 
-/// [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows) for x86-64, whose every machine has the instructions.
-///
-/// # Safety
-/// As for [`Isa::stream_rows`](crate::kernels::isa::Isa::stream_rows).
-#[inline(always)]
-pub(crate) unsafe fn stream_rows(job: &MoveJob, ahead: &MoveJob) {
-    let row = job.row;
-    debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
-    let (mut from, mut next) = (Sources::<false>::new(job, row), Sources::<false>::new(ahead, row));
-    let mut rows = Rows { out: job.out, step: job.out_step, row, left: job.n, is_begun: false, shared: Shared::new() };
-    for i in 0..job.n {
-        // SAFETY: `i < n`.
-        let source = unsafe { from.next() };
-        // SAFETY: below `ahead.n`. Where no row follows, to ask for this one does no harm.
-        let later = if i < ahead.n { unsafe { next.next() } } else { source };
-        // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
-        unsafe { rows.stream(source, later) };
-    }
-    for _ in job.n..ahead.n {
-        // SAFETY: up to `ahead.n`.
-        prefetch_row(unsafe { next.next() }, row);
+/// Moves the rows of a job, with non-temporal stores of whole lines of the output, and prefetches those of the job
+/// after it. [`fence`] comes before any other access to what is written.
+pub(crate) enum StreamRows {}
+
+impl LevelFn for StreamRows {
+    type Args<'a> = JobAndNext<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// K1, K2, K4 and K7 for both jobs; rows have a line or more.
+    #[inline(always)]
+    unsafe fn call((job, ahead): JobAndNext<'_>) {
+        let row = job.row;
+        debug_assert!(row >= LINE, "K9: rows of {row} bytes are not streamed");
+        let (mut from, mut next) = (Sources::<false>::new(job, row), Sources::<false>::new(ahead, row));
+        let mut rows =
+            Rows { out: job.out, step: job.out_step, row, left: job.n, is_begun: false, shared: Shared::new() };
+        for i in 0..job.n {
+            // SAFETY: `i < n`.
+            let source = unsafe { from.next() };
+            // SAFETY: below `ahead.n`. Where no row follows, to ask for this one does no harm.
+            let later = if i < ahead.n { unsafe { next.next() } } else { source };
+            // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
+            unsafe { rows.stream(source, later) };
+        }
+        for _ in job.n..ahead.n {
+            // SAFETY: up to `ahead.n`.
+            prefetch_row(unsafe { next.next() }, row);
+        }
     }
 }
 

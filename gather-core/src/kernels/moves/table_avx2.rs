@@ -49,10 +49,10 @@ pub(crate) const fn entries(bytes: usize) -> usize {
     }
 }
 
-/// [`Isa::look_up`](crate::kernels::isa::Isa::look_up) with AVX2: as many elements as make whole vectors.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX2: as many elements as make whole vectors.
 ///
 /// # Safety
-/// As for [`Isa::look_up`](crate::kernels::isa::Isa::look_up).
+/// As for [`LookUpFn`](crate::kernels::moves::LookUpFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
@@ -160,10 +160,10 @@ unsafe fn pairs(moves: &MoveJob) -> usize {
     steps * 4
 }
 
-/// [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes) with AVX2.
+/// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX2.
 ///
 /// # Safety
-/// As for [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes).
+/// As for [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {

@@ -108,10 +108,10 @@ impl ByteTable for Table<4> {
     }
 }
 
-/// [`Isa::look_up`](crate::kernels::isa::Isa::look_up) with AVX-512: every element.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with AVX-512: every element.
 ///
 /// # Safety
-/// As for [`Isa::look_up`](crate::kernels::isa::Isa::look_up).
+/// As for [`LookUpFn`](crate::kernels::moves::LookUpFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
@@ -203,10 +203,10 @@ unsafe fn load_positions<const BYTES: usize>(positions: *const i32, lanes: u64) 
     }
 }
 
-/// [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes) with AVX-512.
+/// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with AVX-512.
 ///
 /// # Safety
-/// As for [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes).
+/// As for [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {

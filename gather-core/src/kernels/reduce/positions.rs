@@ -1,9 +1,11 @@
 //! From the indices of bags to positions, in 64 bits.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::index_rule::IndexRule;
+use crate::kernels::isa::LevelFn;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::{IndexPolicy, OutOfBounds};
@@ -29,11 +31,11 @@ pub(crate) struct BagIndices {
 ///
 /// # Safety
 /// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.
-pub(crate) type PositionsFn = unsafe fn(&BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool;
+pub(crate) type PositionsFn = unsafe fn((&BagIndices, usize, &mut [MaybeUninit<i64>])) -> bool;
 
 /// What resolves indices of type `I`, by level.
 pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
-    by_level!(positions_scalar::<I>, positions_avx2::<I>)
+    by_level!(fn ResolveRuns<I>)
 }
 
 /// What resolves indices of a type that is known at run time.
@@ -50,40 +52,30 @@ pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
     }
 }
 
-/// # Safety
-/// As for [`PositionsFn`].
-unsafe fn positions_scalar<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { resolve_runs::<I>(indices, first, out) }
-}
-
-/// # Safety
-/// As for [`PositionsFn`]; K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn positions_avx2<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { resolve_runs::<I>(indices, first, out) }
-}
-
 /// Resolves indices run by run.
-///
-/// # Safety
-/// As for [`PositionsFn`].
-#[inline(always)]
-unsafe fn resolve_runs<I: Index>(indices: &BagIndices, first: usize, out: &mut [MaybeUninit<i64>]) -> bool {
-    let (mut bad, mut first, mut left) = (false, first, out);
-    while !left.is_empty() {
-        let (run, at) = (first / indices.run, first % indices.run);
-        let (now, rest) = left.split_at_mut((indices.run - at).min(left.len()));
-        let from = indices.index.wrapping_offset(indices.outer.wrapping_mul(run as isize));
-        let from = from.wrapping_offset(indices.step.wrapping_mul(at as isize));
-        first += now.len();
-        // SAFETY: the caller's promise, for indices of one run.
-        bad |= unsafe { resolve_run::<I>(indices, from, now) };
-        left = rest;
+struct ResolveRuns<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for ResolveRuns<I> {
+    type Args<'a> = (&'a BagIndices, usize, &'a mut [MaybeUninit<i64>]);
+    type Output = bool;
+
+    /// # Safety
+    /// As for [`PositionsFn`].
+    #[inline(always)]
+    unsafe fn call((indices, mut first, mut left): Self::Args<'_>) -> bool {
+        let mut bad = false;
+        while !left.is_empty() {
+            let (run, at) = (first / indices.run, first % indices.run);
+            let (now, rest) = left.split_at_mut((indices.run - at).min(left.len()));
+            let from = indices.index.wrapping_offset(indices.outer.wrapping_mul(run as isize));
+            let from = from.wrapping_offset(indices.step.wrapping_mul(at as isize));
+            first += now.len();
+            // SAFETY: the caller's promise, for indices of one run.
+            bad |= unsafe { resolve_run::<I>(indices, from, now) };
+            left = rest;
+        }
+        bad
     }
-    bad
 }
 
 /// Resolves indices of one run.

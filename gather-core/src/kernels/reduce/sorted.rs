@@ -9,7 +9,10 @@
 //!   in S2, at the distances from `updates` and `destination` that the entry says.
 //! - K7 holds too.
 
+use core::marker::PhantomData;
+
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulators::{at, by_columns, columns};
@@ -35,42 +38,50 @@ pub(crate) type SortedFn = unsafe fn(&SortedJob<'_>);
 
 /// The functions of a reduction.
 pub(super) const fn fns<A: Accumulate>() -> ByLevel<SortedFn> {
-    by_level!(sorted_scalar::<A>, sorted_avx2::<A>)
+    by_level!(fn Sorted<A>)
 }
 
 /// Prefetch distance, in entries.
 const AHEAD: usize = 16;
 
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction.
-#[inline(always)]
-unsafe fn sorted<A: Accumulate>(job: &SortedJob<'_>) {
-    let (mut first, n) = (0, job.entries.len());
-    let bytes = FIRST_BYTES.min(job.elements * size_of::<A::Item>());
-    while first < n {
-        let to = job.entries.to(first);
-        let mut end = first;
-        while end < n && job.entries.to(end) == to {
-            if end + AHEAD < n {
-                prefetch(job.updates.wrapping_add(job.entries.from(end + AHEAD)), bytes);
-                prefetch(job.destination.wrapping_add(job.entries.to(end + AHEAD)), bytes);
+/// Reduces entries, those of one destination after another.
+struct Sorted<A>(PhantomData<A>);
+
+impl<A: Accumulate> LevelFn for Sorted<A> {
+    type Args<'a> = &'a SortedJob<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`SortedFn`], for the type of the reduction.
+    #[inline(always)]
+    unsafe fn call(job: &SortedJob<'_>) {
+        let (mut first, n) = (0, job.entries.len());
+        let bytes = FIRST_BYTES.min(job.elements * size_of::<A::Item>());
+        while first < n {
+            let to = job.entries.to(first);
+            let mut end = first;
+            while end < n && job.entries.to(end) == to {
+                if end + AHEAD < n {
+                    prefetch(job.updates.wrapping_add(job.entries.from(end + AHEAD)), bytes);
+                    prefetch(job.destination.wrapping_add(job.entries.to(end + AHEAD)), bytes);
+                }
+                end += 1;
             }
-            end += 1;
+            let to = job.destination.wrapping_add(to);
+            let count = end - first + usize::from(job.include_self);
+            by_columns!(columns::<A>(LINE), job.elements, |WIDTH, column| {
+                // SAFETY: A2 for these entries, of which there is one or more.
+                unsafe { reduce_group::<A, WIDTH>(job, first..end, at(to, column), column, count) }
+            });
+            first = end;
         }
-        let to = job.destination.wrapping_add(to);
-        let count = end - first + usize::from(job.include_self);
-        by_columns!(columns::<A>(LINE), job.elements, |WIDTH, column| {
-            // SAFETY: A2 for these entries, of which there is one or more.
-            unsafe { reduce_group::<A, WIDTH>(job, first..end, at(to, column), column, count) }
-        });
-        first = end;
     }
 }
 
 /// Reduces `N` columns of the rows of one destination.
 ///
 /// # Safety
-/// As for [`sorted`], for entries of one destination, of which there is one or more.
+/// As for [`Sorted`], for entries of one destination, of which there is one or more.
 #[inline(always)]
 unsafe fn reduce_group<A: Accumulate, const N: usize>(
     job: &SortedJob<'_>,
@@ -98,20 +109,4 @@ unsafe fn reduce_group<A: Accumulate, const N: usize>(
     }
     // SAFETY: A2.
     unsafe { write_each(to, |k| A::end(sums[k], count)) };
-}
-
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction.
-unsafe fn sorted_scalar<A: Accumulate>(job: &SortedJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { sorted::<A>(job) }
-}
-
-/// # Safety
-/// As for [`SortedFn`], for the type of the reduction; K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn sorted_avx2<A: Accumulate>(job: &SortedJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { sorted::<A>(job) }
 }

@@ -1,17 +1,15 @@
 //! `Reduction::None`: rows are stored in their order, so that the last one stays.
 
 use crate::kernels::by_level::by_level;
+use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, Updates, by_index};
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// What stores elements of any type.
-pub(super) static STORE: ReduceFns = ReduceFns {
-    rows: Some(RowFns { resolved: by_level!(store_scalar, store_avx2), by_index: choose }),
-    bag: None,
-    groups: None,
-};
+pub(super) static STORE: ReduceFns =
+    ReduceFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), bag: None, groups: None };
 
 /// What stores elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
@@ -36,27 +34,18 @@ unsafe fn store_by_index<const BYTES: usize, const INDEX: usize>(job: &IndexedJo
     unsafe { by_index::<INDEX>(job, BYTES, &Stored(Exactly::<BYTES>)) }
 }
 
-/// # Safety
-/// As for [`ReduceFn`](super::ReduceFn).
-unsafe fn store_scalar(job: &ReduceJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { store_rows(job) }
-}
+/// Stores rows, one after another.
+enum StoreRows {}
 
-/// # Safety
-/// As for [`ReduceFn`](super::ReduceFn); K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn store_avx2(job: &ReduceJob<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { store_rows(job) }
-}
+impl LevelFn for StoreRows {
+    type Args<'a> = &'a ReduceJob<'a>;
+    type Output = ();
 
-/// # Safety
-/// As for [`ReduceFn`](super::ReduceFn).
-#[inline(always)]
-unsafe fn store_rows(job: &ReduceJob<'_>) {
-    macro_rules! fixed {
+    /// # Safety
+    /// As for [`ReduceFn`](super::ReduceFn).
+    #[inline(always)]
+    unsafe fn call(job: &ReduceJob<'_>) {
+        macro_rules! fixed {
         ($($bytes:literal)*) => {
             match job.these.rows.row {
                 // SAFETY: the caller's promise, for rows of so many bytes.
@@ -65,11 +54,12 @@ unsafe fn store_rows(job: &ReduceJob<'_>) {
             }
         };
     }
-    fixed!(1 2 4 8 16 32 64);
-    by_size!(RowSize::of(job.these.rows.row), |Way| {
-        // SAFETY: the caller's promise, for rows of this size.
-        unsafe { each(job, job.these.rows.row, &Stored(Way::of(job.these.rows.row))) }
-    });
+        fixed!(1 2 4 8 16 32 64);
+        by_size!(RowSize::of(job.these.rows.row), |Way| {
+            // SAFETY: the caller's promise, for rows of this size.
+            unsafe { each(job, job.these.rows.row, &Stored(Way::of(job.these.rows.row))) }
+        });
+    }
 }
 
 /// Stores a row.

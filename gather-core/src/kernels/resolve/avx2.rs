@@ -190,10 +190,10 @@ pub(crate) fn any_negative(lanes: __m256i) -> bool {
     negative_lanes(lanes) != 0
 }
 
-/// [`Isa::resolve`] with AVX2.
+/// [`ResolveFn`](crate::kernels::resolve::ResolveFn) with AVX2.
 ///
 /// # Safety
-/// As for [`Isa::resolve`].
+/// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
@@ -210,11 +210,12 @@ pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     out_of_range | unsafe { one_by_one::<I>(&job.rest(done)) }
 }
 
-/// [`Isa::resolve_chunks`] with AVX2: bounds are made once for all chunks, and the vectors of a chunk unrolled.
+/// [`ChunksFn`](crate::kernels::resolve::ChunksFn) with AVX2: bounds are made once for all chunks, and
+/// the vectors of a chunk unrolled.
 /// Without that, chunks take as long as blocks.
 ///
 /// # Safety
-/// As for [`Isa::resolve_chunks`].
+/// As for [`ChunksFn`](crate::kernels::resolve::ChunksFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
@@ -238,7 +239,7 @@ pub(crate) unsafe fn resolve_chunks<I: Index>(job: &ResolveJob, each: &mut dyn F
 /// (and is not wrapped).
 ///
 /// # Safety
-/// As for [`Isa::resolve`]; the indices are contiguous.
+/// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn); the indices are contiguous.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn contiguous<I: Index>(job: &ResolveJob, bounds: Bounds) -> (usize, bool) {

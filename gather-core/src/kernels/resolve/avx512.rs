@@ -170,10 +170,10 @@ unsafe fn load_narrow<I: Index>(at: *const I, mask: u16) -> __m512i {
     }
 }
 
-/// [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples) with AVX-512: of 2, 3 and 4 components.
+/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with AVX-512: of 2, 3 and 4 components.
 ///
 /// # Safety
-/// As for [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples).
+/// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {

@@ -87,7 +87,7 @@ impl Block {
             [component] => {
                 let job = ResolveJob::new(positions.as_mut_ptr(), args, component, index, n);
                 // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-                let out_of_range = unsafe { L::resolve::<I>(&job) };
+                let out_of_range = unsafe { L::resolve::<I>()(&job) };
                 self.note(out_of_range);
                 // SAFETY: `n` positions have just been written.
                 let positions = unsafe { positions.written(n) };
@@ -112,7 +112,9 @@ impl Block {
         index: *const u8,
         n: usize,
     ) -> bool {
-        if args.spec.adjacent_tuples {
+        if args.spec.adjacent_tuples
+            && let Some(resolve_tuples) = L::resolve_tuples::<I>()
+        {
             let (out, policy, mut out_of_range) = (positions.as_mut_ptr(), args.spec.policy, false);
             let job = TupleJob { index, n, chunk: n, components, policy, rooms: [out; 2] };
             let mut note = |_, bad| {
@@ -120,7 +122,7 @@ impl Block {
                 true
             };
             // SAFETY: K3, passed on: the plan found the tuples side by side; there is room for BLOCK >= n positions.
-            if unsafe { L::resolve_tuples::<I>(&job, &mut note) } {
+            if unsafe { resolve_tuples(&job, &mut note) } {
                 self.note(out_of_range);
                 return out_of_range;
             }
@@ -130,7 +132,7 @@ impl Block {
         for (k, component) in components.iter().enumerate() {
             let job = ResolveJob::new(next.as_mut_ptr(), args, component, index, n);
             // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-            let out_of_range = unsafe { L::resolve::<I>(&job) };
+            let out_of_range = unsafe { L::resolve::<I>()(&job) };
             // SAFETY: `n` positions have just been written.
             let resolved = unsafe { next.written(n) };
             let scale = component.scale as i32;

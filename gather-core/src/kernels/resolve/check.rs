@@ -3,11 +3,11 @@
 //! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
 //! an index.
 
-use crate::kernels::isa::Isa;
+use crate::kernels::isa::{Isa, LevelFn};
 use crate::kernels::resolve::ResolveJob;
 use crate::types::index::Index;
 
-/// Says whether all indices of a job are positions. It may say no where all are.
+/// Says whether all indices of a job are positions as they stand. It may say no where all are.
 ///
 /// # Safety
 /// K3 and K7 for the job.
@@ -17,8 +17,8 @@ pub(crate) type CheckFn = unsafe fn(&ResolveJob) -> bool;
 #[inline(always)]
 pub(crate) fn of<I: Index, L: Isa>() -> CheckFn {
     match size_of::<I>() {
-        4 => L::are_positions::<4>,
-        8 => L::are_positions::<8>,
+        4 => L::entry::<ArePositions<4>>(),
+        8 => L::entry::<ArePositions<8>>(),
         _ => never,
     }
 }
@@ -29,32 +29,38 @@ unsafe fn never(_: &ResolveJob) -> bool {
 }
 
 /// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An
-/// unsigned index too large for a signed one has one. Indices that do not lie side by side are not looked at.
-///
-/// # Safety
-/// K3 for the job, whose indices have `BYTES` bytes.
-#[inline(always)]
-pub(crate) unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob) -> bool {
-    if job.stride != BYTES as isize {
-        return false;
-    }
-    let last = job.dim - 1;
-    if const { BYTES == 4 } {
-        let mut signs = 0i32;
-        for at in 0..job.n {
-            // SAFETY: K3: one of the `n` indices.
-            let x = unsafe { job.index.cast::<i32>().wrapping_add(at).read_unaligned() };
-            signs |= x | last.wrapping_sub(x);
+/// unsigned index too large for a signed one has one. Indices that are not contiguous are not looked at.
+enum ArePositions<const BYTES: usize> {}
+
+impl<const BYTES: usize> LevelFn for ArePositions<BYTES> {
+    type Args<'a> = &'a ResolveJob;
+    type Output = bool;
+
+    /// # Safety
+    /// K3 for the job, whose indices have `BYTES` bytes.
+    #[inline(always)]
+    unsafe fn call(job: &ResolveJob) -> bool {
+        if job.stride != BYTES as isize {
+            return false;
         }
-        signs >= 0
-    } else {
-        let (last, mut signs) = (i64::from(last), 0i64);
-        for at in 0..job.n {
-            // SAFETY: K3: one of the `n` indices.
-            let x = unsafe { job.index.cast::<i64>().wrapping_add(at).read_unaligned() };
-            signs |= x | last.wrapping_sub(x);
+        let last = job.dim - 1;
+        if const { BYTES == 4 } {
+            let mut signs = 0i32;
+            for at in 0..job.n {
+                // SAFETY: K3: one of the `n` indices.
+                let x = unsafe { job.index.cast::<i32>().wrapping_add(at).read_unaligned() };
+                signs |= x | last.wrapping_sub(x);
+            }
+            signs >= 0
+        } else {
+            let (last, mut signs) = (i64::from(last), 0i64);
+            for at in 0..job.n {
+                // SAFETY: K3: one of the `n` indices.
+                let x = unsafe { job.index.cast::<i64>().wrapping_add(at).read_unaligned() };
+                signs |= x | last.wrapping_sub(x);
+            }
+            signs >= 0
         }
-        signs >= 0
     }
 }
 
@@ -93,6 +99,6 @@ mod tests {
         let apart = [0i32, 9, 0, 9];
         let job = ResolveJob { index: apart.as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
         // SAFETY: every second of four.
-        assert!(!unsafe { are_positions::<4>(&job) });
+        assert!(!unsafe { ArePositions::<4>::call(&job) });
     }
 }

@@ -29,6 +29,28 @@ use crate::types::policy::{IndexPolicy, OutOfBounds};
 /// see the loads of the next rows while it resolves, nor their indices while it moves (bench `matrix`).
 pub(crate) const CHUNK: usize = 64;
 
+/// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
+///
+/// # Safety
+/// K3 and K7; `job.out` has room for `job.n`.
+pub(crate) type ResolveFn = unsafe fn(&ResolveJob) -> bool;
+
+/// Resolves indices, any number of them, chunk by chunk into the same buffer: calls `each` on the number of every
+/// chunk's indices and on whether one of them was out of range, for as long as `each` returns `true`.
+///
+/// # Safety
+/// K3 and K7; `job.out` has room for a chunk.
+pub(crate) type ChunksFn = unsafe fn(&ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool);
+
+/// Resolves tuples and adds their components up, in chunks, whose positions go to two buffers by turns. After each
+/// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
+/// first call that returns `false`. Returns `false`, and resolves nothing, where the level has no algorithm for as many
+/// components.
+///
+/// # Safety
+/// K2, K3 and K7; each buffer has `job.chunk` places.
+pub(crate) type TuplesFn = unsafe fn(&TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool;
+
 /// What is to be resolved: `n` indices of one component, `stride` bytes apart, into `out`.
 #[derive(Clone, Copy)]
 pub struct ResolveJob {
@@ -150,11 +172,11 @@ impl TupleJob<'_> {
     }
 }
 
-/// Resolves indices; returns whether an index was out of range (-1 stands for it then).
+/// A [`ResolveFn`] for the scalar level.
 ///
 /// # Safety
 /// `index` reaches `n` values of `I` at the stride (K3); `out` has room for `n`.
-#[inline(always)]
+#[inline(never)]
 pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
     let check = move |index: I| {
@@ -171,17 +193,16 @@ pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     }
 }
 
-/// [`Isa::resolve_chunks`] by [`Isa::resolve`].
+/// A [`ChunksFn`] by [`Isa::resolve`].
 ///
 /// # Safety
-/// As for [`Isa::resolve_chunks`].
-#[inline(always)]
+/// As for [`ChunksFn`].
 pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
     let mut done = 0;
     while done < job.n {
         let n = (job.n - done).min(CHUNK);
         // SAFETY: the caller's promise, for some of the indices.
-        let out_of_range = unsafe { L::resolve::<I>(&job.chunk(done, n)) };
+        let out_of_range = unsafe { L::resolve::<I>()(&job.chunk(done, n)) };
         done += n;
         if !each(n, out_of_range) {
             return;

@@ -17,10 +17,10 @@ use crate::kernels::resolve::avx2::{Bounds, EIGHT, any_negative, in_order, is_sp
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
-/// [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples) with AVX2: of 2, 3 and 4 components.
+/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with AVX2: of 2, 3 and 4 components.
 ///
 /// # Safety
-/// As for [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples).
+/// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {

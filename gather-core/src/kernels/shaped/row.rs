@@ -2,6 +2,10 @@
 //! match.
 
 use crate::kernels::args::{IndexArgs, Loop, Outcome};
+use core::marker::PhantomData;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::kernel::IndexKernel;
 use crate::kernels::registry::KernelInfo;
 use crate::kernels::shaped::fold::IndexShape;
@@ -100,8 +104,7 @@ pub(crate) struct ShapedIndex {
     shape: &'static IndexShape,
     policy: IndexPolicy,
     index: IndexType,
-    scalar: IndexKernel,
-    vectors: IndexKernel,
+    kernels: ByLevel<IndexKernel>,
 }
 
 impl ShapedIndex {
@@ -110,17 +113,13 @@ impl ShapedIndex {
             shape: &IndexShapeOf::<D>::SHAPE,
             policy: D::DECLARED.policy,
             index: I::TYPE,
-            scalar: shaped_scalar::<D, T, I, ARGS>,
-            #[cfg(target_arch = "x86_64")]
-            vectors: shaped_avx2::<D, T, I, ARGS>,
-            #[cfg(not(target_arch = "x86_64"))]
-            vectors: shaped_scalar::<D, T, I, ARGS>,
+            kernels: by_level!(isa::scalar::<Shaped<D, T, I, ARGS, false>>, isa::avx2::<Shaped<D, T, I, ARGS, true>>),
         }
     }
 
     /// The kernel of a level.
     pub(crate) fn kernel(&self, level: Level) -> IndexKernel {
-        if level == Level::Scalar { self.scalar } else { self.vectors }
+        self.kernels.at(level)
     }
 
     /// Whether loops that have been folded, in elements, are those of the shape for some open sizes: K10.
@@ -162,45 +161,34 @@ impl ShapedIndex {
     }
 }
 
-/// The kernel of a declaration, for every machine.
-///
-/// # Safety
-/// The kernel contract: K10.
-unsafe fn shaped_scalar<D: Declaration, T: Element, I: Index, const ARGS: usize>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { shaped::<D, T, I, ARGS, false>(args) }
-}
+/// The kernel of a declaration.
+struct Shaped<D, T, I, const ARGS: usize, const AVX2: bool>(PhantomData<(D, T, I)>);
 
-/// The kernel of a declaration, for AVX2.
-///
-/// # Safety
-/// The kernel contract: K7 and K10.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn shaped_avx2<D: Declaration, T: Element, I: Index, const ARGS: usize>(args: &IndexArgs<'_>) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe { shaped::<D, T, I, ARGS, true>(args) }
-}
+impl<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool> LevelFn
+    for Shaped<D, T, I, ARGS, AVX2>
+{
+    type Args<'a> = &'a IndexArgs<'a>;
+    type Output = Outcome;
 
-/// # Safety
-/// The kernel contract: K7 and K10.
-#[inline(always)]
-unsafe fn shaped<D: Declaration, T: Element, I: Index, const ARGS: usize, const AVX2: bool>(
-    args: &IndexArgs<'_>,
-) -> Outcome {
-    let open = |source: Source| match source {
-        Source::Loop(at) => args.loops[at].n,
-        Source::Axis(at) => args.spec.components[at].dim as usize,
-        Source::Row => args.spec.row / size_of::<T>(),
-        Source::Unused => 1,
-    };
-    let sizes: Sizes<ARGS> = const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
-    let tensors = Tensors {
-        data: args.origin.data.cast::<T>(),
-        indices: args.origin.index.cast::<I>(),
-        out: args.origin.out.cast(),
-    };
-    // SAFETY: K1 to K4 for the loops, which are those of the shape for these sizes (K10).
-    let inside = unsafe { move_rows::<D, T, I, ARGS, AVX2>(tensors, &sizes) };
-    Outcome { out_of_range: !inside }
+    /// # Safety
+    /// The kernel contract: K7 and K10.
+    #[inline(always)]
+    unsafe fn call(args: &IndexArgs<'_>) -> Outcome {
+        let open = |source: Source| match source {
+            Source::Loop(at) => args.loops[at].n,
+            Source::Axis(at) => args.spec.components[at].dim as usize,
+            Source::Row => args.spec.row / size_of::<T>(),
+            Source::Unused => 1,
+        };
+        let sizes: Sizes<ARGS> =
+            const { &IndexShapeOf::<D>::SHAPE }.sizes(open).expect("K10: the open sizes are found");
+        let tensors = Tensors {
+            data: args.origin.data.cast::<T>(),
+            indices: args.origin.index.cast::<I>(),
+            out: args.origin.out.cast(),
+        };
+        // SAFETY: K1 to K4 for the loops, which are those of the shape for these sizes (K10).
+        let inside = unsafe { move_rows::<D, T, I, ARGS, AVX2>(tensors, &sizes) };
+        Outcome { out_of_range: !inside }
+    }
 }

@@ -1,5 +1,9 @@
 //! Kernels for declared shapes of BatchToSpace, as rows of a set.
 
+use core::marker::PhantomData;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::kernel::SpaceEntry;
 use crate::kernels::shaped::blocks::{SpaceShape, SpaceShapeOf, move_from};
 use crate::kernels::shaped::size::{Sizes, Source};
@@ -14,22 +18,16 @@ pub(crate) struct ShapedSpace {
     shape: &'static SpaceShape,
     /// Bytes of an element.
     size: usize,
-    scalar: SpaceEntry,
-    vectors: SpaceEntry,
+    entries: ByLevel<SpaceEntry>,
 }
 
 impl ShapedSpace {
     pub(super) const fn new<D: Declaration, T: Element, const ARGS: usize>(name: &'static str) -> Self {
-        let scalar = SpaceEntry { name, run: shaped_scalar::<D, T, ARGS> };
-        ShapedSpace {
-            shape: &SpaceShapeOf::<D>::SHAPE,
-            size: size_of::<T>(),
-            scalar,
-            #[cfg(target_arch = "x86_64")]
-            vectors: SpaceEntry { name, run: shaped_avx2::<D, T, ARGS> },
-            #[cfg(not(target_arch = "x86_64"))]
-            vectors: scalar,
-        }
+        let entries = by_level!(
+            SpaceEntry { name, run: isa::scalar::<Shaped<D, T, ARGS>> },
+            SpaceEntry { name, run: isa::avx2::<Shaped<D, T, ARGS>> }
+        );
+        ShapedSpace { shape: &SpaceShapeOf::<D>::SHAPE, size: size_of::<T>(), entries }
     }
 
     /// The loops of the shape.
@@ -39,7 +37,7 @@ impl ShapedSpace {
 
     /// The kernel of a level.
     pub(crate) fn entry(&self, level: Level) -> &SpaceEntry {
-        if level == Level::Scalar { &self.scalar } else { &self.vectors }
+        self.entries.get(level)
     }
 
     /// Whether loops that have been folded are those of the shape for some open sizes: K10. There is one for each loop
@@ -82,36 +80,25 @@ fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: u
     Sizes::read(|slot| shape.source(slot), value)
 }
 
-/// The kernel of a declaration, for every machine.
-///
-/// # Safety
-/// The kernel contract: K10.
-unsafe fn shaped_scalar<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { shaped::<D, T, ARGS>(args) }
-}
+/// The kernel of a declaration.
+struct Shaped<D, T, const ARGS: usize>(PhantomData<(D, T)>);
 
-/// The kernel of a declaration, for AVX2.
-///
-/// # Safety
-/// The kernel contract: K7 and K10.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn shaped_avx2<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { shaped::<D, T, ARGS>(args) }
-}
+impl<D: Declaration, T: Element, const ARGS: usize> LevelFn for Shaped<D, T, ARGS> {
+    type Args<'a> = &'a SpaceArgs<'a>;
+    type Output = ();
 
-/// # Safety
-/// The kernel contract: K7 and K10.
-#[inline(always)]
-unsafe fn shaped<D: Declaration, T: Element, const ARGS: usize>(args: &SpaceArgs<'_>) {
-    let shape = const { &SpaceShapeOf::<D>::SHAPE };
-    let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
-    let sizes = sizes.expect("K10: the open sizes are found");
-    // The loops' own places in their first blocks, which the origin has already.
-    let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
-    let data = args.origin.data.cast::<T>().wrapping_sub(phases);
-    // SAFETY: K1 and K4, and data that may be read along the loops, which are those of the shape for these sizes (K10).
-    unsafe { move_from::<D, T, ARGS>(data, args.origin.out.cast(), &sizes) }
+    /// # Safety
+    /// The kernel contract: K7 and K10.
+    #[inline(always)]
+    unsafe fn call(args: &SpaceArgs<'_>) {
+        let shape = const { &SpaceShapeOf::<D>::SHAPE };
+        let sizes = open_sizes::<ARGS>(shape, args.loops, args.row / size_of::<T>());
+        let sizes = sizes.expect("K10: the open sizes are found");
+        // The loops' own places in their first blocks, which the origin has already.
+        let phases = shape.own().iter().fold(0usize, |phases, along| phases.wrapping_add(along.data(0, &sizes)));
+        let data = args.origin.data.cast::<T>().wrapping_sub(phases);
+        // SAFETY: K1 and K4, and data that may be read along the loops, which are those of the shape for these sizes
+        // (K10).
+        unsafe { move_from::<D, T, ARGS>(data, args.origin.out.cast(), &sizes) }
+    }
 }

@@ -24,7 +24,10 @@ pub(crate) mod zip_avx512;
 
 pub(crate) use fill::FILL;
 
-use crate::kernels::isa::Isa;
+use core::marker::PhantomData;
+
+use crate::kernels::isa::{Isa, LevelFn};
+use crate::kernels::moves::placed::NARROW;
 use crate::kernels::moves::rows::copy_halves;
 use crate::kernels::moves::{Width, copy_fixed};
 use crate::kernels::space::args::{BlockLoop, SpaceArgs, SpaceCursor};
@@ -37,6 +40,19 @@ pub struct Streams {
     pub(crate) inner: BlockLoop,
     pub(crate) row: usize,
 }
+
+/// Interleaves streams, or takes them apart.
+///
+/// # Safety
+/// K1 for the output, K4 and K6; `data` reaches readable memory along the loops. K7 for the level.
+pub(crate) type StreamsFn = unsafe fn(&Streams);
+
+/// Interleaves whole periods of contiguous streams of data into the output, or takes contiguous data apart into streams
+/// of the output; returns how many, from the first on.
+///
+/// # Safety
+/// The cursor reaches as many periods of the loop, along which both tensors are contiguous; K7.
+pub(crate) type PeriodsFn = unsafe fn(&BlockLoop, SpaceCursor, usize) -> usize;
 
 /// Runs the plane at a cursor.
 ///
@@ -52,29 +68,37 @@ pub(crate) type SpaceBody = unsafe fn(&SpaceArgs<'_>, SpaceCursor);
 pub(crate) unsafe fn space_plane<W: Width, L: Isa>(args: &SpaceArgs<'_>, at: SpaceCursor) {
     let streams = Streams { at, outer: *args.outer(), inner: *args.inner(), row: args.row };
     // SAFETY: the caller's promise.
-    unsafe { W::interleave::<L>(&streams) }
+    unsafe { W::interleave::<L>(args.row)(&streams) }
 }
 
-/// Interleaves streams of `BYTES` bytes, or takes them apart.
-///
-/// # Safety
-/// K1 for the output, K4 and K6; `data` reaches readable memory along the loops. K7 for the level.
-#[inline(always)]
-pub(crate) unsafe fn interleave_fixed<const BYTES: usize, L: Isa>(streams: &Streams) {
-    let copy = |from, to| {
-        // SAFETY: the caller's promise, for this row.
-        unsafe { copy_fixed::<BYTES>(from, to) }
-    };
-    let whole = streams.inner.whole(BYTES as isize);
-    let periods = |inner: &BlockLoop, at, periods| match whole {
-        // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
-        // streams are contiguous.
-        Some(Whole::Output) => unsafe { L::zip::<BYTES>(inner, at, periods) },
-        // SAFETY: as above, for data and the streams of the output.
-        Some(Whole::Data) => unsafe { L::unzip::<BYTES>(inner, at, periods) },
-        None => 0,
-    };
-    each(streams, copy, periods);
+/// Interleaves streams of `BYTES` bytes, or takes them apart, with the zips of level `L`.
+pub(crate) struct InterleaveFixed<const BYTES: usize, L>(PhantomData<L>);
+
+impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
+    type Args<'a> = &'a Streams;
+    type Output = ();
+
+    const NARROW: bool = BYTES <= NARROW;
+
+    /// # Safety
+    /// As for [`StreamsFn`].
+    #[inline(always)]
+    unsafe fn call(streams: &Streams) {
+        let copy = |from, to| {
+            // SAFETY: the caller's promise, for this row.
+            unsafe { copy_fixed::<BYTES>(from, to) }
+        };
+        let whole = streams.inner.whole(BYTES as isize);
+        let periods = |inner: &BlockLoop, at, periods| match whole {
+            // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
+            // streams are contiguous.
+            Some(Whole::Output) => L::zip::<BYTES>().map_or(0, |zip| unsafe { zip(inner, at, periods) }),
+            // SAFETY: as above, for data and the streams of the output.
+            Some(Whole::Data) => L::unzip::<BYTES>().map_or(0, |unzip| unsafe { unzip(inner, at, periods) }),
+            None => 0,
+        };
+        each(streams, copy, periods);
+    }
 }
 
 /// Which tensor lies whole, the other one in streams.
@@ -101,35 +125,41 @@ impl BlockLoop {
 }
 
 /// Interleaves streams of rows, or takes them apart, row by row.
-///
-/// # Safety
-/// As for [`interleave_fixed`].
-#[inline(always)]
-pub(crate) unsafe fn interleave_rows(streams: &Streams) {
-    let row = streams.row;
-    macro_rules! halves {
-        ($half:literal) => {{
-            let copy = |from, to| {
-                // SAFETY: the caller's promise, for this row: at least `$half` and at most twice as many bytes at
-                // both ends.
-                unsafe { copy_halves::<$half>(from, to, row) }
-            };
-            each(streams, copy, |_, _, _| 0);
-        }};
-    }
-    match row {
-        4..=8 => halves!(4),
-        9..=15 => halves!(8),
-        16..=32 => halves!(16),
-        33..=64 => halves!(32),
-        65..=128 => halves!(64),
-        129..=256 => halves!(128),
-        _ => {
-            let copy = |from: *const u8, to: *mut u8| {
-                // SAFETY: the caller's promise, for this row: `row` bytes at both ends, apart from each other.
-                unsafe { to.copy_from_nonoverlapping(from, row) }
-            };
-            each(streams, copy, |_, _, _| 0);
+pub(crate) enum InterleaveRows {}
+
+impl LevelFn for InterleaveRows {
+    type Args<'a> = &'a Streams;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`StreamsFn`].
+    #[inline(always)]
+    unsafe fn call(streams: &Streams) {
+        let row = streams.row;
+        macro_rules! halves {
+            ($half:literal) => {{
+                let copy = |from, to| {
+                    // SAFETY: the caller's promise, for this row: at least `$half` and at most twice as many bytes at
+                    // both ends.
+                    unsafe { copy_halves::<$half>(from, to, row) }
+                };
+                each(streams, copy, |_, _, _| 0);
+            }};
+        }
+        match row {
+            4..=8 => halves!(4),
+            9..=15 => halves!(8),
+            16..=32 => halves!(16),
+            33..=64 => halves!(32),
+            65..=128 => halves!(64),
+            129..=256 => halves!(128),
+            _ => {
+                let copy = |from: *const u8, to: *mut u8| {
+                    // SAFETY: the caller's promise, for this row: `row` bytes at both ends, apart from each other.
+                    unsafe { to.copy_from_nonoverlapping(from, row) }
+                };
+                each(streams, copy, |_, _, _| 0);
+            }
         }
     }
 }

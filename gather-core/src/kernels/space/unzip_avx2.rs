@@ -28,11 +28,11 @@ const VECTOR: usize = 32;
 /// Bytes of a short vector.
 const SHORT: usize = 16;
 
-/// [`Isa::unzip`](crate::kernels::isa::Isa::unzip) with AVX2: a vector of every stream at a time; returns how many
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time; returns how many
 /// periods.
 ///
 /// # Safety
-/// As for [`Isa::unzip`](crate::kernels::isa::Isa::unzip).
+/// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {

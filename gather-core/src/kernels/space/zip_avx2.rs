@@ -28,10 +28,11 @@ const VECTOR: usize = 32;
 /// Bytes of a short vector.
 const SHORT: usize = 16;
 
-/// [`Isa::zip`](crate::kernels::isa::Isa::zip) with AVX2: a vector of every stream at a time; returns how many periods.
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX2: a vector of every stream at a time;
+/// returns how many periods.
 ///
 /// # Safety
-/// As for [`Isa::zip`](crate::kernels::isa::Isa::zip).
+/// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {

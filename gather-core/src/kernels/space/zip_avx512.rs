@@ -20,11 +20,11 @@ use crate::kernels::space::zip_avx2;
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
-/// [`Isa::zip`](crate::kernels::isa::Isa::zip) with AVX-512: a vector of every stream at a time; returns how many
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with AVX-512: a vector of every stream at a time; returns how many
 /// periods.
 ///
 /// # Safety
-/// As for [`Isa::zip`](crate::kernels::isa::Isa::zip).
+/// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {

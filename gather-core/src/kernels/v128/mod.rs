@@ -21,10 +21,9 @@ pub(crate) mod table;
 mod zip;
 
 use crate::kernels::isa::{Isa, Scalar};
-use crate::kernels::moves::MoveJob;
-use crate::kernels::resolve::{ResolveJob, TupleJob};
-use crate::kernels::space::args::{BlockLoop, SpaceCursor};
-use crate::kernels::space::{self, Streams};
+use crate::kernels::moves::{LookUpBytesFn, LookUpFn};
+use crate::kernels::resolve::{ResolveFn, TuplesFn};
+use crate::kernels::space::PeriodsFn;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -96,39 +95,28 @@ impl Isa for Vectors {
     type Plain = Scalar;
     const LEVEL: Level = if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Simd128 };
 
-    #[inline(never)]
-    unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { resolve::resolve::<I>(job) }
+    #[inline(always)]
+    fn resolve<I: Index>() -> ResolveFn {
+        resolve::resolve::<I>
     }
 
-    #[inline(never)]
-    unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { resolve::resolve_tuples::<I>(job, each) }
+    #[inline(always)]
+    fn resolve_tuples<I: Index>() -> Option<TuplesFn> {
+        Some(resolve::resolve_tuples::<I>)
     }
 
-    #[inline(never)]
-    unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { table::look_up::<BYTES>(job) }
+    #[inline(always)]
+    fn look_up<const BYTES: usize>() -> Option<LookUpFn> {
+        Some(table::look_up::<BYTES>)
     }
 
-    #[inline(never)]
-    unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { table::look_up_bytes::<I>(job, moves) }
+    #[inline(always)]
+    fn look_up_bytes<I: Index>() -> Option<LookUpBytesFn> {
+        Some(table::look_up_bytes::<I>)
     }
 
-    #[inline(never)]
-    unsafe fn zip<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { zip::periods::<BYTES>(inner, at, periods) }
-    }
-
-    #[inline(never)]
-    unsafe fn interleave_fixed<const BYTES: usize>(streams: &Streams) {
-        // SAFETY: the caller's promise.
-        unsafe { space::interleave_fixed::<BYTES, Self>(streams) }
+    #[inline(always)]
+    fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
+        Some(zip::periods::<BYTES>)
     }
 }

@@ -140,10 +140,10 @@ impl Bounds {
     }
 }
 
-/// [`Isa::resolve`](crate::kernels::isa::Isa::resolve) with vectors.
+/// [`ResolveFn`](crate::kernels::resolve::ResolveFn) with vectors.
 ///
 /// # Safety
-/// As for [`Isa::resolve`](crate::kernels::isa::Isa::resolve).
+/// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn).
 #[inline(always)]
 pub(super) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     let (mut done, mut out_of_range) = (0, false);
@@ -158,10 +158,10 @@ pub(super) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     out_of_range | unsafe { one_by_one::<I>(&job.rest(done)) }
 }
 
-/// [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples) with vectors: of 2, 3 and 4 components.
+/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with vectors: of 2, 3 and 4 components.
 ///
 /// # Safety
-/// As for [`Isa::resolve_tuples`](crate::kernels::isa::Isa::resolve_tuples).
+/// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn).
 #[inline(always)]
 pub(super) unsafe fn resolve_tuples<I: Index>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool {
     match job.components.len() {

@@ -23,10 +23,10 @@ use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
-/// [`Isa::look_up`](crate::kernels::isa::Isa::look_up) with vectors: as many elements as make whole steps.
+/// [`LookUpFn`](crate::kernels::moves::LookUpFn) with vectors: as many elements as make whole steps.
 ///
 /// # Safety
-/// As for [`Isa::look_up`](crate::kernels::isa::Isa::look_up).
+/// As for [`LookUpFn`](crate::kernels::moves::LookUpFn).
 #[inline(always)]
 pub(super) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
     debug_assert!(
@@ -53,10 +53,10 @@ pub(super) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
     }
 }
 
-/// [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes) with vectors.
+/// [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn) with vectors.
 ///
 /// # Safety
-/// As for [`Isa::look_up_bytes`](crate::kernels::isa::Isa::look_up_bytes).
+/// As for [`LookUpBytesFn`](crate::kernels::moves::LookUpBytesFn).
 #[inline(always)]
 pub(super) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) -> usize {
     debug_assert!(moves.packed && moves.table_entries <= table_entries(Level::Neon, 1) && job.stride == 1, "K9");

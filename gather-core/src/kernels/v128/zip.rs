@@ -12,10 +12,11 @@
 use super::{V128, VECTOR};
 use crate::kernels::space::args::{BlockLoop, SpaceCursor};
 
-/// [`Isa::zip`](crate::kernels::isa::Isa::zip) with vectors: one of every stream at a time; returns how many periods.
+/// [`PeriodsFn`](crate::kernels::space::PeriodsFn) with vectors: one of every stream at a time;
+/// returns how many periods.
 ///
 /// # Safety
-/// As for [`Isa::zip`](crate::kernels::isa::Isa::zip).
+/// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline(always)]
 pub(super) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
     if !matches!(BYTES, 1 | 2 | 4 | 8) {
