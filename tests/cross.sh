@@ -16,7 +16,8 @@ export CARGO_TERM_COLOR=never
 # Nobody debugs these builds. Without debug information they take less time.
 quick=(--config 'profile.dev.debug=0')
 # What an emulator runs for long is worth optimising.
-whole=("${quick[@]}" --config 'profile.dev.opt-level=2' --config 'profile.dev.package.gather-tests.opt-level=1')
+whole=("${quick[@]}" --config 'profile.dev.opt-level=2' --config 'profile.dev.package.gather-tests.opt-level=1'
+    --config 'profile.dev.package.gather-tests-types.opt-level=1')
 export GATHER_FUZZ_SECONDS="${GATHER_FUZZ_SECONDS:-1}"
 
 what="${1:-}"
@@ -62,7 +63,7 @@ aarch64() {
         conformance "$target"
         return
     fi
-    tests --target "$target" -p gather-core -p gather-tests --lib --test it --test guards
+    tests --target "$target" -p gather-core -p gather-tests -p gather-tests-types --lib --test it --test types --test guards
 }
 
 wasm32() {
@@ -94,7 +95,7 @@ wasm32() {
         conformance "$target"
         return
     fi
-    tests --target "$target" -p gather-core -p gather-tests --lib --test it
+    tests --target "$target" -p gather-core -p gather-tests -p gather-tests-types --lib --test it --test types
 }
 
 case "$what" in

@@ -26,7 +26,7 @@ sanitized() {
     local sanitizer="$1" flags=("${@:2}")
     # Sanitizers keep memory that was freed.
     RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked -p gather-core -p gather-tests \
-        --lib --test it --test pools --target "$target" --target-dir "$folder/$sanitizer" -- \
+        -p gather-tests-types --lib --test it --test types --test pools --target "$target" --target-dir "$folder/$sanitizer" -- \
         --skip take_no_memory "${chosen[@]}"
 }
 
@@ -62,7 +62,8 @@ miri() {
 
 i686() {
     local target="i686-unknown-linux-musl"
-    CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld cargo test --locked -p gather-core -p gather-tests --lib --tests \
+    CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld cargo test --locked -p gather-core -p gather-tests \
+        -p gather-tests-types --lib --tests \
         --target "$target" --target-dir "$folder/i686" -- "${chosen[@]}"
 }
 

@@ -4,7 +4,7 @@
 
 use gather_core::{Element, Error, Gather, GatherElements, IndexAttributes, IndexOperator, Method, OutOfBounds, View};
 
-use crate::maps::levels;
+use crate::support::levels;
 use crate::support::mixed;
 
 /// Rows and columns of data and of indices. A row of indices has whole groups of sixteen, and a few more.

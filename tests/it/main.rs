@@ -1,8 +1,6 @@
-//! Integration tests of gather-core. Each module says what it checks.
+//! Integration tests of gather-core. Each module says what it checks. What names many types stands in `tests/types`.
 
-mod any_count;
 mod audit;
-mod bags;
 mod cloned;
 mod concurrency;
 mod conformance;
@@ -16,11 +14,8 @@ mod hostile;
 mod interleave;
 mod invariance;
 mod layers;
-mod maps;
 mod matrix;
 mod methods;
-mod outputs;
-mod own_maps;
 mod packages;
 mod panels;
 mod per_element;
@@ -31,12 +26,9 @@ mod quantized;
 mod rearrange;
 mod regressions;
 mod resources;
-mod rows;
-mod scatter;
 mod short_loops;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
-mod tables;
 mod views;
 mod will_need;
 

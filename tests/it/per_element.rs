@@ -5,7 +5,7 @@ use gather_core::{
     maps,
 };
 
-use crate::maps::levels;
+use crate::support::levels;
 
 /// What a map of bytes gives with scales per element: what gathering the scales too, and multiplying then, gives.
 /// Returns at how many levels rows were streamed.

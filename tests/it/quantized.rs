@@ -5,8 +5,8 @@ use gather_core::{Codes, Error, Gather, GatherBlockQuantized, Index, Layout, Op,
 use half::f16;
 use serde_json::Value;
 
-use crate::maps::levels;
-use crate::tables::{lines, unhex};
+use crate::support::levels;
+use crate::support::{lines, unhex};
 
 /// A tensor of a case.
 struct Part {
@@ -112,7 +112,7 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
 
 #[test]
 fn block_quantized_data_is_read_as_onnx_runtime_reads_it() {
-    let cases = lines("quantized.jsonl");
+    let cases = lines("tables/quantized.jsonl");
     assert_eq!(cases.len(), 32);
     for (number, case) in cases.iter().enumerate() {
         let what = format!("case {number}");

@@ -6,11 +6,13 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use gather_core::{Element, Error, Index, Level, Method, Tensor, View};
+use serde_json::Value;
 
 use crate::oracle::{BadIndex, Dense};
 pub use crate::policies::RULES;
@@ -43,6 +45,31 @@ macro_rules! needs_64_bits {
             $crate::support::skipped(concat!(module_path!(), "::", stringify!($name), ": needs pointers of 64 bits"));
         }
     )+};
+}
+
+/// The levels that this machine has, one after the other.
+pub fn levels() -> impl Iterator<Item = Level> {
+    available_levels().into_iter()
+}
+
+/// The lines of a file of `tests/data`, of reference values.
+///
+/// # Panics
+/// If the file cannot be read.
+#[must_use]
+pub fn lines(file: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// The bytes that two digits each stand for.
+///
+/// # Panics
+/// For other characters than digits.
+#[must_use]
+pub fn unhex(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("two digits")).collect()
 }
 
 /// The levels that this machine has. Prints them, and those that it lacks.

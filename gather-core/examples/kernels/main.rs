@@ -2,6 +2,11 @@
 //!
 //! `cargo run --release -p gather-core --example kernels` prints one line for each operator, data type and index type,
 //! with its ranks and levels. With `-- --all` it prints every row. It fails if a combination is missing.
+//!
+//! With `-- --show gather_x32_i64_r2__avx2` it prints one kernel: the rows that name it, its loop nest, its body for each
+//! method, and the files in which they stand.
+
+mod show;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,19 +16,26 @@ use std::process::ExitCode;
 use gather_core::{DType, IndexType, KernelInfo, Level, Op, Registry};
 
 fn main() -> ExitCode {
-    let all = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        [flag] if flag == "--all" => true,
-        _ => {
-            eprintln!("kernels: the only option is --all");
-            return ExitCode::from(2);
-        }
-    };
     let rows: Vec<KernelInfo> = Registry::builtin().kernels().collect();
     let grid = Grid::new(&rows);
     let mut text = String::new();
-    let written = if all { write_rows(&mut text, &rows) } else { grid.write_families(&mut text, &rows) };
-    let written = written.and_then(|()| grid.write_counts(&mut text, &rows));
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let written = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => grid.write_families(&mut text, &rows).and_then(|()| grid.write_counts(&mut text, &rows)),
+        ["--all"] => write_rows(&mut text, &rows).and_then(|()| grid.write_counts(&mut text, &rows)),
+        ["--show", name] => {
+            let named: Vec<&KernelInfo> = rows.iter().filter(|row| row.name == *name).collect();
+            if named.is_empty() {
+                eprintln!("kernels: no kernel is named {name:?}; --all lists them");
+                return ExitCode::from(2);
+            }
+            show::write(&mut text, &named)
+        }
+        _ => {
+            eprintln!("usage: kernels [--all | --show NAME]");
+            return ExitCode::from(2);
+        }
+    };
     written.expect("a String takes all that is written");
     // A reader such as `head` may leave early.
     match io::stdout().write_all(text.as_bytes()) {

@@ -1,6 +1,8 @@
 //! The level of x86-64 machines with AVX-512: the pieces that have algorithms of their own. The rest is that of the
 //! level AVX2, where longer vectors and masks gain nothing.
 
+#![forbid(unsafe_code)]
+
 use crate::kernels::isa::{Avx2, GatherFn, Isa};
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, gather_avx512, rows_avx512, table_avx512};
 use crate::kernels::resolve::{ChunksFn, TuplesFn, avx512};

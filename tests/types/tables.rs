@@ -1,13 +1,11 @@
 //! Maps of quantised tables, against values of other implementations (`tests/data/tables`).
 
-use std::path::Path;
-
 use gather_core::maps::{self, Block};
 use gather_core::{Element, Gather, Map, OutOfBounds, Param, Params, View};
 use half::{bf16, f16};
 use serde_json::Value;
 
-use crate::maps::levels;
+use crate::support::{levels, lines, unhex};
 
 /// A line of the reference values.
 struct Case {
@@ -15,18 +13,6 @@ struct Case {
     origin: String,
     bytes: Vec<u8>,
     values: Vec<f32>,
-}
-
-/// The lines of a file of reference values.
-pub(crate) fn lines(file: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tables").join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// The bytes that two digits each stand for.
-pub(crate) fn unhex(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
 fn cases(file: &str) -> Vec<Case> {
@@ -37,7 +23,7 @@ fn cases(file: &str) -> Vec<Case> {
         let values = values.map(value).collect();
         Case { format: text("format"), origin: text("origin"), bytes: unhex(&text("bytes")), values }
     };
-    lines(file).iter().map(case).collect()
+    lines(&format!("tables/{file}")).iter().map(case).collect()
 }
 
 /// The values of every code of a format, by the package `ml_dtypes`.

@@ -3,8 +3,8 @@
 use gather_core::{Element, Error, Gather, Layout, Method, OutOfBounds, Param, View, ViewMut, maps};
 use gather_tests::oracle::Dense;
 
-use crate::maps::{holds, levels};
-use crate::support::view;
+use crate::maps::holds;
+use crate::support::{levels, view};
 
 gather_core::map_kernels! {
     /// Without parameters.

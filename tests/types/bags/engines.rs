@@ -1,17 +1,10 @@
 //! What PyTorch and OpenVINO compute (`tests/data/bags`).
 
-use std::path::Path;
-
 use gather_core::{Bags, Element, EmbeddingBag, Reduction, View};
 use half::{bf16, f16};
 use serde_json::Value;
 
-/// The lines of a file.
-fn cases(file: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/bags").join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use crate::support::lines;
 
 fn numbers(of: &Value) -> Vec<f64> {
     of.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
@@ -63,7 +56,7 @@ fn check<T: Element>(case: &Value, engine: &str, number: fn(f64) -> T, value: fn
 }
 
 fn check_all(engine: &str, count: usize) {
-    let cases = cases(&format!("{engine}.jsonl"));
+    let cases = lines(&format!("bags/{engine}.jsonl"));
     assert_eq!(cases.len(), count);
     for case in &cases {
         match case["dtype"].as_str().unwrap() {

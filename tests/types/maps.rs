@@ -4,18 +4,14 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Level, Map, Method,
+    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Map, Method,
     NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
 use gather_tests::values::bytes;
 use half::{bf16, f16};
 
-use crate::support::{RULES, Spread, available_levels, narrow, view};
-
-pub(crate) fn levels() -> impl Iterator<Item = Level> {
-    available_levels().into_iter()
-}
+use crate::support::{RULES, Spread, levels, narrow, view};
 
 /// The result of two steps: gather, then convert each element by its position along the axis.
 fn two_steps<A: IndexAttributes, T: Element, U: Element, I: Index>(

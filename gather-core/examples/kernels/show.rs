@@ -1,0 +1,98 @@
+//! One kernel: the rows that name it, its loop nest, and its bodies. Descriptions are read from the sources.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+
+use gather_core::{KernelInfo, Level, Method, Op};
+
+/// The head of a source file, which says what stands in it.
+macro_rules! source {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../src/kernels/", $path)))
+    };
+}
+
+/// A file under `gather-core/src/kernels`, and its text.
+type Source = (&'static str, &'static str);
+
+const NEST: &str = "gather-macros/src/loop_nest.rs, called in gather-core/src/kernels/loops.rs";
+const ROW: &str = "gather-macros/src/emit/kernels.rs, called in gather-core/src/kernels/builtin.rs";
+
+/// The bodies of a gather, as `bodies::body` chooses them by method.
+const GATHER: &[(Method, Source)] = &[
+    (Method::Direct, source!("bodies/direct.rs")),
+    (Method::Blocks, source!("bodies/blocks.rs")),
+    (Method::Chunks, source!("bodies/chunks.rs")),
+    (Method::Gathered, source!("bodies/gathered.rs")),
+    (Method::Prefetched, source!("bodies/prefetched.rs")),
+    (Method::StridedCopy, source!("bodies/strided.rs")),
+];
+
+/// The one-pass form of `Direct`, which takes the place of nest and body where a call is one plane.
+const ONE_PASS: Source = source!("bodies/one_pass.rs");
+const SCATTER: Source = source!("bodies/scattered.rs");
+const SPACE: Source = source!("space/mod.rs");
+
+/// Writes what a kernel is; all rows have its name.
+pub(crate) fn write(text: &mut String, rows: &[&KernelInfo]) -> fmt::Result {
+    let first = rows[0];
+    let list = |of: fn(&KernelInfo) -> String| rows.iter().map(|row| of(row)).collect::<BTreeSet<_>>();
+    let joined = |items: BTreeSet<String>| items.into_iter().collect::<Vec<_>>().join(", ");
+    writeln!(text, "{}\n", first.name)?;
+    writeln!(text, "rows     {}", rows.len())?;
+    writeln!(text, "  operators    {}", joined(list(|row| row.op.to_string())))?;
+    writeln!(text, "  data types   {}", joined(list(|row| row.dtype.to_string())))?;
+    if first.index.is_some() {
+        writeln!(text, "  index types  {}", joined(list(|row| row.index.map_or_else(String::new, |i| i.to_string()))))?;
+    }
+    writeln!(text, "  level        {}", first.level)?;
+    writeln!(text, "  emitted by   {ROW}\n")?;
+    write_nest(text, first)?;
+    match (first.index, first.op) {
+        (None, _) => write_source(text, "body", SPACE),
+        (_, Op::ScatterElements | Op::ScatterNd) => write_source(text, "body", SCATTER),
+        _ => write_gather(text, first),
+    }
+}
+
+/// Writes the loop nest of a kernel: the body runs the two inner loops.
+fn write_nest(text: &mut String, row: &KernelInfo) -> fmt::Result {
+    let family = if row.index.is_some() { "index" } else { "space" };
+    let Some(rank) = row.rank else {
+        writeln!(text, "nest     {family}_nest_any, an odometer: gather-core/src/kernels/loops.rs\n")?;
+        return Ok(());
+    };
+    writeln!(text, "nest     {family}_nest_r{rank}: {NEST}")?;
+    let around = rank.saturating_sub(2);
+    for depth in 0..around {
+        writeln!(text, "  {:indent$}for each iteration of loop {depth}:", "", indent = 4 * depth)?;
+    }
+    writeln!(text, "  {:indent$}body(plane)    the {} inside\n", "", inner(rank), indent = 4 * around)
+}
+
+fn inner(rank: usize) -> &'static str {
+    if rank == 1 { "loop" } else { "two loops" }
+}
+
+fn write_gather(text: &mut String, row: &KernelInfo) -> fmt::Result {
+    for &(method, source) in GATHER {
+        let gathers = matches!(row.level, Level::Avx2 | Level::Avx512);
+        if method != Method::Gathered || gathers {
+            write_source(text, method.name(), source)?;
+        }
+    }
+    writeln!(text, "A row names the nest and the body. A call of one plane by `direct` runs both as one function:\n")?;
+    write_source(text, "one pass", ONE_PASS)
+}
+
+/// Writes where a body stands, and the head of its file.
+fn write_source(text: &mut String, name: &str, (path, source): Source) -> fmt::Result {
+    writeln!(text, "{name:<14} gather-core/src/kernels/{path}")?;
+    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        if !line.starts_with("```") {
+            writeln!(text, "    {line}")?;
+        }
+    }
+    writeln!(text)
+}

@@ -1,0 +1,13 @@
+//! Integration tests of gather-core that name many types: to compile them takes longer than to run them, so that this
+//! package is not optimised. Each module says what it checks.
+
+mod any_count;
+mod bags;
+mod maps;
+mod outputs;
+mod own_maps;
+mod rows;
+mod scatter;
+mod tables;
+
+use gather_tests::support;
