@@ -138,7 +138,7 @@ mod v128;
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub(crate) use args::{IndexArgs, Outcome};
-pub(crate) use bodies::MOST_PREFETCHED;
+pub(crate) use bodies::{MOST_PREFETCHED, MoveFn};
 pub(crate) use bodies::elements::MOST_ELEMENT;
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
