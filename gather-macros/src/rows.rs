@@ -86,16 +86,16 @@ fn signature<'a>(cx: &mut Ctxt, function: &'a Closure) -> Option<Signature<'a>> 
         _ => {}
     }
     if let Some(more) = params.get(MAX_PARAMS) {
-        error(
-            &more.name,
-            format!("`{name}` has more than {MAX_PARAMS} parameters; make several one tuple or array"),
-        );
+        error(&more.name, format!("`{name}` has more than {MAX_PARAMS} parameters; make several one tuple or array"));
     }
     for param in params {
         match kind(&param.ty) {
             Kind::MutSlice(_) => error(
                 &param.ty,
-                format!("`{}` cannot be written to: the one row of results stands behind the row that is read", param.name),
+                format!(
+                    "`{}` cannot be written to: the one row of results stands behind the row that is read",
+                    param.name
+                ),
             ),
             Kind::Other => error(
                 &param.ty,
@@ -153,7 +153,12 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         (None, None) => return TokenStream::new(),
     };
     let doc = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| {
-        let text = format!(" Reads rows of `{}`, and makes {doc_of} of `{}` of each{}.", readable(row), readable(out_ty), listed(params));
+        let text = format!(
+            " Reads rows of `{}`, and makes {doc_of} of `{}` of each{}.",
+            readable(row),
+            readable(out_ty),
+            listed(params)
+        );
         quote!(#[doc = ""] #[doc = #text])
     });
     let one = out.is_none();

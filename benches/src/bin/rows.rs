@@ -9,9 +9,13 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use bytemuck::Pod;
+use gather_benches::buffer::Buffer;
 use gather_benches::random::Random;
 use gather_benches::{clock, pin};
-use gather_core::{Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, rows};
+use gather_core::{
+    Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, rows,
+};
 use half::f16;
 use lexopt::{Arg, ValueExt};
 
@@ -39,10 +43,11 @@ fn main() -> ExitCode {
     println!("| workload | rows of the table | the loop | planned | not planned | loop / planned |");
     println!("|---|---|---|---|---|---|");
     let float = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
-    let query = |n| values(n, 3, float);
+    let query = values(768, 3, float);
+    let query = query.as_slice();
     for (width, many) in [(128, 1 << 20), (768, 1 << 18)] {
         for rows in [many, 2_000] {
-            let call = Rescoring { name: "dot f32", rows, width, tolerance: 1e-3, query: &query(width) };
+            let call = Rescoring { name: "dot f32", rows, width, tolerance: 1e-3, query: &query[..width] };
             rescore(&bench, &rows::DOT, &call, float, |row, query| row.iter().zip(query).map(|(a, b)| a * b).sum());
             let call = Rescoring { name: "L2 f32", ..call };
             rescore(&bench, &rows::L2_SQUARED, &call, float, |row, query| {
@@ -51,15 +56,17 @@ fn main() -> ExitCode {
         }
     }
     for rows in [1 << 19, 2_000] {
-        let call = Rescoring { name: "dot f16", rows, width: 768, tolerance: 1e-3, query: &query(768) };
+        let call = Rescoring { name: "dot f16", rows, width: 768, tolerance: 1e-3, query };
         let half = |bits| f16::from_f32(float(bits));
         rescore(&bench, &rows::DOT_F16, &call, half, |row, query| {
             row.iter().zip(query).map(|(a, b)| a.to_f32() * b).sum()
         });
     }
     let byte = |bits: u64| (bits >> 56) as i8;
+    let bytes = values(768, 3, byte);
     for rows in [1 << 20, 2_000] {
-        let call = Rescoring { name: "dot i8", rows, width: 768, tolerance: 0.0, query: &values(768, 3, byte) };
+        let call =
+            Rescoring { name: "dot i8", rows, width: 768, tolerance: 0.0, query: bytes.as_slice() };
         rescore(&bench, &rows::DOT_I8, &call, byte, |row, query| {
             row.iter().zip(query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
         });
@@ -81,9 +88,10 @@ fn options() -> Result<Bench, lexopt::Error> {
     Ok(Bench { filter, budget: Duration::from_secs_f64(seconds) })
 }
 
-fn values<T>(n: usize, seed: u64, value: impl Fn(u64) -> T) -> Vec<T> {
-    let mut random = Random::new(seed);
-    (0..n).map(|_| value(random.bits())).collect()
+fn values<T: Pod>(n: usize, seed: u64, value: impl Fn(u64) -> T) -> Buffer<T> {
+    let (mut random, mut values) = (Random::new(seed), Buffer::aligned(&[n]));
+    values.as_mut_slice().fill_with(|| value(random.bits()));
+    values
 }
 
 struct Rescoring<'a, Q> {
@@ -95,7 +103,7 @@ struct Rescoring<'a, Q> {
     query: &'a [Q],
 }
 
-fn rescore<T: Element, Q: Element, U: Element + Into<f64>, P>(
+fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     bench: &Bench,
     function: &RowFunction<T, U, P>,
     call: &Rescoring<'_, Q>,
@@ -111,8 +119,9 @@ fn rescore<T: Element, Q: Element, U: Element + Into<f64>, P>(
     }
     let mut random = Random::new(5);
     let table = values(rows * width, 1, value);
+    let table = table.as_slice();
     let lists: Vec<u32> = (0..IDS * LISTS).map(|_| random.below(rows) as u32).collect();
-    let data = View::new(&table, &[rows, width]).expect("a table");
+    let data = View::new(table, &[rows, width]).expect("a table");
     let ids: Vec<_> = lists.chunks(IDS).map(|ids| View::new(ids, &[IDS]).expect("ids")).collect();
     let gather = Gather::new(0).par(Par::Seq);
     let plan = gather.plan_rows(function, data.layout(), ids[0].layout()).expect("a plan");
@@ -170,13 +179,13 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     let (positions, gains, biases) =
         (values(SHAPE[1] * WIDTH, 2, float), values(WIDTH, 3, float), values(WIDTH, 4, float));
     let ids: Vec<u32> = (0..SHAPE[0] * SHAPE[1]).map(|_| random.below(ROWS) as u32).collect();
-    let data = View::new(&table, &[ROWS, WIDTH]).expect("a table");
+    let data = View::new(table.as_slice(), &[ROWS, WIDTH]).expect("a table");
     let ids = View::new(&ids, &SHAPE).expect("ids");
     let gather = Gather::new(0).par(Par::Seq);
     let params = (
-        RowSlice::PerIndex(&positions[..]),
-        RowSlice::Slice(&gains[..]),
-        RowSlice::Slice(&biases[..]),
+        RowSlice::PerIndex(positions.as_slice()),
+        RowSlice::Slice(gains.as_slice()),
+        RowSlice::Slice(biases.as_slice()),
         RowValue::Value(1e-5),
     );
     let out_shape = [SHAPE[0], SHAPE[1], WIDTH];
@@ -189,15 +198,21 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     let numbers = View::new(&numbers, &SHAPE).expect("numbers");
     let gathered_layout = Layout::contiguous(&[ids.len(), WIDTH]).expect("a layout");
     let normed = gather.plan_rows(&rows::LAYER_NORM, &gathered_layout, numbers.layout()).expect("a plan");
-    let (mut gathered, mut two, mut one) = (vec![0.0f32; len], vec![0.0f32; len], vec![0.0f32; len]);
+    let [mut gathered, mut two, mut one] = [(); 3].map(|()| Buffer::<f32>::aligned(&[len]));
     let mut fresh = Tensor::default();
     let mut in_two = || {
-        copied.run_into(&data, &ids, &mut ViewMut::new(&mut gathered, &out_shape).expect("a view")).expect("rows");
-        let rows = View::new(&gathered, &[ids.len(), WIDTH]).expect("a view");
-        normed.run_into(&rows, &numbers, params, &mut ViewMut::new(&mut two, &out_shape).expect("a view")).expect("rows");
+        copied
+            .run_into(&data, &ids, &mut ViewMut::new(gathered.as_mut_slice(), &out_shape).expect("a view"))
+            .expect("rows");
+        let rows = View::new(gathered.as_slice(), &[ids.len(), WIDTH]).expect("a view");
+        normed
+            .run_into(&rows, &numbers, params, &mut ViewMut::new(two.as_mut_slice(), &out_shape).expect("a view"))
+            .expect("rows");
     };
     let mut in_one = || {
-        fused.run_into(&data, &ids, params, &mut ViewMut::new(&mut one, &out_shape).expect("a view")).expect("rows");
+        fused
+            .run_into(&data, &ids, params, &mut ViewMut::new(one.as_mut_slice(), &out_shape).expect("a view"))
+            .expect("rows");
     };
     let mut not_planned = || {
         gather.run_rows_into(&rows::LAYER_NORM, &data, &ids, params, &mut fresh).expect("rows");
@@ -206,6 +221,6 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     in_one();
     let times =
         clock::medians(&mut [Box::new(&mut in_two), Box::new(&mut in_one), Box::new(&mut not_planned)], bench.budget);
-    assert!(one == two, "results differ");
+    assert!(one.as_slice() == two.as_slice(), "results differ");
     report(name, ROWS, &times);
 }

@@ -138,8 +138,8 @@ mod v128;
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub(crate) use args::{IndexArgs, Outcome};
-pub(crate) use bodies::{MOST_PREFETCHED, MoveFn};
 pub(crate) use bodies::elements::MOST_ELEMENT;
+pub(crate) use bodies::{MOST_PREFETCHED, MoveFn};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};

@@ -43,16 +43,19 @@ pub trait Sum: Copy + PartialOrd + 'static {
     const ZERO: Self;
     /// No number is less.
     const LEAST: Self;
+    /// Whether sums are the same in any order, so that the compiler chooses one.
+    const ANY_ORDER: bool;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
 }
 
 macro_rules! sums {
-    ($($ty:ty, $zero:expr, $least:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$(
+    ($($ty:ty, $any_order:literal, $zero:expr, $least:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$(
         impl Sum for $ty {
             const ZERO: Self = $zero;
             const LEAST: Self = $least;
+            const ANY_ORDER: bool = $any_order;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -73,9 +76,9 @@ macro_rules! sums {
 }
 use core::ops::{Add, Mul, Sub};
 sums! {
-    f32, 0.0, f32::NEG_INFINITY, add, sub, mul;
-    f64, 0.0, f64::NEG_INFINITY, add, sub, mul;
-    i32, 0, i32::MIN, wrapping_add, wrapping_sub, wrapping_mul;
+    f32, false, 0.0, f32::NEG_INFINITY, add, sub, mul;
+    f64, false, 0.0, f64::NEG_INFINITY, add, sub, mul;
+    i32, true, 0, i32::MIN, wrapping_add, wrapping_sub, wrapping_mul;
 }
 
 macro_rules! numbers {
@@ -154,6 +157,13 @@ fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
 /// Joins the terms of two rows of one length.
 #[inline(always)]
 fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    if A::Sum::ANY_ORDER {
+        let mut joined = P::START;
+        for (a, b) in a.iter().zip(b) {
+            joined = P::join(joined, P::term(a.widen(), b.widen()));
+        }
+        return joined;
+    }
     let mut lanes = [[P::START; BLOCK]; BLOCKS];
     let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
     let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();

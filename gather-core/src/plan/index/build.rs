@@ -171,7 +171,13 @@ impl IndexPlan {
             self.nest.spec.next_slice_bytes = self.next_slice_bytes();
             let whole = nest.whole.then_some(row_in);
             self.nest.spec.prefetch_distance = match whole {
-                Some(row) => if is_far { whole_rows_ahead(row) } else { 0 },
+                Some(row) => {
+                    if is_far {
+                        whole_rows_ahead(row)
+                    } else {
+                        0
+                    }
+                }
                 None => self.prefetch_distance(is_far, reach),
             };
         }

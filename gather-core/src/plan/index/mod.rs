@@ -11,8 +11,8 @@ pub(crate) use few_rows::FewRows;
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
-use crate::kernels::by_level::ByLevel;
 use crate::kernels::MoveFn;
+use crate::kernels::by_level::ByLevel;
 use crate::kernels::select::Kernels;
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
