@@ -38,6 +38,9 @@
 //! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
+//! - [`run_rows`](IndexOperator::run_rows) computes a value or another row of each row that it gathers, by a
+//!   [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
+//!   [`row_kernels!`].
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
@@ -51,7 +54,7 @@
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
 //! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
-//! tables](guide::tables), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
+//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!

@@ -153,12 +153,8 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         (None, None) => return TokenStream::new(),
     };
     let doc = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| {
-        let text = format!(
-            " Reads rows of `{}`, and makes {doc_of} of `{}` of each{}.",
-            readable(row),
-            readable(out_ty),
-            listed(params)
-        );
+        let (row, out) = (readable(row), readable(out_ty));
+        let text = format!(" Reads a row of `{row}`, and gives {doc_of} of `{out}`{}.", listed(params));
         quote!(#[doc = ""] #[doc = #text])
     });
     let one = out.is_none();

@@ -31,6 +31,7 @@ mod quantized;
 mod rearrange;
 mod regressions;
 mod resources;
+mod row_functions;
 mod rows;
 mod scatter;
 mod short_loops;

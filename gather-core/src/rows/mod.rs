@@ -46,7 +46,9 @@ use crate::rows::norms::{l2_normalize, layer_norm, rms_norm};
 
 /// The row functions of rows of a type.
 macro_rules! of {
-    ($ty:ty: $dot:ident, $l2:ident, $cosine:ident, $rms:ident, $layer:ident, $normalize:ident) => {
+    (
+        pub static $dot:ident, $l2:ident, $cosine:ident, $rms:ident, $layer:ident, $normalize:ident = $ty:ty
+    ) => {
         crate::row_kernels! {
             /// The dot product of a row and a query.
             pub static $dot = |row: &[$ty], query: &[f32]| -> f32 { dot(row, query) };
@@ -96,7 +98,7 @@ macro_rules! of {
         }
     };
 }
-of!(f32: DOT, L2_SQUARED, COSINE, RMS_NORM, LAYER_NORM, L2_NORMALIZE);
+of!(pub static DOT, L2_SQUARED, COSINE, RMS_NORM, LAYER_NORM, L2_NORMALIZE = f32);
 
 #[cfg(feature = "half")]
 mod halves {
@@ -104,8 +106,8 @@ mod halves {
 
     use crate::rows::{dot, l2_normalize, l2_squared, layer_norm, rms_norm};
 
-    of!(f16: DOT_F16, L2_SQUARED_F16, COSINE_F16, RMS_NORM_F16, LAYER_NORM_F16, L2_NORMALIZE_F16);
-    of!(bf16: DOT_BF16, L2_SQUARED_BF16, COSINE_BF16, RMS_NORM_BF16, LAYER_NORM_BF16, L2_NORMALIZE_BF16);
+    of!(pub static DOT_F16, L2_SQUARED_F16, COSINE_F16, RMS_NORM_F16, LAYER_NORM_F16, L2_NORMALIZE_F16 = f16);
+    of!(pub static DOT_BF16, L2_SQUARED_BF16, COSINE_BF16, RMS_NORM_BF16, LAYER_NORM_BF16, L2_NORMALIZE_BF16 = bf16);
 }
 #[cfg(feature = "half")]
 pub use halves::*;

@@ -22,8 +22,9 @@ use crate::types::policy::OutOfBounds;
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
-/// Bytes of rows that are fetched ahead of a row function (bench `rows`).
+/// Bytes of rows that are fetched ahead of a row function, and bytes of data from which on they are (bench `rows`).
 const WHOLE_BYTES_AHEAD: usize = 8 << 10;
+const WHOLE_FAR: usize = 12 << 20;
 /// Bytes of rows that are asked for a round ahead: a part of the first-level cache.
 const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
@@ -141,6 +142,7 @@ impl IndexPlan {
             reach,
             bytes: self.work.bytes,
         };
+        let whole = nest.whole.then_some(row_in);
         let mut method = match request.options.method {
             None => nest.choose(),
             Some(method) if nest.takes(method) => method,
@@ -169,15 +171,8 @@ impl IndexPlan {
             arrange_panels(&mut self.nest.loops);
         } else {
             self.nest.spec.next_slice_bytes = self.next_slice_bytes();
-            let whole = nest.whole.then_some(row_in);
             self.nest.spec.prefetch_distance = match whole {
-                Some(row) => {
-                    if is_far {
-                        whole_rows_ahead(row)
-                    } else {
-                        0
-                    }
-                }
+                Some(row) => whole_rows_ahead(row, reach),
                 None => self.prefetch_distance(is_far, reach),
             };
         }
@@ -265,10 +260,10 @@ fn rows_ahead(row: usize) -> usize {
     (BYTES_AHEAD / row).clamp(4, 16)
 }
 
-/// How many rows of so many bytes are fetched ahead of a row function, which reads all of each.
+/// How many rows of so many bytes are fetched ahead of a row function, out of so many bytes of data.
 #[inline]
-fn whole_rows_ahead(row: usize) -> usize {
-    (WHOLE_BYTES_AHEAD / row).clamp(1, 16)
+fn whole_rows_ahead(row: usize, reach: usize) -> usize {
+    if reach > WHOLE_FAR && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
 }
 
 /// How many rows are fetched ahead out of so many bytes of data: 0 where that does not pay.

@@ -153,6 +153,9 @@ pub trait Rowwise: 'static {
     }
 }
 
+/// The most bytes that are prefetched of a row: of a longer one, the processor sees the rest coming (bench `rows`).
+const MOST_AHEAD: usize = 1 << 10;
+
 /// The rows of a job at a level.
 macro_rules! levels {
     ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
@@ -226,7 +229,7 @@ impl<R: Rowwise> JobRows<'_, R> {
         if later > i && later < job.n {
             // SAFETY: below `n`.
             let (from, row) = unsafe { self.row(later) };
-            prefetch(from.cast(), elements * size_of::<R::In>());
+            prefetch(from.cast(), (elements * size_of::<R::In>()).min(MOST_AHEAD));
             R::Params::prefetch(&given.lookups, row);
         }
         let mut index = 0;
