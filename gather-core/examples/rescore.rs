@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The vectors are 2,048 rows of a real model's word embeddings (`examples/data`). The first pass scores every row by
-//! codes of 8 bits, which are a quarter of the bytes. It errs by a little, so that it keeps more candidates than are wanted.
+//! codes of 8 bits, which are a quarter of the bytes. It errs by a little, so it keeps more candidates than are wanted.
 //! The second pass scores these candidates by the numbers themselves: a row function that runs while the rows are
 //! gathered. Beside it stands the search by a plain loop over all numbers.
 //!

@@ -54,7 +54,8 @@
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
 //! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
-//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
+//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on
+//! [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -370,8 +371,8 @@ macro_rules! reduce_kernels {
 ///
 /// - The first input is the row that is read, `&[T]`. The result is a value, `-> U`; or a row, which the second input
 ///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
-/// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice of
-///   such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
+/// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
+///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
 ///   before its name it has any length, and with `#[optional]` it may also be empty.
 /// - The body sees nothing but these and what is global. It is compiled for each [`Level`]: what it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.

@@ -1,5 +1,5 @@
 //! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, `reduce_kernels!`, which emits reductions, `row_kernels!`, which emits functions of rows, `specialize!`,
+//! conversions, `reduce_kernels!`, which emits reductions, `row_kernels!`, which emits row functions, `specialize!`,
 //! which emits functions for known shapes, and `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:

@@ -222,8 +222,8 @@ fn one_input(form: &Form, input: ParseStream<'_>, map: &Ident) -> Result<Input> 
             match (&given.meta, word) {
                 (syn::Meta::Path(_), Some(word)) if attr.is_none() => attr = Some(word.clone()),
                 _ => {
-                    let message = "an input takes one attribute: `#[any_len]`, for a slice that need not be as long as the \
-                                   row, or `#[optional]`, for one that may be empty";
+                    let message = "an input takes one attribute: `#[any_len]`, for a slice that need not be as long as \
+                                   the row, or `#[optional]`, for one that may be empty";
                     return Err(Error::new_spanned(given, message));
                 }
             }

@@ -193,8 +193,8 @@ const CASES: [Case; 24] = [
         expand: row_kernels,
         call: "
             /// Adds a row, and scales.
-            static SCALE = |mut row: &[f16], out: &mut [f32], #[optional] more: &[f32], #[any_len] code: &[u8], by: f32| {
-                rescale(row, out, more, code, by);
+            static SCALE = |mut row: &[f16], out: &mut [f32], #[optional] more: &[f32], #[any_len] code: &[u8], k: f32| {
+                rescale(row, out, more, code, k);
             };
         ",
     },

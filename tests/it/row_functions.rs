@@ -419,10 +419,8 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         assert_eq!(plan.run(&data, &indices, (given,)).err(), error);
     }
     let error = refused(gather, &data, (RowSlice::PerIndex(&table[..12]),)).unwrap().to_string();
-    assert_eq!(
-        error,
-        "gather: parameter query of DOT has 12 values; per index it takes 18, or those of the last dimensions of indices"
-    );
+    let takes = "per index it takes 18, or those of the last dimensions of indices";
+    assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
 
     let normalize = |out: &mut ViewMut<'_, f32>, given| {
         gather.run_rows_into(&rows::L2_NORMALIZE, &data, &indices, (given, RowValue::Value(0.0)), out)

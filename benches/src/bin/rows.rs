@@ -1,7 +1,7 @@
 //! Times row functions beside what one would write without them: `rows [FILTER] [--seconds N]`.
 //!
-//! Rescoring: a function of 4,096 random rows and a query, beside the loop `zip().map().sum()` over each row; in a table
-//! of half a GiB and more, and in one of a MiB. Embedding: token and position embeddings, then a layer norm, in
+//! Rescoring: a function of 4,096 random rows and a query, beside the loop `zip().map().sum()` over each row; in tables
+//! of half a GiB and more, and of a MiB. Embedding: token and position embeddings, then a layer norm, in
 //! one pass and in two of ours. Outputs are compared first. Times are medians in microseconds, in turn, on one thread
 //! pinned to a CPU, into warm memory.
 

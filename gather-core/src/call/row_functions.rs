@@ -78,8 +78,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed), [`Error::RowsNotContiguous`],
-    /// [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first
-    /// such index in row-major order.
+    /// [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the
+    /// first such index in row-major order.
     ///
     /// # Panics
     /// When the function does.
@@ -142,7 +142,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         let run = |out: *mut u8| {
             let given = GivenRows::<P> { out: out.addr(), ..given };
             let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
-            // SAFETY: X1: the plan was made for these layouts and types; O1 for `U`, and the output is borrowed mutably,
+            // SAFETY: X1: the plan was made for these layouts and types; O1 for `U`; the output is borrowed mutably,
             // so that it overlaps no input. Pointers to `T` and `U` are aligned for them, and rows are contiguous, as
             // just checked; what is given is of the function's parameters, and `Sync` (K8).
             unsafe { exec::run_index(&plan, inputs.operands(out)) }

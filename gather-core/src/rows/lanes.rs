@@ -222,7 +222,7 @@ fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
 
 /// The dot product of two rows, as far as the shorter one goes.
 ///
-/// Products of `i8` cannot overflow in rows of up to 131,071 elements, those of `u8` and `i8` in up to 65,793, and those
+/// Sums of `i8` cannot overflow in rows of up to 131,071 elements, those of `u8` and `i8` in up to 65,793, and those
 /// of `u8` in up to 33,025. Longer sums wrap.
 ///
 /// ```

@@ -12,8 +12,8 @@
 //!
 //! [`DOT_I8`], [`L2_SQUARED_I8`] and [`COSINE_I8`] take rows of 8 bits. Sums are in `f32`, and of `i8` in `i32`.
 //! [`row_kernels!`](crate::row_kernels!) makes your own, of functions such as [`dot`], [`sum`], [`sum_of_squares`],
-//! [`l2_squared`] and [`max`]. These vectorise sums of floats, which a loop of one sum does not, and give the same bits at
-//! every [`Level`](crate::Level): element `i` is added to lane `i % 32`, and then lanes are added in halves.
+//! [`l2_squared`] and [`max`]. These vectorise sums of floats, which a loop of one sum does not, and give the same bits
+//! at every [`Level`](crate::Level): element `i` is added to lane `i % 32`, and then lanes are added in halves.
 //!
 //! ```
 //! use gather_core::{Gather, RowSlice, RowValue, View, rows};
@@ -56,7 +56,7 @@ macro_rules! of {
             /// The square of the Euclidean distance of a row and a query.
             pub static $l2 = |row: &[$ty], query: &[f32]| -> f32 { l2_squared(row, query) };
 
-            /// The cosine of the angle between a row and a query, by their stored lengths: the dot product divided by the
+            /// The cosine of the angle between a row and a query, by stored lengths: the dot product divided by the
             /// product of both.
             pub static $cosine = |row: &[$ty], query: &[f32], row_length: f32, query_length: f32| -> f32 {
                 dot(row, query) / (row_length * query_length)
@@ -119,7 +119,7 @@ crate::row_kernels! {
     /// The square of the Euclidean distance of a row and a query, without overflow in rows of up to 33,025 elements.
     pub static L2_SQUARED_I8 = |row: &[i8], query: &[i8]| -> i32 { l2_squared(row, query) };
 
-    /// The cosine of the angle between a row and a query, by their stored lengths: the dot product as an `f32`, divided by
+    /// The cosine of the angle between a row and a query, by stored lengths: the dot product as an `f32`, divided by
     /// the product of both.
     pub static COSINE_I8 = |row: &[i8], query: &[i8], row_length: f32, query_length: f32| -> f32 {
         dot(row, query) as f32 / (row_length * query_length)

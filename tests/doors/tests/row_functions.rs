@@ -25,7 +25,7 @@ gather_core::row_kernels! {
     };
 }
 
-/// Runs a row function through every door with every setting. `params` are given anew for each call, as they may borrow.
+/// Runs a row function through every door with every setting. `params` are given anew for each call.
 macro_rules! go {
     ($function:expr, $from:ty => $to:ty, $shape:expr, $params:expr, $convert:expr) => {{
         let function: &RowFunction<$from, $to, _> = &$function;

@@ -73,8 +73,8 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { erased, fill: None, types: PhantomData }
     }
 
-    /// The same function, under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) with `value` in place of zeros for a row
-    /// that is out of range: a score of 0 could win a search.
+    /// The same function, under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) with `value` in place of zeros for rows
+    /// that are out of range: a score of 0 could win a search.
     #[must_use]
     pub const fn with_fill(&self, value: U) -> Self
     where
@@ -219,7 +219,7 @@ impl<R: Rowwise> JobRows<'_, R> {
     /// Runs the row function on row `i`, into the memory at `to`.
     ///
     /// # Safety
-    /// As for [`run`]; `i < n`. `to` may be written for a row of the output, is aligned for it, and nothing else uses it.
+    /// As for [`run`]; `i < n`. `to` may be written for a row of the output, is aligned, and nothing else uses it.
     #[inline(always)]
     unsafe fn run(&self, i: usize, to: *mut u8) {
         let JobRows { given, job, elements, results } = self;
@@ -242,7 +242,7 @@ impl<R: Rowwise> JobRows<'_, R> {
             &[]
         } else {
             debug_assert!(from.is_aligned(), "K8: alignment");
-            // SAFETY: K2 and K8: the values of a row of data, which are contiguous and aligned; nothing writes them (K4).
+            // SAFETY: K2 and K8: the values of a row of data, contiguous and aligned, which nothing writes (K4).
             unsafe { core::slice::from_raw_parts(from, *elements) }
         };
         let to = to.cast::<R::Out>();

@@ -22,7 +22,7 @@ pub enum RowValue<'a, V> {
     PerRow(&'a [V]),
 }
 
-/// What a call gives for a parameter of a [`RowFunction`](crate::RowFunction) that is a slice. Rows of slices follow one another.
+/// What a call gives for a parameter of a [`RowFunction`](crate::RowFunction) that is a slice.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum RowSlice<'a, V> {
