@@ -1,13 +1,13 @@
 // gather_core::row_kernels! {
 //     /// Adds a row, and scales.
-//     static SCALE = |mut row: &[f16], out: &mut [f32], #[optional] more: &[f32], #[any_len] code: &[u8], by: f32| {
-//         rescale(row, out, more, code, by);
+//     static SCALE = |mut row: &[f16], out: &mut [f32], #[optional] more: &[f32], #[any_len] code: &[u8], k: f32| {
+//         rescale(row, out, more, code, k);
 //     };
 // }
 
 /// Adds a row, and scales.
 ///
-/// Reads a row of `f16`, and gives a row of `f32`, with the parameters `more: &[f32]`, `code: &[u8]` and `by: f32`.
+/// Reads a row of `f16`, and gives a row of `f32`, with the parameters `more: &[f32]`, `code: &[u8]` and `k: f32`.
 static SCALE: ::gather_core::RowFunction<
     f16,
     f32,
@@ -27,16 +27,16 @@ static SCALE: ::gather_core::RowFunction<
         const PARAMS: &'static [&'static private::core::primitive::str] = &[
             "more",
             "code",
-            "by",
+            "k",
         ];
         const ONE: private::core::primitive::bool = false;
         #[inline(always)]
         fn write(
             mut row: &[f16],
             out: &mut [f32],
-            (more, code, by): <Self::Params as private::RowParams>::Args<'_>,
+            (more, code, k): <Self::Params as private::RowParams>::Args<'_>,
         ) {
-            rescale(row, out, more, code, by);
+            rescale(row, out, more, code, k);
         }
     }
     ::gather_core::RowFunction::new::<__RowSCALE>()

@@ -1,7 +1,8 @@
 //! `row_kernels!`: statics whose values are closures of a whole row become row functions.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Type, TypeReference};
 
 use crate::ctxt::Ctxt;
@@ -133,7 +134,9 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         }
         _ => param.ty.to_token_stream(),
     });
-    let kinds = quote!((#(#kinds,)*));
+    // A type that cannot be a parameter is reported where the parameters stand.
+    let span = params.first().map_or_else(Span::call_site, |param| param.ty.span());
+    let kinds = quote_spanned!(span=> (#(#kinds,)*));
     let names = params.iter().map(|param| {
         let (mutable, name) = (&param.mutable, &param.name);
         quote!(#mutable #name)
