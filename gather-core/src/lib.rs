@@ -38,6 +38,9 @@
 //! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
 //! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
 //!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
+//! - [`run_rows`](IndexOperator::run_rows) computes a value or another row of each row that it gathers, by a
+//!   [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
+//!   [`row_kernels!`].
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
@@ -51,7 +54,8 @@
 //!
 //! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
 //! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
-//! tables](guide::tables), on [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
+//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on
+//! [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -88,6 +92,7 @@ mod kernels;
 pub mod maps;
 mod ops;
 mod plan;
+pub mod rows;
 mod specialize;
 mod tensor;
 mod types;
@@ -142,11 +147,13 @@ pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
 pub use crate::call::plan::Plan;
 pub use crate::call::quantized::{BlockQuantized, BlockQuantizedPlan, Dequantizing};
+pub use crate::call::row_functions::{RowAttributes, RowPlan};
 pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
+pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams, RowSlice, RowValue};
 pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
@@ -175,7 +182,7 @@ pub use crate::types::method::Method;
 pub use crate::types::op::{Argument, Op};
 #[cfg(feature = "bytemuck")]
 pub use crate::types::plain::Plain;
-pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, ScatterOutOfBounds};
+pub use crate::types::policy::{Mode, NegativeIndex, OutOfBounds, Par, Per, ScatterOutOfBounds};
 pub use crate::types::reduction::{Reducible, Reduction};
 
 /// Emits a named set of kernels: one for every data type x index type x rank x operator that is listed.
@@ -325,6 +332,57 @@ macro_rules! map_kernels {
 macro_rules! reduce_kernels {
     ($($tokens:tt)*) => {
         $crate::__private_0_1_0::reduce_kernels_impl! { crate = $crate; $($tokens)* }
+    };
+}
+
+/// Emits row functions: what [`run_rows`](IndexOperator::run_rows) makes of each row while it gathers, a value or
+/// another row.
+///
+/// ```
+/// use gather_core::{Gather, RowSlice, RowValue, View, rows};
+///
+/// gather_core::row_kernels! {
+///     /// Cosine of the angle between a row and a query of length 1, whatever their scale.
+///     pub static COSINE = |row: &[f32], query: &[f32]| -> f32 {
+///         rows::dot(row, query) / rows::sum_of_squares(row).sqrt()
+///     };
+///     /// The row plus a bias, times a gain.
+///     pub static AFFINE = |row: &[f32], out: &mut [f32], gain: &[f32], bias: f32| {
+///         for ((out, &value), &gain) in out.iter_mut().zip(row).zip(gain) {
+///             *out = (value + bias) * gain;
+///         }
+///     };
+/// }
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = [3.0f32, 4.0, 0.0, 2.0];
+///     let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8, 0], &[2])?);
+///     let gather = Gather::new(0);
+///     let cosines = gather.run_rows(&COSINE, &table, &ids, (RowSlice::Slice(&[0.0, 1.0]),))?;
+///     assert_eq!(cosines.as_slice(), [1.0, 0.8]);
+///     let params = (RowSlice::Slice(&[1.0, 10.0][..]), RowValue::Value(1.0));
+///     assert_eq!(gather.run_rows(&AFFINE, &table, &ids, params)?.as_slice(), [1.0, 30.0, 4.0, 50.0]);
+///     Ok(())
+/// }
+/// ```
+///
+/// A call names any number of row functions, each ended by a `;`. A row function is written as a static whose value is
+/// a closure:
+///
+/// - The first input is the row that is read, `&[T]`. The result is a value, `-> U`; or a row, which the second input
+///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
+/// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
+///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
+///   before its name it has any length, and with `#[optional]` it may also be empty.
+/// - The body sees nothing but these and what is global. It is compiled for each [`Level`]: what it calls should be
+///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
+///
+/// The static is a [`RowFunction`] of these types, with the documentation and attributes that stand before it: those
+/// that [`kernels!`] takes.
+#[macro_export]
+macro_rules! row_kernels {
+    ($($tokens:tt)*) => {
+        $crate::__private_0_1_0::row_kernels_impl! { crate = $crate; $($tokens)* }
     };
 }
 

@@ -8,7 +8,7 @@ pub use ::core::mem::{offset_of, size_of};
 pub use ::core::primitive::{i8, i16, i32, i64, isize, u8, u16, u32, u64, usize};
 pub use gather_macros::{
     kernels as kernels_impl, map_kernels as map_kernels_impl, reduce_kernels as reduce_kernels_impl,
-    specialize as specialize_impl,
+    row_kernels as row_kernels_impl, specialize as specialize_impl,
 };
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
@@ -16,6 +16,7 @@ pub use crate::kernels::Neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use crate::kernels::Simd128;
 pub use crate::kernels::convert::map::Convert;
+pub use crate::kernels::convert::row::{RowParams, Rowwise};
 pub use crate::kernels::reduce::Combine;
 pub use crate::kernels::shaped::row::ShapedRow;
 #[cfg(target_arch = "x86_64")]

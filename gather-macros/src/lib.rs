@@ -1,6 +1,6 @@
 //! Procedural macros of gather-core: `kernels!`, which emits named sets of kernels, `map_kernels!`, which emits
-//! conversions, `reduce_kernels!`, which emits reductions, `specialize!`, which emits functions for known shapes, and
-//! `#[derive(Element)]`.
+//! conversions, `reduce_kernels!`, which emits reductions, `row_kernels!`, which emits row functions, `specialize!`,
+//! which emits functions for known shapes, and `#[derive(Element)]`.
 //!
 //! Use them through gather-core, which re-exports them. How `kernels!` expands:
 //!
@@ -21,6 +21,7 @@ mod map;
 mod name;
 mod parse;
 mod reduce;
+mod rows;
 #[cfg(test)]
 mod snapshots;
 mod specialize;
@@ -43,6 +44,12 @@ pub fn map_kernels(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn reduce_kernels(input: TokenStream) -> TokenStream {
     reduce::expand(input.into()).into()
+}
+
+/// Emits row functions; see `gather_core::row_kernels!`, which forwards to it with the path of the crate.
+#[proc_macro]
+pub fn row_kernels(input: TokenStream) -> TokenStream {
+    rows::expand(input.into()).into()
 }
 
 /// Emits functions for shapes known at compile time; see `gather_core::specialize!`, which forwards to it with the path

@@ -1,4 +1,5 @@
-//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` reads its closures here too.
+//! `map_kernels!`: statics whose values are closures become maps. `reduce_kernels!` and `row_kernels!` read their
+//! closures here too.
 //!
 //! As in `kernels!`, a mistake does not hide the next: the parser reports it and goes on behind it, at the next map.
 
@@ -29,6 +30,8 @@ pub(crate) struct Form {
     pub(crate) no_input: &'static str,
     /// The most inputs, where the parser says so.
     pub(crate) most: Option<usize>,
+    /// Whether the closures are row functions, which may have no result, and inputs with attributes.
+    pub(crate) rows: bool,
 }
 
 const MAP: Form = Form {
@@ -38,6 +41,7 @@ const MAP: Form = Form {
     closure: "|value: u8, scale: f32| -> f32 { .. }",
     no_input: "name what is read, such as `|value: u8|`",
     most: Some(MAX_PARAMS + 1),
+    rows: false,
 };
 
 /// A static whose value is a closure.
@@ -47,12 +51,15 @@ pub(crate) struct Closure {
     pub(crate) name: Ident,
     /// Of a map: what is read, then the parameters.
     pub(crate) inputs: Vec<Input>,
-    pub(crate) output: Type,
+    /// `None` for a row function that writes to a row.
+    pub(crate) output: Option<Type>,
     pub(crate) body: TokenTree,
 }
 
 /// `name: Type`, or `mut name: Type`.
 pub(crate) struct Input {
+    /// Of a row function: `#[any_len]` or `#[optional]`.
+    pub(crate) attr: Option<Ident>,
     pub(crate) mutable: Option<Token![mut]>,
     pub(crate) name: Ident,
     pub(crate) ty: Type,
@@ -140,8 +147,12 @@ fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<
     }
     let inputs = inputs(form, cx, input, &name)?;
     let message = || format!("expected the type of the result after the inputs of `{name}`, such as `-> f32`");
-    let _: Token![->] = expect(input, Some(&name), message)?;
-    let output = ty(input, &name, message)?;
+    let output = if form.rows && input.peek(token::Brace) {
+        None
+    } else {
+        let _: Token![->] = expect(input, Some(&name), message)?;
+        Some(ty(input, &name, message)?)
+    };
     if !input.peek(token::Brace) {
         let message = format!("expected the body of `{name}` in braces, such as `{{ f32::from(value) }}`");
         return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
@@ -171,7 +182,7 @@ fn inputs(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> R
             return Err(Error::new_spanned(bar, format!("expected `|` after the inputs of `{name}`")));
         }
         count += 1;
-        match one_input(input, name) {
+        match one_input(form, input, name) {
             Ok(input) => {
                 let twice = inputs.iter().any(|other| other.name == input.name);
                 if twice {
@@ -203,7 +214,21 @@ fn inputs(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>, name: &Ident) -> R
     Ok((all_good && count > 0).then_some(inputs))
 }
 
-fn one_input(input: ParseStream<'_>, map: &Ident) -> Result<Input> {
+fn one_input(form: &Form, input: ParseStream<'_>, map: &Ident) -> Result<Input> {
+    let mut attr = None;
+    if form.rows {
+        for given in Attribute::parse_outer(input)? {
+            let word = given.path().get_ident().filter(|word| *word == "any_len" || *word == "optional");
+            match (&given.meta, word) {
+                (syn::Meta::Path(_), Some(word)) if attr.is_none() => attr = Some(word.clone()),
+                _ => {
+                    let message = "an input takes one attribute: `#[any_len]`, for a slice that need not be as long as \
+                                   the row, or `#[optional]`, for one that may be empty";
+                    return Err(Error::new_spanned(given, message));
+                }
+            }
+        }
+    }
     let mutable = input.parse()?;
     let message = || "expected a name and a type, such as `scale: f32`".into();
     if input.peek(Token![_]) {
@@ -216,7 +241,7 @@ fn one_input(input: ParseStream<'_>, map: &Ident) -> Result<Input> {
     }
     let _ = input.parse::<Token![:]>()?;
     let ty = ty(input, &name, message)?;
-    Ok(Input { mutable, name, ty })
+    Ok(Input { attr, mutable, name, ty })
 }
 
 /// A type, out of the invisible group that it stands in when another macro hands it over.
@@ -251,7 +276,7 @@ fn expect<T: syn::parse::Parse>(
 /// The static of a map, whose initialiser holds everything else.
 fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     let Closure { attrs, vis, name, inputs, output, body } = map;
-    let [value, params @ ..] = inputs.as_slice() else {
+    let ([value, params @ ..], Some(output)) = (inputs.as_slice(), output) else {
         return TokenStream::new();
     };
     let (value_mut, value_name, value_ty) = (&value.mutable, &value.name, &value.ty);

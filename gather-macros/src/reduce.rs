@@ -14,6 +14,7 @@ const REDUCTION: Form = Form {
     closure: "|kept: f32, new: f32| -> f32 { .. }",
     no_input: "name what is kept and what is new, such as `|kept: f32, new: f32|`",
     most: None,
+    rows: false,
 };
 
 /// The statics of a call, and its errors.
@@ -24,7 +25,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// The static of a reduction, whose initialiser holds everything else.
 fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream {
     let Closure { attrs, vis, name, inputs, output, body } = reduction;
-    let [kept, new] = inputs.as_slice() else {
+    let ([kept, new], Some(output)) = (inputs.as_slice(), output) else {
         let found = inputs.len();
         let what = "a reduction has two: what is kept, and what is new";
         let at = inputs.get(2).map_or(name, |third| &third.name);

@@ -19,7 +19,7 @@ struct Case {
     call: &'static str,
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 24] = [
     Case { name: "loop_nests", expand: loop_nests, call: "" },
     Case {
         name: "kernels_one",
@@ -181,6 +181,24 @@ const CASES: [Case; 22] = [
         call: "pub fn tiles = batch_to_space(block = [1, 2, B, 1], crops_end = [0, 1, 0, 0]) (u8[8, 64, 64, 3]);",
     },
     Case {
+        name: "rows_value",
+        expand: row_kernels,
+        call: "
+            /// The dot product.
+            pub static DOT = |row: &[f32], query: &[f32]| -> f32 { rows::dot(row, query) };
+        ",
+    },
+    Case {
+        name: "rows_row",
+        expand: row_kernels,
+        call: "
+            /// Adds a row, and scales.
+            static SCALE = |mut row: &[f16], out: &mut [f32], #[optional] more: &[f32], #[any_len] code: &[u8], k: f32| {
+                rescale(row, out, more, code, k);
+            };
+        ",
+    },
+    Case {
         name: "specialize_set",
         expand: specialize,
         call: "
@@ -241,6 +259,11 @@ const CASES: [Case; 22] = [
     },
 ];
 
+/// `row_kernels!` as `gather_core::row_kernels!` forwards to it.
+fn row_kernels(call: TokenStream) -> TokenStream {
+    crate::rows::expand(quote::quote!(crate = ::gather_core; #call))
+}
+
 /// The loop nests of one rank, of those that gather-core has.
 fn loop_nests(_: TokenStream) -> TokenStream {
     crate::loop_nest::loop_nests(4)
@@ -273,6 +296,7 @@ fn rendered(case: &Case) -> String {
         Some("kernels") => Some("kernels"),
         Some("maps") => Some("map_kernels"),
         Some("reductions") => Some("reduce_kernels"),
+        Some("rows") => Some("row_kernels"),
         Some("specialize") => Some("specialize"),
         _ => None,
     };

@@ -12,7 +12,7 @@ use syn::{Attribute, Item, Meta, UseTree};
 
 /// The layers, top to bottom, each with the top-level modules that stand on it.
 const LAYERS: [(&str, &[&str]); 9] = [
-    ("lib", &["", "guide", "maps", "private"]),
+    ("lib", &["", "guide", "maps", "private", "rows"]),
     ("specialize", &["specialize"]),
     ("ops", &["ops"]),
     ("call", &["call"]),

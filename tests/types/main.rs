@@ -6,6 +6,7 @@ mod bags;
 mod maps;
 mod outputs;
 mod own_maps;
+mod row_functions;
 mod rows;
 mod scatter;
 mod tables;

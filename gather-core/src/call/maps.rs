@@ -142,7 +142,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Request<'a> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
-        let convert_fns = map.erased().convert_fns;
+        let rows = map.erased().convert_fns.map(|fns| fns.rows);
         let planned = IndexRequest {
             op: self.attributes().op(),
             policy: self.policy(),
@@ -150,7 +150,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
             kernels: Kernels::of::<I>(),
             dtype: U::DTYPE,
             index: I::TYPE,
-            converting: Some(Converting { convert_fns, size_in: size_of::<T>(), kernel: convert::kernel::<I> }),
+            converting: Some(Converting { rows, size_in: size_of::<T>(), kernel: convert::kernel::<I>, whole: None }),
         };
         Request { attributes: self.attributes(), planned, data, indices }
     }

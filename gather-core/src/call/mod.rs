@@ -11,6 +11,7 @@ pub(crate) mod operator;
 pub(crate) mod plan;
 mod planned;
 pub(crate) mod quantized;
+pub(crate) mod row_functions;
 pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;

@@ -105,6 +105,14 @@ impl Planned {
         Planned { plan, data, indices, out, contiguous, one_call, counted }
     }
 
+    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled.
+    pub(super) fn set_fill(&mut self, fill: &[u8]) {
+        self.plan.set_fill(fill);
+        if let Some(counted) = &mut self.counted {
+            counted.set_fill(fill);
+        }
+    }
+
     pub(super) fn explain(&self) -> Explain<'_> {
         Explain::index(&self.plan, pool_threads)
     }

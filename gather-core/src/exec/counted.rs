@@ -54,6 +54,11 @@ impl CountedPlan {
         Ok(CountedPlan { plans: [few, many], indices_per_count: per_count(indices), out_per_count: per_count(out) })
     }
 
+    /// [`IndexPlan::set_fill`] for all plans.
+    pub(crate) fn set_fill(&mut self, fill: &[u8]) {
+        self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
+    }
+
     /// The size of the free dimension of so many indices; `None` where there is none.
     #[inline(always)]
     pub(crate) fn count(&self, indices: usize) -> Option<usize> {

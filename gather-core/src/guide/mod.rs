@@ -20,6 +20,9 @@ pub mod scatter {}
 #[doc = include_str!("bags.md")]
 pub mod bags {}
 
+#[doc = include_str!("row_functions.md")]
+pub mod row_functions {}
+
 #[doc = include_str!("tables.md")]
 pub mod tables {}
 

@@ -51,6 +51,11 @@ impl<F> ByLevel<F> {
 }
 
 impl<F: Copy> ByLevel<F> {
+    /// What `each` makes of them.
+    pub(crate) fn map<G>(self, each: impl Fn(F) -> G) -> ByLevel<G> {
+        by_level!(each(self.scalar), each(self.avx2), each(self.avx512))
+    }
+
     /// The function for a level.
     pub(crate) fn at(&self, level: Level) -> F {
         *self.get(level)

@@ -84,7 +84,8 @@
 //!   several, no one axis says which value, and there is none by rows. Block-quantised data is bytes in row-major
 //!   order;
 //!   `params` points to its `Quantized`, of the type of the output, instead. Bags call the function of a row, for whose
-//!   elements the same holds.
+//!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
+//!   holds for the `elements` of one in data, and `params` points to its `GivenRows`.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
 //!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
 //!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
@@ -138,8 +139,8 @@ mod v128;
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};
 pub(crate) use args::{IndexArgs, Outcome};
-pub(crate) use bodies::MOST_PREFETCHED;
 pub(crate) use bodies::elements::MOST_ELEMENT;
+pub(crate) use bodies::{MOST_PREFETCHED, MoveFn};
 pub use isa::Scalar;
 #[cfg(target_arch = "x86_64")]
 pub use isa::{Avx2, Avx512};

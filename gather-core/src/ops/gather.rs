@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::quantized::BlockQuantized;
+use crate::call::row_functions::RowAttributes;
 use crate::call::{self, Sealed};
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
@@ -225,6 +226,13 @@ impl IndexAttributes for GatherAttributes {
             lowered.dims.clear();
         }
         Ok(())
+    }
+}
+
+impl RowAttributes for GatherAttributes {
+    fn rows(&self, data: &Layout) -> Result<(Self, usize), Error> {
+        let axis = normalize_axis(Op::Gather, self.axis, data.rank())?;
+        Ok((GatherAttributes { axis: axis as i64, ..*self }, axis + 1))
     }
 }
 

@@ -22,6 +22,22 @@ pub(crate) type Loops = SmallVec<[Loop; 6]>;
 /// Folds loops, given outermost first, with strides in elements (steps 1 to 3); returns the row's elements.
 #[inline(always)]
 pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
+    let mut loops = merge(dims);
+    let mut row = 1;
+    if let Some(&inner) = loops.last()
+        && inner.index == 0
+        && inner.out == 1
+        && inner.data == 1
+    {
+        row = inner.n;
+        loops.pop();
+    }
+    (loops, row)
+}
+
+/// Steps 1 and 2 of [`fold`].
+#[inline(always)]
+pub(crate) fn merge(dims: impl Iterator<Item = Loop>) -> Loops {
     let mut loops = Loops::new();
     for dim in dims.filter(|dim| dim.n != 1) {
         let n = dim.n as isize;
@@ -36,16 +52,7 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
             _ => loops.push(dim),
         }
     }
-    let mut row = 1;
-    if let Some(&inner) = loops.last()
-        && inner.index == 0
-        && inner.out == 1
-        && inner.data == 1
-    {
-        row = inner.n;
-        loops.pop();
-    }
-    (loops, row)
+    loops
 }
 
 /// Orders the loops of a gather (step 4), of which there is at least one afterwards. The last one stays inside if

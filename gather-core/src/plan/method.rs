@@ -125,6 +125,8 @@ pub(crate) struct Nest<'a> {
     pub(crate) reused: bool,
     /// The type that rows are converted to on their way.
     pub(crate) converts: Option<DType>,
+    /// Whether they are rows of a row function.
+    pub(crate) whole: bool,
     /// Whether rows are worth fetching ahead.
     pub(crate) is_far: bool,
     /// Bytes of data that the indices reach.
@@ -202,6 +204,7 @@ impl Nest<'_> {
         if let Some(dtype) = self.converts {
             let streams = convert::streams(dtype.size(), dtype.align());
             let streams = streams && self.row >= LINE && inner.out == self.row as isize;
+            let streams = streams && (!self.whole || self.row <= convert::STREAMED_WHOLE);
             return method == Method::Blocks || (method == Method::Streamed && streams);
         }
         match method {

@@ -18,7 +18,7 @@ mod tasks;
 
 pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
 pub use explain::Explain;
-pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest};
+pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim};
 pub(crate) use lowered::{IndexLowered, SpaceLowered};
 pub(crate) use method::Panels;

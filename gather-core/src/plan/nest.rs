@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
-use crate::plan::fold::{Loops, count, fold, gcd};
+use crate::plan::fold::{Loops, count, fold, gcd, merge};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -55,6 +55,8 @@ pub(super) struct Sizes {
     pub(super) dense: usize,
     pub(super) indexed: usize,
     pub(super) index: usize,
+    /// Elements of a row that is taken whole, of the dense tensor: the loops are those around it.
+    pub(super) row: Option<usize>,
 }
 
 impl NestPlan {
@@ -77,7 +79,7 @@ impl NestPlan {
             action: action(&lowered.output, &lowered.axes, policy),
             index,
             options,
-            work: Work { bytes, rows: 0 },
+            work: Work { bytes, rows: 0, read: 0 },
         }
     }
 
@@ -94,9 +96,12 @@ impl NestPlan {
         let mut buffer = SmallVec::new();
         let strides = dense_strides(dense, &lowered.dims, lowered.merged, &mut buffer);
         let dims = lowered.dims.iter().zip(strides);
+        let dims = dims.map(|(dim, &dense)| Loop { n: dim.n, out: dense, data: dim.data, index: dim.index });
         let elements;
-        (self.loops, elements) =
-            fold(dims.map(|(dim, &dense)| Loop { n: dim.n, out: dense, data: dim.data, index: dim.index }));
+        (self.loops, elements) = match sizes.row {
+            None => fold(dims),
+            Some(row) => (merge(dims), row),
+        };
         let arranged = arrange(&mut self.loops, elements);
         for l in &mut self.loops {
             // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.

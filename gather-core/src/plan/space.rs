@@ -65,7 +65,7 @@ impl SpacePart {
     }
 
     fn work(&self) -> Work {
-        Work { bytes: self.bytes, rows: 0 }
+        Work { bytes: self.bytes, rows: 0, read: 0 }
     }
 
     /// Whether the part is padding.

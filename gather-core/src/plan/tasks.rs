@@ -18,6 +18,8 @@ pub(crate) struct Work {
     pub(crate) bytes: usize,
     /// Rows that it moves.
     pub(crate) rows: usize,
+    /// Bytes that row functions read, besides.
+    pub(crate) read: usize,
 }
 
 impl Work {
@@ -25,7 +27,7 @@ impl Work {
     #[inline]
     pub(crate) fn scaled(self, planned: usize, count: usize) -> Self {
         let scale = |total: usize| (total / planned).saturating_mul(count);
-        Work { bytes: scale(self.bytes), rows: scale(self.rows) }
+        Work { bytes: scale(self.bytes), rows: scale(self.rows), read: scale(self.read) }
     }
 
     /// Whether one thread does it, whatever the pool.
@@ -53,6 +55,6 @@ impl Work {
     /// The bytes that are copied in as much time.
     #[inline]
     fn as_bytes(self) -> usize {
-        self.bytes.saturating_add(self.rows.saturating_mul(ROW))
+        self.bytes.saturating_add(self.rows.saturating_mul(ROW)).saturating_add(self.read)
     }
 }

@@ -95,6 +95,28 @@ pub enum Par {
     Threads(usize),
 }
 
+/// What values of a row function's parameter are given for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Per {
+    /// The whole call.
+    Call,
+    /// Each index.
+    Index,
+    /// Each row of data.
+    Row,
+}
+
+impl core::fmt::Display for Per {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Per::Call => "for the call",
+            Per::Index => "per index",
+            Per::Row => "per row of data",
+        })
+    }
+}
+
 /// Both policies of an index operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct IndexPolicy {

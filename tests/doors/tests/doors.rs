@@ -112,22 +112,36 @@ struct Collector {
 }
 
 impl Collector {
-    fn item(&mut self, item: &Item, in_maps: bool) {
+    /// An item of the crate, or of a public module.
+    fn item(&mut self, item: &Item, module: Option<&str>) {
         match item {
-            Item::Fn(item) if is_public(&item.vis) && in_maps => {
-                self.doors.insert(format!("maps::{}", item.sig.ident));
+            Item::Fn(item)
+                if is_public(&item.vis)
+                    && let Some(module) = module =>
+            {
+                self.doors.insert(format!("{module}::{}", item.sig.ident));
             }
-            // Functions that maps re-exports, by their lower-case names.
-            Item::Use(item) if is_public(&item.vis) && in_maps && !has_glob(&item.tree) => {
+            // Functions that a module re-exports, by their lower-case names.
+            Item::Use(item)
+                if is_public(&item.vis)
+                    && let Some(module) = module
+                    && !has_glob(&item.tree) =>
+            {
                 let mut found = BTreeSet::new();
                 names(&item.tree, &mut found);
                 let functions = found.iter().filter(|name| name.starts_with(char::is_lowercase));
-                self.doors.extend(functions.map(|function| format!("maps::{function}")));
+                self.doors.extend(functions.map(|function| format!("{module}::{function}")));
             }
-            Item::Trait(item) if is_public(&item.vis) && in_maps => {
+            Item::Trait(item)
+                if is_public(&item.vis)
+                    && let Some(module) = module
+                    && !is_hidden(&item.attrs) =>
+            {
                 for function in &item.items {
-                    if let TraitItem::Fn(function) = function {
-                        self.doors.insert(format!("maps::{}::{}", item.ident, function.sig.ident));
+                    if let TraitItem::Fn(function) = function
+                        && !is_hidden(&function.attrs)
+                    {
+                        self.doors.insert(format!("{module}::{}::{}", item.ident, function.sig.ident));
                     }
                 }
             }
@@ -145,7 +159,7 @@ impl Collector {
                 }
             }
             Item::Mod(item) if !has(&item.attrs, "cfg", Some("test")) => {
-                item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, in_maps));
+                item.content.iter().flat_map(|(_, items)| items).for_each(|item| self.item(item, module));
             }
             Item::Macro(item) => {
                 let mut found = Vec::new();
@@ -155,9 +169,9 @@ impl Collector {
                     }
                     public("fn", item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|function| format!("{name}!::{function}")));
-                } else if in_maps {
+                } else if let Some(module) = module {
                     public_statics(item.mac.tokens.clone(), &mut found);
-                    self.doors.extend(found.iter().map(|map| format!("maps::{map}")));
+                    self.doors.extend(found.iter().map(|name| format!("{module}::{name}")));
                 }
             }
             _ => {}
@@ -205,8 +219,8 @@ fn doors() -> BTreeSet<String> {
     let mut files = Vec::new();
     sources(&root, &mut files);
     for path in files {
-        let in_maps = path.parent().is_some_and(|folder| folder == root.join("maps"));
-        parse(&path).items.iter().for_each(|item| collector.item(item, in_maps));
+        let module = ["maps", "rows"].into_iter().find(|module| path.parent() == Some(&*root.join(module)));
+        parse(&path).items.iter().for_each(|item| collector.item(item, module));
     }
     collector.doors
 }

@@ -12,6 +12,7 @@ mod maps;
 mod other_crates;
 mod plans_and_slices;
 mod presets;
+mod row_functions;
 mod scatter;
 mod space;
 mod specialize;

@@ -27,6 +27,8 @@ mod name;
 mod parse;
 #[path = "../../../gather-macros/src/reduce.rs"]
 mod reduce;
+#[path = "../../../gather-macros/src/rows.rs"]
+mod rows;
 #[path = "../../../gather-macros/src/specialize/mod.rs"]
 mod specialize;
 
@@ -52,7 +54,7 @@ pub enum Outcome {
 /// # Errors
 /// When there are not enough bytes for a call.
 pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
-    let which = u.int_in_range(0..=4)?;
+    let which = u.int_in_range(0..=5)?;
     let text = tokens::draw(u, which)?;
     let Ok(call) = text.parse::<TokenStream>() else {
         return Ok(Outcome::NoTokens);
@@ -62,10 +64,11 @@ pub fn expand(u: &mut Unstructured<'_>) -> arbitrary::Result<Outcome> {
         1 => map::expand(quote!(crate = ::gather_core; #call)),
         2 => specialize::expand(quote!(crate = ::gather_core; #call)),
         3 => element::expand(call),
-        _ => reduce::expand(quote!(crate = ::gather_core; #call)),
+        4 => reduce::expand(quote!(crate = ::gather_core; #call)),
+        _ => rows::expand(quote!(crate = ::gather_core; #call)),
     };
     // The body of a closure is not parsed, but left to the compiler, which reports on it better.
-    if ![1, 4].contains(&which) {
+    if ![1, 4, 5].contains(&which) {
         let items = syn::parse2::<syn::File>(expanded.clone());
         assert!(items.is_ok(), "{:?}: {text}\n{expanded}", items.err());
     }

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 /// Good calls of each macro.
-const CALLS: [&[&str]; 5] = [
+const CALLS: [&[&str]; 6] = [
     &[
         "pub static ONE ; elements : [ f32 , Colour as x32 ] ; indices : [ i32 , i64 ] ; ranks : 1 ..= 3 , any ; ops : [ gather ] ;",
         "# [ cfg ( test ) ] pub ( crate ) static SOME ; elements : [ # [ cfg ( unix ) ] half :: f16 as x16 , [ u8 ; 3 ] ] ; \
@@ -30,10 +30,14 @@ const CALLS: [&[&str]; 5] = [
         "pub static MAX_ABS = | kept : f32 , new : f32 | -> f32 { if new . abs ( ) > kept . abs ( ) { new } else { kept } } ;",
         "/// Or.\nstatic OR = | a : [ u8 ; 3 ] , b : [ u8 ; 3 ] | -> [ u8 ; 3 ] { a } ; pub ( super ) static B = | b : f32 | -> u8 { 1 } ;",
     ],
+    &[
+        "pub static DOT = | row : & [ f32 ] , query : & [ f32 ] | -> f32 { rows :: dot ( row , query ) } ;",
+        "/// Scaled.\nstatic SCALE = | row : & [ u8 ] , out : & mut [ f32 ] , # [ optional ] more : & [ f32 ] , # [ any_len ] code : & [ u8 ] , by : f32 | { write ( row , out ) } ;",
+    ],
 ];
 
 /// Words that mean something somewhere, and some that do not.
-const WORDS: [&str; 81] = [
+const WORDS: [&str; 83] = [
     "pub",
     "crate",
     "static",
@@ -88,6 +92,8 @@ const WORDS: [&str; 81] = [
     "derive",
     "T",
     "r#type",
+    "any_len",
+    "optional",
     "_",
     "'a",
     "0",

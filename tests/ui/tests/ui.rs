@@ -11,7 +11,7 @@ use std::process::Command;
 use trybuild::TestCases;
 
 /// Kinds of mistakes that the macros word themselves: the same with every compiler.
-const WORDED_HERE: [&str; 36] = [
+const WORDED_HERE: [&str; 37] = [
     "attributes",
     "bad_index_type",
     "bad_list",
@@ -39,6 +39,7 @@ const WORDED_HERE: [&str; 36] = [
     "rank_zero",
     "reduce_grammar",
     "repeated_key",
+    "rows_grammar",
     "specialize_attributes",
     "specialize_blocks",
     "specialize_bounds",
@@ -51,7 +52,7 @@ const WORDED_HERE: [&str; 36] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 15] = [
+const WORDED_BY_COMPILER: [&str; 16] = [
     "attributes_shadowed",
     "derive_doctored",
     "derive_empty_array",
@@ -64,6 +65,7 @@ const WORDED_BY_COMPILER: [&str; 15] = [
     "kernels_doctored",
     "map_types",
     "not_an_element",
+    "rows_types",
     "specialize_by_compiler",
     "width_claim",
     "wrong_crate",
@@ -73,7 +75,7 @@ const WORDED_BY_COMPILER: [&str; 15] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 178] = [
+const MESSAGES: [&str; 188] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -177,6 +179,16 @@ const MESSAGES: [&str; 178] = [
     "`H` has 1 input; a reduction has two: what is kept, and what is new",
     "`I` has 3 inputs; a reduction has two: what is kept, and what is new",
     "`J` reduces `u8`: both inputs and the result have this type, not `i8`",
+    "there is no row function; write one, such as `pub static DOT = ",
+    "`E` has no input; name the row that is read, such as `|row: &[f32]|`",
+    "`F` reads rows: its first input is a slice, such as `row: &[f32]`",
+    "`G` writes its result to `out`; leave `-> f32` out",
+    "`H` has no result; add `-> f32` for a value, or `out: &mut [f32]` behind the row for a row",
+    "the result of `I` is a value; for a row add `out: &mut [f32]` behind the row",
+    "`out` cannot be written to: the one row of results stands behind the row that is read",
+    "`scale` is a value, such as `f32`, or a slice without a lifetime, such as `&[f32]`",
+    "`#[optional]` stands before a parameter that is a slice",
+    "an input takes one attribute: `#[any_len]`, for a slice that need not be as long as the row, or `#[optional]`",
     "there is no function; declare one, such as `pub fn embed = gather(axis = 0) (f32[_, 64], u32[_]);`",
     "expected `fn`: a function is declared as in `pub fn embed = ",
     "expected `=` after `no_equals`: a function is declared as in",

@@ -161,7 +161,8 @@ impl<A: IndexAttributes> BlockQuantized<A> {
             dtype: bytes_values::<T>(*codes),
             index: I::TYPE,
             converting: Some(Converting {
-                convert_fns: convert_fns::<T>(*codes),
+                rows: convert_fns::<T>(*codes).map(|fns| fns.rows),
+                whole: None,
                 size_in: 1,
                 kernel: convert::kernel::<I>,
             }),

@@ -63,7 +63,7 @@ unsafe impl Sync for Ends {}
 /// # Safety
 /// Both ends reach as many bytes, to read and to write, and do not overlap.
 unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize, options: Options) {
-    let work = Work { bytes, rows: 1 };
+    let work = Work { bytes, rows: 1, read: 0 };
     // A forced number of threads is the most: they wake up later than one has copied so little (workload
     // `scatter_elements/add_1d_1M_into_64K`).
     let tasks = if work.is_for_one(Par::Auto) { 1 } else { work.tasks(options.par, pool_threads) };

@@ -25,6 +25,7 @@
 pub(crate) mod map;
 mod pieces;
 pub(crate) mod quantized;
+pub(crate) mod row;
 
 use core::mem::MaybeUninit;
 
@@ -57,9 +58,9 @@ pub(crate) struct ConvertFns {
 /// What converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
-    /// The map at the plan's level.
-    pub(crate) fns: ConvertFns,
-    /// Elements of a row.
+    /// The map, or the row function, at the plan's level.
+    pub(crate) rows: MoveFn,
+    /// Elements of a row of data.
     pub(crate) elements: usize,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
@@ -126,7 +127,7 @@ fn conversion(args: &IndexArgs<'_>) -> Conversion {
 }
 
 fn convert_fn(args: &IndexArgs<'_>) -> MoveFn {
-    conversion(args).fns.rows
+    conversion(args).rows
 }
 
 /// A level: what converts the rows of a job; and what converts a row, first without its types, then with slices for
@@ -231,6 +232,9 @@ unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, pieces_f
 pub(crate) const fn streams(size: usize, align: usize) -> bool {
     cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
 }
+
+/// The most bytes of a row of a row function that is written past the caches.
+pub(crate) const STREAMED_WHOLE: usize = STREAMED_AT_ONCE;
 
 /// Asks for the first values of those from `at` on that are given for a row.
 #[inline(always)]

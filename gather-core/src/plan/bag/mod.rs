@@ -297,7 +297,7 @@ impl<'a> BagCall<'a> {
     /// What the call does.
     pub(crate) fn work(&self) -> Work {
         let rows = self.bounds.used();
-        Work { bytes: rows.saturating_mul(self.row()), rows }
+        Work { bytes: rows.saturating_mul(self.row()), rows, read: 0 }
     }
 
     /// Tasks that the call is cut into here and now, where the pool has `threads()` threads.

@@ -22,6 +22,9 @@ use crate::types::policy::OutOfBounds;
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
+/// Bytes of rows that are fetched ahead of a row function, and bytes of data from which on they are (bench `rows`).
+const WHOLE_BYTES_AHEAD: usize = 8 << 10;
+const WHOLE_FAR: usize = 12 << 20;
 /// Bytes of rows that are asked for a round ahead: a part of the first-level cache.
 const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
@@ -56,10 +59,21 @@ impl IndexPlan {
         let mut plan = IndexPlan { nest, output: lowered.output.clone(), panels: None, blocked: false, whole: false };
         let size_in = request.converting.map_or(request.dtype.size(), |map| map.size_in);
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        let sizes = Sizes { dense: request.dtype.size(), indexed: size_in, index: index_size };
+        let whole = request.converting.and_then(|map| map.whole);
+        let sizes = Sizes {
+            dense: request.dtype.size(),
+            indexed: size_in,
+            index: index_size,
+            row: whole.map(|rows| rows.results),
+        };
         let (elements, reused) = plan.fold_loops(lowered, request, out, sizes);
         if let Some(map) = request.converting {
-            plan.spec.conversion = Some(Conversion { fns: map.convert_fns.at(level), elements, size_in });
+            let elements = whole.map_or(elements, |rows| rows.elements);
+            let conversion = Conversion { rows: map.rows.at(level), elements, size_in };
+            if whole.is_some() {
+                plan.work.read = plan.work.rows.saturating_mul(conversion.bytes_in());
+            }
+            plan.spec.conversion = Some(conversion);
         }
         if request.policy.out_of_bounds == OutOfBounds::Zero && plan.action == Action::Run {
             plan.spec.fill = request.dtype.zero()?;
@@ -123,10 +137,12 @@ impl IndexPlan {
             out_of_bounds: request.policy.out_of_bounds,
             reused,
             converts: request.converting.map(|_| request.dtype),
+            whole: request.converting.is_some_and(|map| map.whole.is_some()),
             is_far,
             reach,
             bytes: self.work.bytes,
         };
+        let whole = nest.whole.then_some(row_in);
         let mut method = match request.options.method {
             None => nest.choose(),
             Some(method) if nest.takes(method) => method,
@@ -155,11 +171,14 @@ impl IndexPlan {
             arrange_panels(&mut self.nest.loops);
         } else {
             self.nest.spec.next_slice_bytes = self.next_slice_bytes();
-            self.nest.spec.prefetch_distance = self.prefetch_distance(is_far, reach);
+            self.nest.spec.prefetch_distance = match whole {
+                Some(row) => whole_rows_ahead(row, reach),
+                None => self.prefetch_distance(is_far, reach),
+            };
         }
         let one_pass = method == Method::Direct && one_pass;
         (self.nest.kernel_name, self.nest.kernel) = match request.converting {
-            Some(map) => ("map", (map.kernel)(level, method)),
+            Some(map) => (if map.whole.is_some() { "rows" } else { "map" }, (map.kernel)(level, method)),
             None => {
                 let entry = request.kernels.index_kernel(self.op, row, request.index, rank, level);
                 (
@@ -239,6 +258,12 @@ fn is_far(row: usize, reach: usize) -> bool {
 #[inline]
 fn rows_ahead(row: usize) -> usize {
     (BYTES_AHEAD / row).clamp(4, 16)
+}
+
+/// How many rows of so many bytes are fetched ahead of a row function, out of so many bytes of data.
+#[inline]
+fn whole_rows_ahead(row: usize, reach: usize) -> usize {
+    if reach > WHOLE_FAR && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
 }
 
 /// How many rows are fetched ahead out of so many bytes of data: 0 where that does not pay.

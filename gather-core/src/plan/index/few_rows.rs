@@ -58,7 +58,7 @@ impl FewRows {
         let row = elements.checked_mul(request.dtype.size())?;
         let bytes = row.checked_mul(n)?;
         let fits = row > 0 && isize::try_from(bytes).is_ok();
-        if !fits || !(Work { bytes, rows: n }).is_for_one(options.par) {
+        if !fits || !(Work { bytes, rows: n, read: 0 }).is_for_one(options.par) {
             return None;
         }
         let level = Level::resolve(options.level).ok()?;

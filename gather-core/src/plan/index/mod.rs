@@ -11,8 +11,8 @@ pub(crate) use few_rows::FewRows;
 use core::ops::{Deref, DerefMut};
 
 use crate::kernels::IndexKernel;
+use crate::kernels::MoveFn;
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::convert::ConvertFns;
 use crate::kernels::select::Kernels;
 use crate::plan::method::Panels;
 use crate::plan::nest::NestPlan;
@@ -39,15 +39,26 @@ pub(crate) struct IndexRequest {
     pub(crate) converting: Option<Converting>,
 }
 
-/// A map, without its types.
+/// A map or a row function, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
-    /// The map's functions, by level.
-    pub(crate) convert_fns: ByLevel<ConvertFns>,
+    /// What converts the rows of a job, by level.
+    pub(crate) rows: ByLevel<MoveFn>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
     /// The kernel of maps for the index type.
     pub(crate) kernel: fn(Level, Method) -> IndexKernel,
+    /// The rows of a row function.
+    pub(crate) whole: Option<WholeRows>,
+}
+
+/// Rows that are taken whole: the loops of the plan are those around them.
+#[derive(Clone, Copy)]
+pub(crate) struct WholeRows {
+    /// Elements of a row of data.
+    pub(crate) elements: usize,
+    /// Elements of a row of the output.
+    pub(crate) results: usize,
 }
 
 /// The plan of an operator on indices.
@@ -83,6 +94,14 @@ impl IndexPlan {
 
     pub(crate) fn panels(&self) -> Option<&Panels> {
         self.panels.as_ref()
+    }
+
+    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled (K6).
+    pub(crate) fn set_fill(&mut self, fill: &[u8]) {
+        if !self.spec.fill.is_empty() {
+            debug_assert_eq!(self.spec.fill.len(), fill.len(), "K6");
+            self.spec.fill = fill.into();
+        }
     }
 
     pub(crate) fn is_blocked(&self) -> bool {

@@ -128,7 +128,7 @@ impl ReducePlan {
         destination.check_bytes(size)?;
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
-        let sizes = Sizes { dense: size, indexed: size, index: index_size };
+        let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
         let has_one = lowered.axes.len() == 1 && request.reducer.rows.is_some() && request.include_self;
         let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
             let plain = has_one && elements == 1;

@@ -8,7 +8,7 @@ use crate::types::element::DType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::NegativeIndex;
+use crate::types::policy::{NegativeIndex, Per};
 use crate::types::reduction::Reduction;
 
 #[cfg(test)]
@@ -354,6 +354,29 @@ pub enum Error {
         elements: usize,
         /// Whether data is row-major.
         row_major: bool,
+    },
+    /// What is given for a parameter of a row function has the wrong number of values.
+    RowParameterLengthMismatch {
+        /// The operator.
+        op: Op,
+        /// The row function's name.
+        function: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// What values are given for.
+        per: Per,
+        /// The number of values given.
+        len: usize,
+        /// The number of values that fit: for the call, for all indices, or for all rows of data.
+        expected: usize,
+    },
+    /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
+    /// is given, and the rows of the output do not follow one another at one distance.
+    RowsNotContiguous {
+        /// The operator.
+        op: Op,
+        /// Which tensor.
+        argument: Argument,
     },
     /// The gathered axis of block-quantised data is the last one, which blocks run along.
     QuantizedAxis {

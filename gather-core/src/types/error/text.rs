@@ -5,7 +5,7 @@ use core::fmt;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::NegativeIndex;
+use crate::types::policy::{NegativeIndex, Per};
 
 impl fmt::Display for Error {
     #[cold]
@@ -198,6 +198,16 @@ impl fmt::Display for Error {
                     "{op}: parameter {parameter} of {map} has {len} values; per element it takes {elements}, one for \
                      each of data"
                 )
+            }
+            Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected } => {
+                write!(f, "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}")?;
+                if *per == Per::Index { f.write_str(", or those of the last dimensions of indices") } else { Ok(()) }
+            }
+            Error::RowsNotContiguous { op, argument: argument @ Argument::Output } => {
+                write!(f, "{op}: the rows of {argument} must be contiguous and, with values per index, evenly spaced")
+            }
+            Error::RowsNotContiguous { op, argument } => {
+                write!(f, "{op}: the rows of {argument} must be contiguous")
             }
             Error::BlockSizeOutOfRange { op, block_size } => {
                 write!(f, "{op}: block_size is {block_size}; allowed is a power of two from 16 on")

@@ -1,0 +1,271 @@
+//! Row functions: whole rows that become a value or another row on their way ([`RowFunction`]), and what a call gives
+//! for their parameters.
+//!
+//! ```text
+//! for each row of a job:                   resolved, block by block, as those of maps are
+//!     prefetch a later row                 and what is given for it alone
+//!     zero the row of the output           the function sees initialised elements, whatever the output held
+//!     call the function                    compiled for its types and the level, inlined into this loop
+//! ```
+//!
+//! To the plan a row is one element, so that a row function runs by the kernels of maps: policies, fills, threads and
+//! the first bad index are theirs. Under `Streamed` the function writes to memory in the first-level cache, whose lines
+//! are then written by non-temporal stores.
+
+mod params;
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::kernels::args::IndexArgs;
+use crate::kernels::bodies::MoveFn;
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::conversion;
+use crate::kernels::convert::row::params::Place;
+pub use crate::kernels::convert::row::params::{
+    AnySlice, OptionalSlice, RowParam, RowParams, RowSlice, RowValue, Slice,
+};
+pub(crate) use crate::kernels::convert::row::params::{GivenRows, RowShapes, WrongLength};
+use crate::kernels::moves::MoveJob;
+use crate::kernels::moves::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::stream::Pending;
+use crate::types::element::{BY_VALUE, Element};
+#[cfg(target_arch = "x86_64")]
+use crate::types::method::Method;
+
+/// A function of a row of `T`, which makes a value or a row of `U` of it while rows are gathered, with the parameters
+/// `P`: a tuple of value types, and of [`rows::Slice`](crate::rows::Slice),
+/// [`rows::AnySlice`](crate::rows::AnySlice) or [`rows::OptionalSlice`](crate::rows::OptionalSlice) for slices.
+///
+/// Run by [`Gather::run_rows`](crate::Gather::run_rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
+/// are in [`rows`](mod@crate::rows).
+pub struct RowFunction<T, U, P = ()> {
+    erased: Erased,
+    fill: Option<U>,
+    types: PhantomData<fn(T, P) -> U>,
+}
+
+/// A row function without its types.
+#[derive(Clone, Copy)]
+pub(crate) struct Erased {
+    pub(crate) name: &'static str,
+    pub(crate) params: &'static [&'static str],
+    pub(crate) rows: ByLevel<MoveFn>,
+    /// Whether a row becomes one value.
+    pub(crate) one: bool,
+    /// The elements of a row of results, where they are declared.
+    pub(crate) len: Option<usize>,
+}
+
+impl<T, U, P> RowFunction<T, U, P> {
+    /// A row function from what the macro emits.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new<R: Rowwise<In = T, Out = U, Params = P>>() -> Self
+    where
+        P: RowParams,
+    {
+        assert!(R::PARAMS.len() == P::COUNT, "a name for each parameter");
+        assert!(size_of::<U>() <= BY_VALUE, "a row function gives values of at most 16 KiB, which pass over the stack");
+        let rows: ByLevel<MoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
+        let erased = Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, len: None };
+        RowFunction { erased, fill: None, types: PhantomData }
+    }
+
+    /// The same function, under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) with `value` in place of zeros for rows
+    /// that are out of range: a score of 0 could win a search.
+    #[must_use]
+    pub const fn with_fill(&self, value: U) -> Self
+    where
+        U: Copy,
+    {
+        RowFunction { erased: self.erased, fill: Some(value), types: PhantomData }
+    }
+
+    /// The same function, whose rows of results have `len` elements. Without it they have as many as those of a view
+    /// that is written to, or else as many as rows of data.
+    #[must_use]
+    pub const fn with_len(&self, len: usize) -> Self
+    where
+        U: Copy,
+    {
+        RowFunction { erased: Erased { len: Some(len), ..self.erased }, fill: self.fill, types: PhantomData }
+    }
+
+    pub(crate) fn erased(&self) -> Erased {
+        self.erased
+    }
+
+    /// The value of rows that are out of range; `None` for zeros.
+    #[must_use]
+    pub const fn fill(&self) -> Option<&U> {
+        self.fill.as_ref()
+    }
+
+    /// The name of the static.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.erased.name
+    }
+
+    /// The names of the parameters, in the order in which a call gives them.
+    #[must_use]
+    pub const fn params(&self) -> &'static [&'static str] {
+        self.erased.params
+    }
+}
+
+impl<T, U, P> fmt::Debug for RowFunction<T, U, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowFunction").field("name", &self.name()).field("params", &self.params()).finish()
+    }
+}
+
+/// What [`row_kernels!`](crate::row_kernels!) makes of a closure.
+#[doc(hidden)]
+pub trait Rowwise: 'static {
+    /// The elements of a row that is read.
+    type In: Element;
+    /// What is written.
+    type Out: Element;
+    /// The types of the parameters.
+    type Params: RowParams;
+    /// The name of the static.
+    const NAME: &'static str;
+    /// The names of the parameters.
+    const PARAMS: &'static [&'static str];
+    /// Whether a row becomes one value, by `value`; or else a row, by `write`.
+    const ONE: bool;
+
+    /// The closure, of a function with a result.
+    #[inline(always)]
+    fn value(_: &[Self::In], _: <Self::Params as RowParams>::Args<'_>) -> Self::Out {
+        Self::Out::ZERO
+    }
+
+    /// The closure, of a function that writes to a row.
+    #[inline(always)]
+    fn write(row: &[Self::In], out: &mut [Self::Out], args: <Self::Params as RowParams>::Args<'_>) {
+        if let [out] = out {
+            *out = Self::value(row, args);
+        }
+    }
+}
+
+/// The most bytes that are prefetched of a row: of a longer one, the processor sees the rest coming (bench `rows`).
+const MOST_AHEAD: usize = 1 << 10;
+
+/// The rows of a job at a level.
+macro_rules! levels {
+    ($($(#[$level:meta])* $rows:ident, $vector:literal;)*) => {$(
+        /// # Safety
+        /// As for [`MoveFn`], for the types of the row function. K7: the machine has the level.
+        $(#[$level])*
+        unsafe fn $rows<R: Rowwise>(args: &IndexArgs<'_>, job: &MoveJob) {
+            // SAFETY: the caller's promise.
+            unsafe { run::<R, $vector>(args, job) }
+        }
+    )*};
+}
+levels! {
+    rows_scalar, 16;
+    #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma,f16c")]
+    rows_avx2, 32;
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    rows_avx512, 64;
+}
+
+/// Runs a row function on the rows of a job.
+///
+/// # Safety
+/// As for [`MoveFn`], for the types of the row function. K7: the machine has vectors of `VECTOR` bytes.
+#[inline(always)]
+unsafe fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJob) {
+    // SAFETY: K8: what is given for this row function's parameters.
+    let given = unsafe { *args.params.cast::<GivenRows<'_, R::Params>>() };
+    let (elements, results) = (conversion(args).elements, if R::ONE { 1 } else { job.row / size_of::<R::Out>() });
+    // A copy: the compiler need not load its fields again after each store.
+    let rows = JobRows::<R> { given, job: *job, elements, results };
+    #[cfg(target_arch = "x86_64")]
+    if !R::ONE && args.spec.method == Method::Streamed {
+        let mut pending = Pending::<VECTOR>::new(job.out);
+        for i in 0..job.n {
+            // SAFETY: the caller's promise; K9: a row fits in the room, which is aligned as its place in the output is,
+            // and nothing else uses the room.
+            unsafe { rows.run(i, pending.next()) };
+            // SAFETY: K1 and K4: the next bytes of the output, all of which have just been written to the room.
+            unsafe { pending.take(job.row) };
+        }
+        return;
+    }
+    for i in 0..job.n {
+        // SAFETY: the caller's promise.
+        unsafe { rows.run(i, job.target(i)) };
+    }
+}
+
+/// The rows of a job.
+struct JobRows<'a, R: Rowwise> {
+    given: GivenRows<'a, R::Params>,
+    job: MoveJob,
+    /// Elements of a row of data, and of the output.
+    elements: usize,
+    results: usize,
+}
+
+impl<R: Rowwise> JobRows<'_, R> {
+    /// Runs the row function on row `i`, into the memory at `to`.
+    ///
+    /// # Safety
+    /// As for [`run`]; `i < n`. `to` may be written for a row of the output, is aligned, and nothing else uses it.
+    #[inline(always)]
+    unsafe fn run(&self, i: usize, to: *mut u8) {
+        let JobRows { given, job, elements, results } = self;
+        // SAFETY: `i < n`.
+        let (from, row) = unsafe { self.row(i) };
+        let later = i + job.prefetch_distance;
+        if later > i && later < job.n {
+            // SAFETY: below `n`.
+            let (from, row) = unsafe { self.row(later) };
+            prefetch(from.cast(), (elements * size_of::<R::In>()).min(MOST_AHEAD));
+            R::Params::prefetch(&given.lookups, row);
+        }
+        let mut index = 0;
+        if given.by_index {
+            let offset = job.target(i).addr().wrapping_sub(given.out) as isize;
+            index = offset.wrapping_div(given.out_step) as usize;
+        }
+        let params = R::Params::args(&given.lookups, Place { row, index });
+        let from: &[R::In] = if *elements == 0 {
+            &[]
+        } else {
+            debug_assert!(from.is_aligned(), "K8: alignment");
+            // SAFETY: K2 and K8: the values of a row of data, contiguous and aligned, which nothing writes (K4).
+            unsafe { core::slice::from_raw_parts(from, *elements) }
+        };
+        let to = to.cast::<R::Out>();
+        debug_assert!(to.is_aligned() && results * size_of::<R::Out>() == job.row, "K8: a row of the output");
+        for at in 0..*results {
+            // SAFETY: the caller's promise: an element of the row.
+            unsafe { to.wrapping_add(at).write(R::Out::ZERO) };
+        }
+        // SAFETY: the caller's promise; all elements have just been initialised.
+        let out = unsafe { core::slice::from_raw_parts_mut(to, *results) };
+        R::write(from, out, params);
+    }
+
+    /// Where row `i` lies, and its position along the axis.
+    ///
+    /// # Safety
+    /// `i < n`.
+    #[inline(always)]
+    unsafe fn row(&self, i: usize) -> (*const R::In, usize) {
+        // SAFETY: `positions` has `n` entries.
+        let position = unsafe { self.job.positions.wrapping_add(i).read() };
+        // SAFETY: the caller's promise.
+        let from = unsafe { self.job.source(i) };
+        (from.cast(), self.job.first_position + position as usize)
+    }
+}

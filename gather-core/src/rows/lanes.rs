@@ -1,0 +1,286 @@
+//! Sums of a row in one order of lanes, which compilers vectorise: the same bits at every level.
+//!
+//! ```text
+//! lanes[0..32] = 0
+//! for each element i:     lanes[i % 32] += term(i)      (a product is rounded before it is added)
+//! for half in 16, 8, 4, 2, 1:
+//!     for lane below half: lanes[lane] += lanes[lane + half]
+//! the sum = lanes[0]
+//! ```
+//!
+//! A serial sum of floats may not be reordered, and so has no vectors. Here the order is that of vectors of up to 32
+//! numbers, in blocks of eight lanes. What a last block lacks counts as nothing: adding +0 changes no lane, since none
+//! is ever -0.
+
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
+
+#[cfg(feature = "half")]
+use crate::types::numbers::{bf16_to_f32, f16_to_f32};
+
+/// Lanes of a block.
+const BLOCK: usize = 8;
+/// Blocks of lanes.
+const BLOCKS: usize = 4;
+
+mod sealed {
+    pub trait Sealed: Copy {}
+}
+
+/// A number that the functions of this module take: `f32`, `f64`, `f16` and `bf16`, and `i8` and `u8`. Sealed.
+pub trait Number: sealed::Sealed {
+    /// What is added: `f32` for `f16` and `bf16`, `i32` for `i8` and `u8`.
+    type Sum: Sum;
+
+    /// The same number.
+    #[doc(hidden)]
+    fn widen(self) -> Self::Sum;
+}
+
+/// What is added.
+#[doc(hidden)]
+pub trait Sum: Copy + PartialOrd + 'static {
+    const ZERO: Self;
+    /// No number is less.
+    const LEAST: Self;
+    /// Whether sums are the same in any order, so that the compiler chooses one.
+    const ANY_ORDER: bool;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! sums {
+    ($($ty:ty, $any_order:literal, $zero:expr, $least:expr, $plus:ident, $minus:ident, $times:ident;)*) => {$(
+        impl Sum for $ty {
+            const ZERO: Self = $zero;
+            const LEAST: Self = $least;
+            const ANY_ORDER: bool = $any_order;
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.$plus(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.$minus(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.$times(other)
+            }
+        }
+    )*};
+}
+use core::ops::{Add, Mul, Sub};
+sums! {
+    f32, false, 0.0, f32::NEG_INFINITY, add, sub, mul;
+    f64, false, 0.0, f64::NEG_INFINITY, add, sub, mul;
+    i32, true, 0, i32::MIN, wrapping_add, wrapping_sub, wrapping_mul;
+}
+
+macro_rules! numbers {
+    ($($(#[$cfg:meta])* $ty:ty => $sum:ty, $value:ident, $widen:expr;)*) => {$(
+        $(#[$cfg])*
+        impl sealed::Sealed for $ty {}
+
+        $(#[$cfg])*
+        impl Number for $ty {
+            type Sum = $sum;
+
+            #[inline(always)]
+            fn widen(self) -> $sum {
+                let $value = self;
+                $widen
+            }
+        }
+    )*};
+}
+numbers! {
+    f32 => f32, value, value;
+    f64 => f64, value, value;
+    i8 => i32, value, i32::from(value);
+    u8 => i32, value, i32::from(value);
+    #[cfg(feature = "half")] half::f16 => f32, value, f16_to_f32(value.to_bits());
+    #[cfg(feature = "half")] half::bf16 => f32, value, bf16_to_f32(value.to_bits());
+}
+
+/// What becomes of two numbers, and how it is added up.
+trait Step<S: Sum> {
+    /// What lanes begin with, and what stands for the elements that a last block lacks: it adds nothing.
+    const START: S;
+
+    fn term(a: S, b: S) -> S;
+    fn join(lane: S, term: S) -> S;
+}
+
+macro_rules! steps {
+    ($($name:ident, $start:ident, |$a:ident, $b:ident| $term:expr, |$lane:ident, $other:ident| $join:expr;)*) => {$(
+        enum $name {}
+
+        impl<S: Sum> Step<S> for $name {
+            const START: S = S::$start;
+
+            #[inline(always)]
+            fn term($a: S, $b: S) -> S {
+                $term
+            }
+
+            #[inline(always)]
+            fn join($lane: S, $other: S) -> S {
+                $join
+            }
+        }
+    )*};
+}
+steps! {
+    Product, ZERO, |a, b| a.times(b), |lane, term| lane.plus(term);
+    Own, ZERO, |a, _b| a, |lane, term| lane.plus(term);
+    Distance, ZERO, |a, b| a.minus(b).times(a.minus(b)), |lane, term| lane.plus(term);
+    Greatest, LEAST, |a, _b| a, |lane, term| if term > lane { term } else { lane };
+}
+
+/// Joins a block of terms to a block of lanes.
+#[inline(always)]
+fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+    lanes: &mut [A::Sum; BLOCK],
+    a: &[A; BLOCK],
+    b: &[B; BLOCK],
+) {
+    for lane in 0..BLOCK {
+        lanes[lane] = P::join(lanes[lane], P::term(a[lane].widen(), b[lane].widen()));
+    }
+}
+
+/// Joins the terms of two rows of one length.
+#[inline(always)]
+fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    if A::Sum::ANY_ORDER {
+        let mut joined = P::START;
+        for (a, b) in a.iter().zip(b) {
+            joined = P::join(joined, P::term(a.widen(), b.widen()));
+        }
+        return joined;
+    }
+    let mut lanes = [[P::START; BLOCK]; BLOCKS];
+    let (a_blocks, a_rest) = a.as_chunks::<BLOCK>();
+    let (b_blocks, b_rest) = b.as_chunks::<BLOCK>();
+    let (a_whole, a_last) = a_blocks.as_chunks::<BLOCKS>();
+    let (b_whole, b_last) = b_blocks.as_chunks::<BLOCKS>();
+    for (a, b) in a_whole.iter().zip(b_whole) {
+        for at in 0..BLOCKS {
+            block::<A, B, P>(&mut lanes[at], &a[at], &b[at]);
+        }
+    }
+    for at in 0..BLOCKS - 1 {
+        if let (Some(a), Some(b)) = (a_last.get(at), b_last.get(at)) {
+            block::<A, B, P>(&mut lanes[at], a, b);
+        }
+    }
+    if !a_rest.is_empty() {
+        let mut terms = [P::START; BLOCK];
+        for ((term, a), b) in terms.iter_mut().zip(a_rest).zip(b_rest) {
+            *term = P::term(a.widen(), b.widen());
+        }
+        for at in 0..BLOCKS {
+            if at == a_last.len() {
+                for lane in 0..BLOCK {
+                    lanes[at][lane] = P::join(lanes[at][lane], terms[lane]);
+                }
+            }
+        }
+    }
+    // The tree: halves of all lanes, then of a block.
+    let (mut half, mut all) = (BLOCKS / 2, lanes);
+    while half > 0 {
+        for at in 0..half {
+            for lane in 0..BLOCK {
+                all[at][lane] = P::join(all[at][lane], all[at + half][lane]);
+            }
+        }
+        half /= 2;
+    }
+    let [mut lanes, ..] = all;
+    let mut half = BLOCK / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = P::join(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// Both slices as far as the shorter one goes.
+#[inline(always)]
+fn both<'a, A, B>(a: &'a [A], b: &'a [B]) -> (&'a [A], &'a [B]) {
+    let len = a.len().min(b.len());
+    (&a[..len], &b[..len])
+}
+
+/// The dot product of two rows, as far as the shorter one goes.
+///
+/// Sums of `i8` cannot overflow in rows of up to 131,071 elements, those of `u8` and `i8` in up to 65,793, and those
+/// of `u8` in up to 33,025. Longer sums wrap.
+///
+/// ```
+/// use gather_core::rows::dot;
+///
+/// assert_eq!(dot(&[1.0f32, 2.0, 3.0], &[4.0f32, 5.0, 6.0]), 32.0);
+/// assert_eq!(dot(&[100i8, -128], &[100i8, 127]), -6256);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn dot<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    let (a, b) = both(a, b);
+    fold::<A, B, Product>(a, b)
+}
+
+/// The sum of a row.
+///
+/// ```
+/// assert_eq!(gather_core::rows::sum(&[0.5f32; 100]), 50.0);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn sum<A: Number>(row: &[A]) -> A::Sum {
+    fold::<A, A, Own>(row, row)
+}
+
+/// The sum of the squares of a row.
+///
+/// ```
+/// assert_eq!(gather_core::rows::sum_of_squares(&[3.0f32, 4.0]), 25.0);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn sum_of_squares<A: Number>(row: &[A]) -> A::Sum {
+    fold::<A, A, Product>(row, row)
+}
+
+/// The square of the Euclidean distance of two rows, as far as the shorter one goes.
+///
+/// Sums of `i8` cannot overflow in rows of up to 33,025 elements. Longer ones wrap.
+///
+/// ```
+/// assert_eq!(gather_core::rows::l2_squared(&[1.0f32, 2.0], &[4.0f32, 6.0]), 25.0);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn l2_squared<A: Number, B: Number<Sum = A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    let (a, b) = both(a, b);
+    fold::<A, B, Distance>(a, b)
+}
+
+/// The greatest number of a row. NaNs do not count. Of an empty row, negative infinity, or the least `i32`.
+///
+/// ```
+/// assert_eq!(gather_core::rows::max(&[1.0f32, f32::NAN, -2.0]), 1.0);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn max<A: Number>(row: &[A]) -> A::Sum {
+    fold::<A, A, Greatest>(row, row)
+}

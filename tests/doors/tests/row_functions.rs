@@ -1,0 +1,180 @@
+//! The doors of row functions: from and into elements of every kind, with every setting.
+
+use std::mem::MaybeUninit;
+
+use gather_core::rows::{self, Number};
+use gather_core::{Element, Error, Gather, Layout, Op, Per, RowFunction, RowSlice, RowValue, Tensor, View, ViewMut};
+use half::{bf16, f16};
+
+use crate::common::{Line, Lines, Packed, Point, Sample, set, settings};
+
+gather_core::row_kernels! {
+    static LINES_TO_BYTE = |row: &[Lines]| -> u8 { row.iter().fold(0, |sum, line| sum ^ line.first() as u8) };
+    static BYTES_TO_LINES = |row: &[u8], out: &mut [Lines]| {
+        for (out, &byte) in out.iter_mut().zip(row) {
+            *out = Lines::of(u16::from(byte));
+        }
+    };
+    static LINE_TO_LINE = |row: &[Line]| -> Line { row[2] };
+    static POINT_TO_POINT = |row: &[Point], out: &mut [Point]| { out.copy_from_slice(row) };
+    static PACKED_TO_NUMBER = |row: &[Packed]| -> u64 { row.iter().map(|value| u64::from(value.tag())).sum() };
+    static SHIFTED = |row: &[u32], out: &mut [u32], by: u32, #[any_len] more: &[Point], #[optional] rows: &[u32]| {
+        for (at, out) in out.iter_mut().enumerate() {
+            *out = row[at] ^ by ^ rows.get(at).unwrap_or(&0) ^ more.len() as u32;
+        }
+    };
+}
+
+/// Runs a row function through every door with every setting. `params` are given anew for each call.
+macro_rules! go {
+    ($function:expr, $from:ty => $to:ty, $shape:expr, $params:expr, $convert:expr) => {{
+        let function: &RowFunction<$from, $to, _> = &$function;
+        let convert: fn(usize, &[$from]) -> Vec<$to> = $convert;
+        let values: Vec<$from> = (0..15).map(<$from>::sample).collect();
+        let converted: Vec<$to> = values.chunks(3).enumerate().flat_map(|(at, row)| convert(at, row)).collect();
+        let (len, fill) = (converted.len() / 5, <$to>::sample(77));
+        let (shape, filled): (&[usize], _) = (&$shape, function.with_fill(fill));
+        let table = View::new(&values, &[5, 3]).unwrap();
+        for indices in [vec![0i32, 4, 2, 1, 3, 0, 2], vec![4, -1, -5, 3, 9, 0, -8]] {
+            let exact: Vec<i128> = indices.iter().map(|&index| i128::from(index)).collect();
+            let indices = View::new(&indices, &[7]).unwrap();
+            for setting in settings() {
+                let expected = setting.gather(&converted, len, &exact, <$to as Element>::ZERO);
+                let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
+                let op = set!(Gather::new(0), &setting);
+                judge("run_rows", op.run_rows(function, &table, &indices, $params).map(Tensor::into_vec));
+                let mut written = vec![<$to>::sample(99); 7 * len];
+                let out = &mut ViewMut::new(&mut written, shape).unwrap();
+                let ran = op.run_rows_into(function, &table, &indices, $params, out);
+                judge("run_rows_into", ran.map(|()| written));
+                let mut fresh = vec![MaybeUninit::new(<$to>::sample(99)); 7 * len];
+                let out = &mut ViewMut::new(&mut fresh, shape).unwrap();
+                // Safe code cannot read what was written; what the call says must be right still.
+                let ran = op.run_rows_into(function, &table, &indices, $params, out);
+                judge("run_rows_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
+
+                let plan = op.plan_rows(function, table.layout(), indices.layout());
+                judge("plan_rows", plan.and_then(|plan| plan.run(&table, &indices, $params)).map(Tensor::into_vec));
+                let expected = setting.gather(&converted, len, &exact, fill);
+                let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
+                let plan = op.plan_rows_any_count(&filled, table.layout(), &Layout::contiguous(&[2]).unwrap());
+                let mut out = Tensor::default();
+                let ran = plan.and_then(|plan| plan.run_into(&table, &indices, $params, &mut out));
+                judge("plan_rows_any_count", ran.map(|()| out.into_vec()));
+            }
+        }
+    }};
+}
+
+#[test]
+fn from_and_into_aligned_elements() {
+    go!(LINES_TO_BYTE, Lines => u8, [7], (), |_, row| vec![row.iter().fold(0, |sum, line| sum ^ line.first() as u8)]);
+    let lines = |_, row: &[u8]| row.iter().map(|&byte| Lines::of(u16::from(byte))).collect();
+    go!(BYTES_TO_LINES, u8 => Lines, [7, 3], (), lines);
+    go!(LINE_TO_LINE, Line => Line, [7], (), |_, row| vec![row[2]]);
+}
+
+#[test]
+fn from_and_into_odd_sizes() {
+    go!(POINT_TO_POINT, Point => Point, [7, 3], (), |_, row| row.to_vec());
+    let sum = |_, row: &[Packed]| vec![row.iter().map(|value| u64::from(value.tag())).sum()];
+    go!(PACKED_TO_NUMBER, Packed => u64, [7], (), sum);
+}
+
+#[test]
+fn parameters_for_the_call_each_index_and_each_row() {
+    let (none, two) = (RowSlice::Slice(&[][..]), [Point::sample(1), Point::sample(2)]);
+    let params = || (RowValue::Value(7), RowSlice::Slice(&two[..]), none);
+    go!(SHIFTED, u32 => u32, [7, 3], params(), |_, row| row.iter().map(|value| value ^ 7 ^ 2).collect());
+    let (by, added): (Vec<u32>, Vec<u32>) = ((0..5).collect(), (0..15).map(|at| at * 100).collect());
+    let params = || (RowValue::PerRow(&by[..]), none_of(), RowSlice::PerRow(&added[..]));
+    go!(SHIFTED, u32 => u32, [7, 3], params(), |at, row| {
+        let one = |(k, value): (usize, &u32)| value ^ at as u32 ^ (at * 300 + k * 100) as u32;
+        row.iter().enumerate().map(one).collect()
+    });
+    let same = [9u32; 7];
+    let params = || (RowValue::PerIndex(&same[..]), none_of(), none);
+    go!(SHIFTED, u32 => u32, [7, 3], params(), |_, row| row.iter().map(|value| value ^ 9).collect());
+
+    let (table, ids) = ([1u32, 2], [0u8]);
+    let (table, ids) = (View::new(&table, &[2, 1]).unwrap(), View::new(&ids, &[1]).unwrap());
+    let got = Gather::new(0).run_rows(&SHIFTED, &table, &ids, (RowValue::PerRow(&by[..]), none_of(), none));
+    assert!(
+        matches!(got, Err(Error::RowParameterLengthMismatch { per: Per::Row, len: 5, expected: 2, .. })),
+        "{got:?}"
+    );
+    assert_eq!((SHIFTED.name(), SHIFTED.params()), ("SHIFTED", &["by", "more", "rows"][..]));
+    assert_eq!((SHIFTED.fill(), SHIFTED.with_fill(3).with_len(4).fill()), (None, Some(&3)));
+}
+
+fn none_of<'a>() -> RowSlice<'a, Point> {
+    RowSlice::Slice(&[])
+}
+
+#[test]
+fn plans_of_row_functions() {
+    let table: Vec<u32> = (0..12).collect();
+    let (table, ids) = (View::new(&table, &[4, 3]).unwrap(), View::new(&[3u8, 0], &[2]).unwrap());
+    let plan = Gather::new(0).plan_rows(&SHIFTED.with_len(2), table.layout(), ids.layout()).unwrap();
+    assert_eq!(plan.output_shape(), [2, 2]);
+    assert!(plan.explain().to_string().starts_with("gather: rows -> [2, 2]"), "{}", plan.explain());
+    assert_eq!(plan.will_need(&table, &ids).rows, if cfg!(unix) { 2 } else { 0 });
+    let params = (RowValue::Value(0), none_of(), RowSlice::Slice(&[][..]));
+    assert_eq!(plan.run(&table, &ids, params).unwrap().as_slice(), [9, 10, 0, 1]);
+    let mut out = Tensor::default();
+    plan.run_into(&table, &ids, params, &mut out).unwrap();
+    assert_eq!((out.shape(), out.as_slice()), (&[2, 2][..], &[9, 10, 0, 1][..]));
+}
+
+#[test]
+fn functions_of_rows() {
+    fn of<N: Number<Sum = f32>>(number: fn(f32) -> N) {
+        let row: Vec<N> = (0..45).map(|at| number((at % 7) as f32 - 2.0)).collect();
+        let whole: Vec<f32> = (0..45).map(|at| (at % 7) as f32 - 2.0).collect();
+        assert_eq!(rows::dot(&row, &whole), whole.iter().map(|x| x * x).sum());
+        assert_eq!(rows::sum_of_squares(&row), whole.iter().map(|x| x * x).sum());
+        assert_eq!(rows::sum(&row), whole.iter().sum());
+        assert_eq!(rows::l2_squared(&row, &whole), 0.0);
+        assert_eq!(rows::max(&row), 4.0);
+    }
+    of(|value| value);
+    of(f16::from_f32);
+    of(bf16::from_f32);
+    assert_eq!(rows::dot(&[1.0f64, 2.0], &[3.0f64, 4.0, 5.0]), 11.0);
+    assert_eq!((rows::dot(&[-1i8, 2], &[200u8, 100]), rows::max::<u8>(&[])), (0, i32::MIN));
+}
+
+/// The functions of rows of a type.
+macro_rules! ready_made {
+    ($number:expr, $dot:ident $l2:ident $cosine:ident $rms:ident $layer:ident $normalize:ident) => {{
+        let table = [3.0, 4.0, 0.0, 1.0].map($number);
+        let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
+        let (gather, query) = (Gather::new(0), [0.0f32, 2.0]);
+        let (none, query) = (RowSlice::Slice(&[][..]), RowSlice::Slice(&query[..]));
+        let value = RowValue::Value;
+        let lengths = RowValue::PerRow(&[5.0f32, 1.0][..]);
+        let is = |got: Result<Tensor<f32>, Error>, expected: &[f32]| assert_eq!(got.unwrap().as_slice(), expected);
+        is(gather.run_rows(&rows::$dot, &table, &ids, (query,)), &[2.0, 8.0]);
+        is(gather.run_rows(&rows::$l2, &table, &ids, (query,)), &[1.0, 13.0]);
+        is(gather.run_rows(&rows::$cosine, &table, &ids, (query, lengths, value(2.0))), &[1.0, 0.8]);
+        is(gather.run_rows(&rows::$rms, &table, &ids, (none, none, value(3.5))), &[0.0, 0.5, 0.75, 1.0]);
+        is(gather.run_rows(&rows::$layer, &table, &ids, (none, query, none, value(0.0))), &[0.0, 2.0, 0.0, 2.0]);
+        is(gather.run_rows(&rows::$normalize, &table, &ids, (none, value(8.0))), &[0.0, 0.125, 0.375, 0.5]);
+    }};
+}
+
+#[test]
+fn ready_made_functions() {
+    let same = |value: f32| value;
+    ready_made!(same, DOT L2_SQUARED COSINE RMS_NORM LAYER_NORM L2_NORMALIZE);
+    ready_made!(f16::from_f32, DOT_F16 L2_SQUARED_F16 COSINE_F16 RMS_NORM_F16 LAYER_NORM_F16 L2_NORMALIZE_F16);
+    ready_made!(bf16::from_f32, DOT_BF16 L2_SQUARED_BF16 COSINE_BF16 RMS_NORM_BF16 LAYER_NORM_BF16 L2_NORMALIZE_BF16);
+
+    let table = [3i8, 4, -128, 127];
+    let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
+    let (gather, query) = (Gather::new(0), RowSlice::Slice(&[-1i8, 2][..]));
+    assert_eq!(gather.run_rows(&rows::DOT_I8, &table, &ids, (query,)).unwrap().as_slice(), [382, 5]);
+    assert_eq!(gather.run_rows(&rows::L2_SQUARED_I8, &table, &ids, (query,)).unwrap().as_slice(), [31754, 20]);
+    let params = (query, RowValue::Value(2.0), RowValue::PerIndex(&[1.0f32, 5.0][..]));
+    assert_eq!(gather.run_rows(&rows::COSINE_I8, &table, &ids, params).unwrap().as_slice(), [191.0, 0.5]);
+}

@@ -1,0 +1,564 @@
+//! Row functions: running one while rows are gathered gives, to the bit, what a loop over gathered rows gives, at every
+//! level, by every method, for any number of threads, under every policy.
+
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use gather_core::{
+    Argument, Element, Error, Gather, Index, Layout, Level, Method, NegativeIndex, Op, OutOfBounds, Par, Per,
+    RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, row_kernels, rows,
+};
+use gather_tests::support::{available_levels, mixed};
+use gather_tests::values::bytes;
+use half::{bf16, f16};
+
+row_kernels! {
+    /// A value of everything that a function is given.
+    static MIXED = |
+        row: &[f32],
+        query: &[f32],
+        #[any_len] more: &[i32],
+        #[optional] added: &[f32],
+        scale: f64,
+    | -> f32 { mixture(row, query, more, added, scale) };
+
+    /// A row of everything that a function is given; the first element that is written twice shows what it held.
+    static SPREAD = |
+        row: &[f32],
+        out: &mut [f32],
+        query: &[f32],
+        #[any_len] more: &[i32],
+        #[optional] added: &[f32],
+        scale: f64,
+    | {
+        let value = mixture(row, query, more, added, scale);
+        for (at, out) in out.iter_mut().enumerate() {
+            if at % 3 != 1 {
+                *out += value + at as f32;
+            }
+        }
+    };
+
+    /// Rows of 24 bits: a size that is no power of two.
+    static BYTES = |row: &[[u8; 3]]| -> [u8; 3] { row.iter().fold([0; 3], |sum, part| add(sum, *part)) };
+
+    static EARLY = |mut row: &[u8], limit: u8| -> u8 {
+        while let [first, rest @ ..] = row {
+            if *first > limit {
+                return *first;
+            }
+            row = rest;
+        }
+        0
+    };
+
+    static PANICS = |row: &[u8], out: &mut [u8]| {
+        assert!(row[0] != 7, "a seven");
+        out.copy_from_slice(row);
+    };
+}
+
+fn add(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
+    std::array::from_fn(|at| a[at].wrapping_add(b[at]))
+}
+
+fn mixture(row: &[f32], query: &[f32], more: &[i32], added: &[f32], scale: f64) -> f32 {
+    assert_eq!(row.len(), query.len());
+    assert!(added.is_empty() || added.len() == row.len());
+    let more: i32 = more.iter().sum();
+    rows::dot(row, query) * scale as f32 + more as f32 - rows::max(added).max(-1000.0)
+}
+
+const WIDTHS: [usize; 8] = [0, 1, 3, 31, 32, 33, 64, 768];
+
+fn floats(n: usize, seed: u64) -> Vec<f32> {
+    (0..n).map(|at| (mixed(seed, at) % 2001) as f32 / 500.0 - 2.0).collect()
+}
+
+/// The plain program of sums: 32 lanes, then halves.
+fn lanes(terms: impl Iterator<Item = f32>, join: fn(f32, f32) -> f32, start: f32) -> f32 {
+    let mut lanes = [start; 32];
+    for (at, term) in terms.enumerate() {
+        lanes[at % 32] = join(lanes[at % 32], term);
+    }
+    let mut half = 16;
+    while half > 0 {
+        for at in 0..half {
+            lanes[at] = join(lanes[at], lanes[at + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+fn summed(terms: impl Iterator<Item = f32>) -> f32 {
+    lanes(terms, |a, b| a + b, 0.0)
+}
+
+#[test]
+fn sums_are_those_of_the_plain_program() {
+    for width in (0..140).chain(WIDTHS) {
+        let (a, b) = (floats(width, 1), floats(width, 2));
+        let pairs = || a.iter().zip(&b);
+        let same = |ours: f32, theirs: f32| assert_eq!(ours.to_bits(), theirs.to_bits(), "{width} wide");
+        same(rows::dot(&a, &b), summed(pairs().map(|(a, b)| a * b)));
+        same(rows::sum(&a), summed(a.iter().copied()));
+        same(rows::sum_of_squares(&a), summed(a.iter().map(|a| a * a)));
+        same(rows::l2_squared(&a, &b), summed(pairs().map(|(a, b)| (a - b) * (a - b))));
+        same(rows::max(&a), a.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let halves: Vec<f16> = a.iter().map(|&a| f16::from_f32(a)).collect();
+        same(rows::dot(&halves, &b), summed(halves.iter().zip(&b).map(|(a, b)| a.to_f32() * b)));
+        let brains: Vec<bf16> = a.iter().map(|&a| bf16::from_f32(a)).collect();
+        same(rows::l2_squared(&brains, &b), summed(brains.iter().zip(&b).map(|(a, b)| (a.to_f32() - b).powi(2))));
+        let (x, y): (Vec<i8>, Vec<u8>) = (0..width).map(|at| (mixed(3, at) as i8, mixed(4, at) as u8)).unzip();
+        let exact = |terms: &mut dyn Iterator<Item = i32>| terms.sum::<i32>();
+        assert_eq!(rows::dot(&x, &y), exact(&mut x.iter().zip(&y).map(|(&x, &y)| i32::from(x) * i32::from(y))));
+        assert_eq!(rows::sum_of_squares(&x), exact(&mut x.iter().map(|&x| i32::from(x).pow(2))));
+        assert_eq!(rows::max(&x), x.iter().map(|&x| i32::from(x)).max().unwrap_or(i32::MIN));
+    }
+    assert_eq!(rows::max(&[f64::NAN, -1.0]), -1.0);
+    assert_eq!(rows::sum(&[-0.0f32; 40]).to_bits(), 0);
+    assert_eq!(rows::dot(&[i8::MIN; 131_071], &[i8::MIN; 131_071]), 131_071 << 14);
+}
+
+/// How each row is found: at a place of data, or out of range.
+struct Found {
+    shape: Vec<usize>,
+    positions: Vec<u64>,
+}
+
+/// The rows of a gather, by gathering their numbers, counted from 1: those of `lead` dimensions of data.
+fn find<I: Index>(gather: &Gather, lead: &[usize], indices: &View<'_, I>) -> Result<Found, Error> {
+    let numbers: Vec<u64> = (1..=lead.iter().product::<usize>() as u64).collect();
+    let gathered = gather.run(&View::new(&numbers, lead)?, indices)?;
+    Ok(Found { shape: gathered.shape().to_vec(), positions: gathered.as_slice().to_vec() })
+}
+
+/// Runs a function by every door, level, method and number of threads, and compares with results made row by row.
+fn holds<T: Element, U: Element, P: RowParams, I: Index>(
+    function: &RowFunction<T, U, P>,
+    gather: &Gather,
+    (data, indices): (&View<'_, T>, &View<'_, I>),
+    params: P::Given<'_>,
+    (shape, expected): (&[usize], &[U]),
+) {
+    for level in available_levels() {
+        for threads in [1, 2] {
+            let gather = gather.level(level).par(Par::Threads(threads));
+            let what =
+                || format!("{function:?} {:?} {:?} at {level}, {threads} threads", data.shape(), indices.shape());
+            let got = gather.run_rows(function, data, indices, params).unwrap();
+            assert_eq!((got.shape(), bytes(got.as_slice())), (shape, bytes(expected)), "{}", what());
+            let plan = gather.plan_rows(function, data.layout(), indices.layout()).unwrap();
+            assert_eq!(plan.output_shape(), shape);
+            let mut used = Tensor::filled(&[5], U::ZERO).unwrap();
+            for _ in 0..2 {
+                plan.run_into(data, indices, params, &mut used).unwrap();
+                assert_eq!((used.shape(), bytes(used.as_slice())), (shape, bytes(expected)), "{}, planned", what());
+            }
+            if let Ok(plan) = gather.plan_rows_any_count(function, data.layout(), indices.layout()) {
+                let got = plan.run(data, indices, params).unwrap();
+                assert_eq!((got.shape(), bytes(got.as_slice())), (shape, bytes(expected)), "{}, any count", what());
+            }
+            for &method in Method::ALL {
+                match gather.method(method).run_rows(function, data, indices, params) {
+                    Err(error) => {
+                        assert!(matches!(error, Error::MethodUnavailable { .. }) && method != Method::Direct);
+                    }
+                    Ok(got) => assert_eq!(bytes(got.as_slice()), bytes(expected), "{}, {method}", what()),
+                }
+            }
+            let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
+            let mut out = ViewMut::new(&mut memory, shape).unwrap();
+            gather.run_rows_into(function, data, indices, params, &mut out).unwrap();
+            // SAFETY: `run_rows_into` has succeeded.
+            let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
+            assert_eq!(bytes(&got), bytes(expected), "{}, uninitialised", what());
+        }
+    }
+}
+
+const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
+
+#[test]
+fn every_width_policy_and_parameter() {
+    const ROWS: usize = 7;
+    for width in WIDTHS {
+        let table = floats(ROWS * width, 5);
+        let data = View::new(&table, &[ROWS, width]).unwrap();
+        let row = |at: usize| &table[at * width..][..width];
+        let ids: Vec<i64> = (0..60).map(|at| (mixed(6, at) % 18) as i64 - 9).collect();
+        for policy in POLICIES {
+            let ids: Vec<i64> = match policy {
+                OutOfBounds::Error => ids.iter().map(|id| id.rem_euclid(ROWS as i64)).collect(),
+                _ => ids.clone(),
+            };
+            let gather = Gather::new(0).out_of_bounds(policy);
+            let indices = View::new(&ids, &[5, 12]).unwrap();
+            let found = find(&gather, &[ROWS], &indices).unwrap();
+
+            let (query, per_row, per_index) = (floats(width, 7), floats(ROWS * width, 8), floats(60 * width, 9));
+            let (more, scales): (Vec<i32>, Vec<f64>) = (0..60).map(|at| (at * 3, f64::from(at) / 2.0)).unzip();
+            // What each parameter is given, and where its values for an index and a row lie.
+            let queries = [RowSlice::Slice(&query[..]), RowSlice::PerRow(&per_row), RowSlice::PerIndex(&per_index)];
+            for (kind, given) in queries.into_iter().enumerate() {
+                let mores =
+                    [RowSlice::Slice(&more[..5]), RowSlice::PerRow(&more[..2 * ROWS]), RowSlice::PerIndex(&more)];
+                let added = [RowSlice::Slice(&[][..]), RowSlice::PerIndex(&per_index[..12 * width]), queries[1]];
+                let values = [RowValue::Value(0.5), RowValue::PerIndex(&scales), RowValue::PerRow(&scales[..ROWS])];
+                let params = (given, mores[kind], added[kind], values[kind]);
+                let value = |at: usize, row_at: usize| {
+                    let (query, more, added, scale) = match kind {
+                        0 => (&query[..], &more[..5], &[][..], 0.5),
+                        1 => (
+                            &per_row[row_at * width..][..width],
+                            &more[2 * row_at..][..2],
+                            &per_index[at % 12 * width..][..width],
+                            scales[at],
+                        ),
+                        _ => (
+                            &per_index[at * width..][..width],
+                            &more[at..][..1],
+                            &per_row[row_at * width..][..width],
+                            scales[row_at],
+                        ),
+                    };
+                    mixture(row(row_at), query, more, added, scale)
+                };
+                let places = || found.positions.iter().enumerate();
+                let fill = 9.5;
+                let expected: Vec<f32> =
+                    places().map(|(at, &row)| if row == 0 { fill } else { value(at, row as usize - 1) }).collect();
+                holds(&MIXED.with_fill(fill), &gather, (&data, &indices), params, (&[5, 12], &expected));
+
+                for len in [0, 1, 5, 16, 40] {
+                    let element = |at: usize, row: u64, k: usize| match row {
+                        0 => 0.0,
+                        _ if k % 3 == 1 => 0.0,
+                        row => value(at, row as usize - 1) + k as f32,
+                    };
+                    let expected: Vec<f32> =
+                        places().flat_map(|(at, &row)| (0..len).map(move |k| element(at, row, k))).collect();
+                    holds(&SPREAD.with_len(len), &gather, (&data, &indices), params, (&[5, 12, len], &expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_lie_anywhere() {
+    // [2, 3, 5, 2, 4]: an axis in the middle; rows of two dimensions; strides of the others apart, and reversed.
+    let memory = floats(4000, 3);
+    let strides = [1200, -400, 60, 4, 1];
+    let data = View::strided(&memory, &[2, 3, 5, 2, 4], &strides, 900).unwrap();
+    let row = |number: usize| -> Vec<f32> {
+        let (a, b, c) = (number / 15, number / 5 % 3, number % 5);
+        let at = (900 + a as isize * 1200 - b as isize * 400 + c as isize * 60) as usize;
+        memory[at..at + 8].to_vec()
+    };
+    let ids: Vec<i16> = (0..300).map(|at| (mixed(2, at) % 10) as i16 - 5).collect();
+    let query = floats(8, 4);
+    for (batch_dims, shape, strides) in [
+        (0, &[4][..], &[3][..]),
+        (0, &[][..], &[][..]),
+        (1, &[2, 3][..], &[-40, 5][..]),
+        (2, &[2, 3, 70][..], &[0, 33, 1][..]),
+    ] {
+        let indices = View::strided(&ids, shape, strides, 80).unwrap();
+        for axis in [2, -3] {
+            let gather = Gather::new(axis).batch_dims(batch_dims);
+            let found = find(&Gather::new(2).batch_dims(batch_dims), &[2, 3, 5], &indices).unwrap();
+            let all = found.positions.len();
+            let lead = &found.shape[..];
+            let rows: Vec<Vec<f32>> = found.positions.iter().map(|&number| row(number as usize - 1)).collect();
+            let dots: Vec<f32> = rows.iter().map(|row| rows::dot(row, &query)).collect();
+            holds(&rows::DOT, &gather, (&data, &indices), (RowSlice::Slice(&query),), (lead, &dots));
+            let each = floats(all * 8, 9);
+            let dots: Vec<f32> =
+                rows.iter().enumerate().map(|(at, row)| rows::dot(row, &each[at * 8..][..8])).collect();
+            holds(&rows::DOT, &gather, (&data, &indices), (RowSlice::PerIndex(&each),), (lead, &dots));
+
+            // Rows of the output spread out: evenly, backwards and with gaps.
+            let len: isize = 8;
+            let shape = [lead, &[8]].concat();
+            let params = (RowSlice::PerIndex(&each[..]), RowValue::Value(1e-3));
+            let plain = gather.run_rows(&rows::L2_NORMALIZE, &data, &indices, params).unwrap();
+            let mut strides: Vec<isize> = Vec::new();
+            let mut step = -(len + 3);
+            for &dim in lead.iter().rev() {
+                strides.insert(0, step);
+                step *= dim as isize;
+            }
+            strides.push(1);
+            let mut out = vec![f32::NAN; all * 11];
+            let mut view = ViewMut::strided(&mut out, &shape, &strides, (all - 1) * 11).unwrap();
+            gather.run_rows_into(&rows::L2_NORMALIZE, &data, &indices, params, &mut view).unwrap();
+            for (at, values) in plain.as_slice().chunks(8).enumerate() {
+                assert_eq!(bytes(&out[(all - 1 - at) * 11..][..8]), bytes(values), "row {at}");
+            }
+            assert_eq!(out.iter().filter(|value| value.is_nan()).count(), all * 3);
+        }
+    }
+}
+
+#[test]
+fn elements_of_every_size() {
+    let table: Vec<[u8; 3]> = (0..70).map(|at: u8| [at, at.wrapping_mul(7), 255 - at]).collect();
+    let (data, ids) = (View::new(&table, &[10, 7]).unwrap(), [9u8, 0, 10, 3]);
+    let indices = View::new(&ids, &[4]).unwrap();
+    let sum = |row: usize| table[row * 7..][..7].iter().fold([0; 3], |sum, &part| add(sum, part));
+    let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    holds(&BYTES.with_fill([1, 2, 3]), &gather, (&data, &indices), (), (&[4], &[sum(9), sum(0), [1, 2, 3], sum(3)]));
+
+    let data = View::new(table.as_flattened(), &[70, 3]).unwrap();
+    let indices = View::new(&[1usize, 69], &[2]).unwrap();
+    holds(&EARLY, &Gather::new(0), (&data, &indices), (RowValue::Value(6),), (&[2], &[7, 69]));
+}
+
+#[test]
+fn ready_made_functions() {
+    let (table, query) = (floats(40 * 50, 1), floats(50, 2));
+    let ids = [39u32, 0, 17, 17];
+    let (data, indices) = (View::new(&table, &[40, 50]).unwrap(), View::new(&ids, &[4]).unwrap());
+    let row = |id: u32| &table[id as usize * 50..][..50];
+    let lengths: Vec<f32> = (0..40).map(|id| rows::sum_of_squares(row(id)).sqrt()).collect();
+    let length = rows::sum_of_squares(&query).sqrt();
+    let gather = Gather::new(0);
+    let cosines = ids.map(|id| rows::dot(row(id), &query) / (lengths[id as usize] * length));
+    let params = (RowSlice::Slice(&query[..]), RowValue::PerRow(&lengths[..]), RowValue::Value(length));
+    holds(&rows::COSINE, &gather, (&data, &indices), params, (&[4], &cosines));
+    let distances = ids.map(|id| rows::l2_squared(row(id), &query));
+    holds(&rows::L2_SQUARED, &gather, (&data, &indices), (params.0,), (&[4], &distances));
+
+    let (gains, biases, added) = (floats(50, 3), floats(50, 4), floats(4 * 50, 5));
+    let normed = |rms: bool, all: bool, row: &[f32], at: usize| -> Vec<f32> {
+        let mut x: Vec<f32> = row.to_vec();
+        if all {
+            x.iter_mut().zip(&added[at * 50..]).for_each(|(x, added)| *x += added);
+        }
+        if !rms {
+            let mean = rows::sum(&x) / 50.0;
+            x.iter_mut().for_each(|x| *x -= mean);
+        }
+        let scale = 1.0 / (rows::sum_of_squares(&x) / 50.0 + 1e-5).sqrt();
+        let one = |(at, x): (usize, &f32)| match (all, rms) {
+            (false, _) => x * scale,
+            (true, true) => x * scale * gains[at],
+            (true, false) => x * scale * gains[at] + biases[at],
+        };
+        x.iter().enumerate().map(one).collect()
+    };
+    let all =
+        |rms, all| -> Vec<f32> { ids.iter().enumerate().flat_map(|(at, &id)| normed(rms, all, row(id), at)).collect() };
+    let (none, eps) = (RowSlice::Slice(&[][..]), RowValue::Value(1e-5));
+    let given = (RowSlice::PerIndex(&added[..]), RowSlice::Slice(&gains[..]), RowSlice::Slice(&biases[..]));
+    let shape = [4, 50];
+    holds(&rows::RMS_NORM, &gather, (&data, &indices), (none, none, eps), (&shape, &all(true, false)));
+    holds(&rows::RMS_NORM, &gather, (&data, &indices), (given.0, given.1, eps), (&shape, &all(true, true)));
+    holds(&rows::LAYER_NORM, &gather, (&data, &indices), (none, none, none, eps), (&shape, &all(false, false)));
+    holds(&rows::LAYER_NORM, &gather, (&data, &indices), (given.0, given.1, given.2, eps), (&shape, &all(false, true)));
+    let mean = all(false, true).iter().sum::<f32>();
+    assert!(mean.is_finite());
+
+    let halves: Vec<f16> = table.iter().map(|&value| f16::from_f32(value)).collect();
+    let widened: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
+    let (halves, widened) = (View::new(&halves, &[40, 50]).unwrap(), View::new(&widened, &[40, 50]).unwrap());
+    let dots = gather.run_rows(&rows::DOT, &widened, &indices, (params.0,)).unwrap();
+    holds(&rows::DOT_F16, &gather, (&halves, &indices), (params.0,), (&[4], dots.as_slice()));
+    let units = gather.run_rows(&rows::L2_NORMALIZE, &widened, &indices, (none, RowValue::Value(0.0))).unwrap();
+    let given = (none, RowValue::Value(0.0));
+    holds(&rows::L2_NORMALIZE_F16, &gather, (&halves, &indices), given, (&shape, units.as_slice()));
+    for unit in units.as_slice().chunks(50) {
+        assert!((rows::sum_of_squares(unit) - 1.0).abs() < 1e-5);
+    }
+    let codes: Vec<i8> = (0..2000).map(|at| mixed(9, at) as i8).collect();
+    let codes = View::new(&codes, &[40, 50]).unwrap();
+    let query: Vec<i8> = (0..50).map(|at| mixed(8, at) as i8).collect();
+    let dots = gather.run_rows(&rows::DOT_I8, &codes, &indices, (RowSlice::Slice(&query),)).unwrap();
+    let scaled: Vec<f32> = dots.as_slice().iter().map(|&dot| dot as f32 / 6.0).collect();
+    let params = (RowSlice::Slice(&query[..]), RowValue::Value(2.0), RowValue::Value(3.0));
+    holds(&rows::COSINE_I8, &gather, (&codes, &indices), params, (&[4], &scaled));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_anything_is_written() {
+    let (table, ids) = (floats(60, 1), [1u32, 2, 0]);
+    let data = View::new(&table, &[10, 6]).unwrap();
+    let indices = View::new(&ids, &[3]).unwrap();
+    let gather = Gather::new(0);
+    let (query, op) = (floats(6, 2), Op::Gather);
+    let ok = (RowSlice::Slice(&query[..]),);
+    let refused =
+        |gather: Gather, data: &View<'_, f32>, given| gather.run_rows(&rows::DOT, data, &indices, given).err();
+
+    assert_eq!(refused(Gather::new(2), &data, ok), Some(Error::AxisOutOfRange { op, axis: 2, rank: 2 }));
+    let columns = data.permuted(&[1, 0]).unwrap();
+    let argument = Argument::Data;
+    assert_eq!(refused(gather, &columns, ok), Some(Error::RowsNotContiguous { op, argument }));
+    assert_eq!(
+        refused(gather.method(Method::Chunks), &data, ok),
+        Some(Error::MethodUnavailable { op, method: Method::Chunks })
+    );
+    let wrong = |parameter, per, len, expected| {
+        Some(Error::RowParameterLengthMismatch { op, function: "DOT", parameter, per, len, expected })
+    };
+    for (given, per, expected) in [
+        (RowSlice::Slice(&table[..5]), Per::Call, 6),
+        (RowSlice::Slice(&table[..0]), Per::Call, 6),
+        (RowSlice::PerRow(&table[..59]), Per::Row, 60),
+        (RowSlice::PerIndex(&table[..12]), Per::Index, 18),
+    ] {
+        let len = match given {
+            RowSlice::Slice(values) | RowSlice::PerIndex(values) | RowSlice::PerRow(values) => values.len(),
+            _ => unreachable!(),
+        };
+        let error = refused(gather, &data, (given,));
+        assert_eq!(error, wrong("query", per, len, expected));
+        let plan = gather.plan_rows(&rows::DOT, data.layout(), indices.layout()).unwrap();
+        assert_eq!(plan.run(&data, &indices, (given,)).err(), error);
+    }
+    let error = refused(gather, &data, (RowSlice::PerIndex(&table[..12]),)).unwrap().to_string();
+    let takes = "per index it takes 18, or those of the last dimensions of indices";
+    assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
+
+    let normalize = |out: &mut ViewMut<'_, f32>, given| {
+        gather.run_rows_into(&rows::L2_NORMALIZE, &data, &indices, (given, RowValue::Value(0.0)), out)
+    };
+    let mut out = [5.0; 64];
+    let none = RowSlice::Slice(&[][..]);
+    let mut view = ViewMut::new(&mut out[..18], &[6, 3]).unwrap();
+    let expected = [3, 3].into();
+    let error = Error::ShapeMismatch { op, argument: Argument::Output, expected, got: [6, 3].into() };
+    assert_eq!(normalize(&mut view, none), Err(error));
+    let mut view = ViewMut::strided(&mut out, &[3, 6], &[12, 2], 0).unwrap();
+    let not_contiguous = Err(Error::RowsNotContiguous { op, argument: Argument::Output });
+    assert_eq!(normalize(&mut view, none), not_contiguous);
+    // Rows that are not evenly spaced, which matters where indices have values of their own.
+    let six = [0u8, 1, 2, 3, 4, 5];
+    let six = View::new(&six, &[2, 3]).unwrap();
+    let uneven = |memory: &mut [f32], given| {
+        let mut view = ViewMut::strided(memory, &[2, 3, 6], &[30, 7, 1], 0).unwrap();
+        gather.run_rows_into(&rows::L2_NORMALIZE, &data, &six, (given, RowValue::Value(0.0)), &mut view)
+    };
+    assert_eq!(uneven(&mut out, RowSlice::PerIndex(&table[..36])), not_contiguous);
+    assert_eq!(out, [5.0; 64]);
+    assert_eq!(uneven(&mut out, none), Ok(()));
+    assert_eq!((out[6], out[29], out[30] == 5.0), (5.0, 5.0, false));
+
+    // The first bad index, whatever runs.
+    let bad = [1i64, -11, 10, 3];
+    let bad = View::new(&bad, &[4]).unwrap();
+    let (position, index, dim) = (1, -11, 10);
+    let negative = NegativeIndex::FromEnd;
+    let expected = Error::IndexOutOfRange { op, position, index, axis: 0, dim, negative };
+    let mut tensor = Tensor::filled(&[2], 1.0f32).unwrap();
+    for level in available_levels() {
+        let gather = gather.level(level);
+        assert_eq!(gather.run_rows(&rows::DOT, &data, &bad, ok).err().as_ref(), Some(&expected));
+        assert_eq!(gather.run_rows_into(&rows::DOT, &data, &bad, ok, &mut tensor), Err(expected.clone()));
+        assert_eq!(tensor.len(), 0);
+    }
+    // Without rows nothing can be read, and indices are checked where results have no elements.
+    let empty = View::new(&table[..0], &[0, 6]).unwrap();
+    let one = View::new(&ids[..1], &[1]).unwrap();
+    let error = Error::IndexOutOfRange { op, position: 0, index: 1, axis: 0, dim: 0, negative };
+    assert_eq!(gather.run_rows(&rows::DOT, &empty, &one, ok).err(), Some(error));
+    let zeros = gather.out_of_bounds(OutOfBounds::Zero);
+    let got = zeros.run_rows(&rows::DOT.with_fill(-1.0), &empty, &one, ok).unwrap();
+    assert_eq!(got.as_slice(), [-1.0]);
+    let nothing = SPREAD.with_len(0);
+    let params = (ok.0, RowSlice::Slice(&[][..]), none, RowValue::Value(1.0));
+    assert_eq!(gather.run_rows(&nothing, &data, &bad, params).err(), Some(expected));
+
+    let plan = gather.plan_rows(&rows::DOT, data.layout(), indices.layout()).unwrap();
+    let error = plan.run(&data, &one, ok).err();
+    assert!(matches!(error, Some(Error::PlanMismatch { argument: Argument::Indices, .. })), "{error:?}");
+    let along_second =
+        Gather::new(1).plan_rows_any_count::<_, _, _, u32>(&rows::DOT, data.layout(), indices.layout()).err();
+    assert_eq!(along_second, Some(Error::FixedCount { op }));
+}
+
+#[test]
+fn plans_for_any_count_take_any_count() {
+    let table = floats(100 * 16, 1);
+    let data = View::new(&table, &[100, 16]).unwrap();
+    let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    let ids = Layout::contiguous(&[7, 3]).unwrap();
+    let score = rows::DOT.with_fill(f32::NEG_INFINITY);
+    let plan = gather.plan_rows_any_count::<_, _, _, u16>(&score, data.layout(), &ids).unwrap();
+    for count in [0, 1, 5, 32, 33, 2000] {
+        let ids: Vec<u16> = (0..count * 3).map(|at| (mixed(1, at) % 101) as u16).collect();
+        let indices = View::new(&ids, &[count, 3]).unwrap();
+        let queries = floats(count * 3 * 16, 2);
+        for given in [RowSlice::PerIndex(&queries[..]), RowSlice::PerIndex(&queries[..(count * 3).min(3) * 16])] {
+            let expected = gather.run_rows(&score, &data, &indices, (given,)).unwrap();
+            let got = plan.run(&data, &indices, (given,)).unwrap();
+            assert_eq!((got.shape(), bytes(got.as_slice())), (expected.shape(), bytes(expected.as_slice())));
+        }
+    }
+    let text = plan.explain().to_string();
+    assert!(text.starts_with("gather: rows -> [7, 3]"), "{text}");
+    let (query, ids) = (floats(16, 3), [5u16, 99, 100]);
+    let indices = View::new(&ids, &[1, 3]).unwrap();
+    let asked = plan.will_need(&data, &indices);
+    let again = gather.plan_rows(&score, data.layout(), indices.layout()).unwrap().clone();
+    assert_eq!(again.will_need(&data, &indices).rows, if cfg!(unix) { 2 } else { 0 });
+    assert_eq!(asked.rows, 0);
+    assert_eq!(again.run(&data, &indices, (RowSlice::Slice(&query),)).unwrap().as_slice()[2], f32::NEG_INFINITY);
+}
+
+/// Rows that are prefetched, shared between threads, and written past the caches.
+#[test]
+fn large_calls() {
+    const ROWS: usize = 20_000;
+    let table = floats(ROWS * 100, 1);
+    let data = View::new(&table, &[ROWS, 100]).unwrap();
+    let ids: Vec<i32> = (0..70_000).map(|at| (mixed(2, at) % ROWS as u64) as i32).collect();
+    let indices = View::new(&ids, &[70, 1000]).unwrap();
+    let positions = floats(1000 * 100, 3);
+    let params = (RowSlice::PerIndex(&positions[..]), RowValue::Value(1e-6));
+    let gather = Gather::new(0);
+    let scalar = gather.level(Level::Scalar).method(Method::Blocks).par(Par::Seq);
+    let expected = scalar.run_rows(&rows::L2_NORMALIZE, &data, &indices, params).unwrap();
+    let at = 12_345;
+    let (id, position) = (ids[at] as usize, at % 1000);
+    let row: Vec<f32> = table[id * 100..][..100].iter().zip(&positions[position * 100..]).map(|(a, b)| a + b).collect();
+    let scale = 1.0 / rows::sum_of_squares(&row).sqrt().max(1e-6);
+    let row: Vec<f32> = row.iter().map(|value| value * scale).collect();
+    assert_eq!(bytes(&expected.as_slice()[at * 100..][..100]), bytes(&row));
+    for par in [Par::Seq, Par::Threads(2), Par::Auto] {
+        let gather = gather.par(par);
+        let plan = gather.plan_rows(&rows::L2_NORMALIZE, data.layout(), indices.layout()).unwrap();
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(plan.explain().method(), Method::Streamed);
+        }
+        let got = plan.run(&data, &indices, params).unwrap();
+        assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{par:?}");
+    }
+}
+
+#[test]
+fn a_panic_of_the_function_leaves_outputs_initialised() {
+    let table = [1u8, 2, 7, 8, 3, 4];
+    let (data, indices) = (View::new(&table, &[3, 2]).unwrap(), View::new(&[2u8, 1, 0], &[3]).unwrap());
+    for threads in [1, 2] {
+        let gather = Gather::new(0).par(Par::Threads(threads));
+        let panics = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        panics(&mut || drop(gather.run_rows(&PANICS, &data, &indices, ())));
+        let mut tensor = Tensor::filled(&[9], 1u8).unwrap();
+        panics(&mut || drop(gather.run_rows_into(&PANICS, &data, &indices, (), &mut tensor)));
+        assert!(tensor.as_slice().is_empty());
+        let mut out = [9u8; 6];
+        let mut view = ViewMut::new(&mut out, &[3, 2]).unwrap();
+        panics(&mut || drop(gather.run_rows_into(&PANICS, &data, &indices, (), &mut view)));
+        assert!(out.iter().all(|value| [0, 1, 2, 3, 4, 9].contains(value)), "{out:?}");
+    }
+}
+
+#[test]
+fn functions_say_what_they_are() {
+    assert_eq!((rows::COSINE.name(), rows::COSINE.params()), ("COSINE", &["query", "row_length", "query_length"][..]));
+    assert_eq!(format!("{:?}", rows::DOT), "RowFunction { name: \"DOT\", params: [\"query\"] }");
+    assert_eq!((rows::DOT.fill(), rows::DOT.with_fill(2.0).fill()), (None, Some(&2.0)));
+}
