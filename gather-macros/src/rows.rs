@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Type, TypeReference};
+use syn::{Type, TypeGroup, TypeParen, TypeReference};
 
 use crate::ctxt::Ctxt;
 use crate::map::{Closure, Form, Input, expand_as};
@@ -35,9 +35,17 @@ enum Kind<'a> {
     Other,
 }
 
-fn kind(ty: &Type) -> Kind<'_> {
+/// A type without the groups that fragments of other macros are in, and without parentheses.
+fn peeled(ty: &Type) -> &Type {
     match ty {
-        Type::Reference(TypeReference { lifetime: None, mutability, elem, .. }) => match (&**elem, mutability) {
+        Type::Group(TypeGroup { elem, .. }) | Type::Paren(TypeParen { elem, .. }) => peeled(elem),
+        _ => ty,
+    }
+}
+
+fn kind(ty: &Type) -> Kind<'_> {
+    match peeled(ty) {
+        Type::Reference(TypeReference { lifetime: None, mutability, elem, .. }) => match (peeled(elem), mutability) {
             (Type::Slice(slice), None) => Kind::Slice(&slice.elem),
             (Type::Slice(slice), Some(_)) => Kind::MutSlice(&slice.elem),
             _ => Kind::Other,

@@ -419,7 +419,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         assert_eq!(plan.run(&data, &indices, (given,)).err(), error);
     }
     let error = refused(gather, &data, (RowSlice::PerIndex(&table[..12]),)).unwrap().to_string();
-    let takes = "per index it takes 18, or those of the last dimensions of indices";
+    let takes = "per index it takes 18, or those of its last dimensions";
     assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
 
     let normalize = |out: &mut ViewMut<'_, f32>, given| {
@@ -428,9 +428,13 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let mut out = [5.0; 64];
     let none = RowSlice::Slice(&[][..]);
     let mut view = ViewMut::new(&mut out[..18], &[6, 3]).unwrap();
-    let expected = [3, 3].into();
-    let error = Error::ShapeMismatch { op, argument: Argument::Output, expected, got: [6, 3].into() };
-    assert_eq!(normalize(&mut view, none), Err(error));
+    let error = |got: &[usize]| {
+        Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: [3, 6].into(), got: got.into() })
+    };
+    assert_eq!(normalize(&mut view, none), error(&[6, 3]));
+    // Rows of another length are another function: `with_len`.
+    let mut view = ViewMut::new(&mut out[..15], &[3, 5]).unwrap();
+    assert_eq!(normalize(&mut view, none), error(&[3, 5]));
     let mut view = ViewMut::strided(&mut out, &[3, 6], &[12, 2], 0).unwrap();
     let not_contiguous = Err(Error::RowsNotContiguous { op, argument: Argument::Output });
     assert_eq!(normalize(&mut view, none), not_contiguous);
@@ -561,4 +565,62 @@ fn functions_say_what_they_are() {
     assert_eq!((rows::COSINE.name(), rows::COSINE.params()), ("COSINE", &["query", "row_length", "query_length"][..]));
     assert_eq!(format!("{:?}", rows::DOT), "RowFunction { name: \"DOT\", params: [\"query\"] }");
     assert_eq!((rows::DOT.fill(), rows::DOT.with_fill(2.0).fill()), (None, Some(&2.0)));
+}
+
+row_kernels! {
+    /// The first elements of a row, and how many weights there are: a value of a line.
+    static HEAD = |row: &[u32], #[any_len] weights: &[u32]| -> [u32; 16] {
+        core::array::from_fn(|at| if at == 15 { weights.len() as u32 } else { row[at % row.len()] })
+    };
+}
+
+#[test]
+fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
+    let table: Vec<u32> = (0..60).collect();
+    let (data, ids) = (View::new(&table, &[10, 6]).unwrap(), [7u8, 0, 9, 3]);
+    let indices = View::new(&ids, &[2, 2]).unwrap();
+    let weights = [0u32; 40];
+    let row = |id: u8, n: u32| core::array::from_fn(|at| if at == 15 { n } else { u32::from(id) * 6 + at as u32 % 6 });
+    let cases = [
+        (RowSlice::Slice(&weights[..5]), 5),
+        (RowSlice::PerIndex(&weights[..12]), 3),
+        (RowSlice::PerIndex(&weights[..2]), 1),
+        (RowSlice::PerRow(&weights[..40]), 4),
+        (RowSlice::PerRow(&weights[..0]), 0),
+    ];
+    for level in available_levels() {
+        let gather = Gather::new(0).level(level);
+        for (given, n) in cases {
+            let expected = ids.map(|id| row(id, n));
+            for method in [Method::Direct, Method::Blocks, Method::Streamed] {
+                match gather.method(method).run_rows(&HEAD, &data, &indices, (given,)) {
+                    Ok(got) => assert_eq!(got.as_slice(), expected, "{level} {method}"),
+                    Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),
+                }
+            }
+        }
+        let error = gather.run_rows(&HEAD, &data, &indices, (RowSlice::PerRow(&weights[..6]),)).unwrap_err();
+        assert!(error.to_string().ends_with("has 6 values; per row of data it takes 10"), "{error}");
+    }
+}
+
+#[test]
+fn rows_without_elements_behind_many_dimensions() {
+    let mut memory = [7.0f32; 8];
+    let (table, out) = memory.split_at_mut(0);
+    let data = View::new(table, &[1, 1, 1, 1, 1, 1, 1, 1, 3, 0]).unwrap();
+    let ids = [2u8, 0];
+    let indices = View::new(&ids, &[2]).unwrap();
+    let mut view = ViewMut::new(&mut out[..4], &[1, 1, 1, 1, 1, 1, 1, 1, 2, 2]).unwrap();
+    row_kernels! {
+        static COUNT = |row: &[f32], out: &mut [f32]| { out.fill(row.len() as f32 + 1.0) };
+    }
+    Gather::new(8).run_rows_into(&COUNT.with_len(2), &data, &indices, (), &mut view).unwrap();
+    assert_eq!(memory, [1.0, 1.0, 1.0, 1.0, 7.0, 7.0, 7.0, 7.0]);
+}
+
+#[test]
+#[should_panic(expected = "has no length of a row")]
+fn a_value_has_no_length() {
+    let _ = rows::DOT.with_len(5);
 }

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use smallvec::SmallVec;
+
 use crate::call::Sealed;
 use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
@@ -9,7 +11,7 @@ use crate::call::planned::{Inputs, Planned};
 use crate::call::will_need;
 use crate::exec;
 use crate::kernels::convert;
-use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, WrongLength};
+use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, Types, WrongLength};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, Explain, IndexLowered, IndexPlan, IndexRequest, WholeRows};
 use crate::tensor::layout::Layout;
@@ -51,8 +53,8 @@ impl<A: IndexAttributes> IndexAttributes for Whole<A> {
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
         let (shape, strides) = (&data.shape()[..self.lead], &data.strides()[..self.lead]);
         // Rows without elements lie nowhere.
-        let still = [0; 8];
-        let strides = if self.rows.elements == 0 && self.lead <= still.len() { &still[..self.lead] } else { strides };
+        let still: SmallVec<[isize; 8]> = SmallVec::from_elem(0, self.lead);
+        let strides = if self.rows.elements == 0 { &still[..] } else { strides };
         self.attributes.lower(&Layout::strided(shape, strides)?, indices, lowered)?;
         if !self.one {
             lowered.output.push(self.rows.results);
@@ -77,7 +79,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// # Errors
     /// Errors of attributes and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
-    /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed), [`Error::RowsNotContiguous`],
+    /// [`Blocks`](crate::Method::Blocks) and, for results of a line to 4 KiB a row,
+    /// [`Streamed`](crate::Method::Streamed), [`Error::RowsNotContiguous`],
     /// [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the
     /// first such index in row-major order.
     ///
@@ -85,7 +88,7 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// When the function does.
     ///
     /// Cost: one pass over the indices and one over the rows that they name, one allocation. Rows of data beyond the
-    /// caches are prefetched. The function is compiled for the level.
+    /// caches are prefetched, where a loop has more than a few. The function is compiled for the level.
     ///
     /// # Examples
     /// The scores of two rows of a table for a query:
@@ -113,12 +116,12 @@ impl<A: RowAttributes> IndexOperator<A> {
     }
 
     /// As [`Self::run_rows`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
-    /// that is used again. Where no length is declared, rows of results have that of the rows of a view. Allocates what
-    /// [`Self::run_rows`] does, but for the result.
+    /// that is used again. Allocates what [`Self::run_rows`] does, but for the result.
     ///
     /// # Errors
     /// As for [`Self::run_rows`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
-    /// untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// untouched but for [`Error::IndexOutOfRange`], when a view holds a mix of results and what it held before, and for
+    /// [`Error::AllocationFailed`], which leaves a tensor empty.
     ///
     /// # Panics
     /// When the function does; a view then holds a mix of results, zeros and what it held before, and a tensor no
@@ -132,7 +135,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         let (erased, target) = (function.erased(), out.target());
-        let whole = self.whole(&erased, data.layout(), target.layout())?;
+        let whole = self.whole(&erased, data.layout())?;
         let request = self.row_request::<T, U, P, I>(function, &whole, data.layout(), indices.layout());
         let (mut plan, fresh) = request.plan_for(&target)?;
         set_fill(function, |fill| plan.set_fill(fill));
@@ -187,21 +190,20 @@ impl<A: RowAttributes> IndexOperator<A> {
         make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
     ) -> Result<RowPlan<T, U, P, I>, Error> {
         let erased = function.erased();
-        let whole = self.whole(&erased, data, None)?;
+        let whole = self.whole(&erased, data)?;
         let mut planned = make(&self.row_request::<T, U, P, I>(function, &whole, data, indices))?;
         set_fill(function, |fill| planned.set_fill(fill));
         let spacing = whole.check(&planned.plan, data, None)?;
         Ok(RowPlan { planned, erased, row: whole.rows.elements, spacing, types: PhantomData })
     }
 
-    /// The attributes with the rows of data and of the output.
-    fn whole(&self, function: &Erased, data: &Layout, out: Option<&Layout>) -> Result<Whole<A>, Error> {
+    /// The attributes with the rows of data and of results.
+    fn whole(&self, function: &Erased, data: &Layout) -> Result<Whole<A>, Error> {
         let (attributes, lead) = self.attributes().rows(data)?;
         // A product that overflows has a factor of 0 too, since the layout has as many elements.
         let elements = data.shape()[lead..].iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
         let elements = if data.shape()[lead..].contains(&0) { 0 } else { elements };
-        let of_out = || out.and_then(|out| out.shape().last().copied());
-        let results = if function.one { 1 } else { function.len.or_else(of_out).unwrap_or(elements) };
+        let results = if function.one { 1 } else { function.len.unwrap_or(elements) };
         Ok(Whole { attributes, lead, rows: WholeRows { elements, results }, one: function.one })
     }
 
@@ -325,7 +327,7 @@ pub struct RowPlan<T, U, P, I> {
     /// Elements of a row of data.
     row: usize,
     spacing: Spacing,
-    types: PhantomData<fn(T, P, I) -> U>,
+    types: PhantomData<Types<T, U, (P, I)>>,
 }
 
 impl<T, U, P, I> Clone for RowPlan<T, U, P, I> {

@@ -201,7 +201,7 @@ impl fmt::Display for Error {
             }
             Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected } => {
                 write!(f, "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}")?;
-                if *per == Per::Index { f.write_str(", or those of the last dimensions of indices") } else { Ok(()) }
+                if *per == Per::Index { f.write_str(", or those of its last dimensions") } else { Ok(()) }
             }
             Error::RowsNotContiguous { op, argument: argument @ Argument::Output } => {
                 write!(f, "{op}: the rows of {argument} must be contiguous and, with values per index, evenly spaced")

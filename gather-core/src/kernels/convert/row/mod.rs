@@ -27,12 +27,18 @@ pub use crate::kernels::convert::row::params::{
 };
 pub(crate) use crate::kernels::convert::row::params::{GivenRows, RowShapes, WrongLength};
 use crate::kernels::moves::MoveJob;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::prefetch::LINE;
 use crate::kernels::moves::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::stream::Pending;
 use crate::types::element::{BY_VALUE, Element};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
+
+/// The types of a row function. They are invariant in those of the parameters: what is given is read as the parameters
+/// of the function that it was made for.
+pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 
 /// A function of a row of `T`, which makes a value or a row of `U` of it while rows are gathered, with the parameters
 /// `P`: a tuple of value types, and of [`rows::Slice`](crate::rows::Slice),
@@ -43,7 +49,7 @@ use crate::types::method::Method;
 pub struct RowFunction<T, U, P = ()> {
     erased: Erased,
     fill: Option<U>,
-    types: PhantomData<fn(T, P) -> U>,
+    types: PhantomData<Types<T, U, P>>,
 }
 
 /// A row function without its types.
@@ -83,13 +89,16 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { erased: self.erased, fill: Some(value), types: PhantomData }
     }
 
-    /// The same function, whose rows of results have `len` elements. Without it they have as many as those of a view
-    /// that is written to, or else as many as rows of data.
+    /// The same function, whose rows of results have `len` elements. Without it they have as many as rows of data.
+    ///
+    /// # Panics
+    /// For a function that makes a value, which has no length.
     #[must_use]
     pub const fn with_len(&self, len: usize) -> Self
     where
         U: Copy,
     {
+        assert!(!self.erased.one, "a function that makes a value has no length of a row");
         RowFunction { erased: Erased { len: Some(len), ..self.erased }, fill: self.fill, types: PhantomData }
     }
 
@@ -189,7 +198,7 @@ unsafe fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJ
     // A copy: the compiler need not load its fields again after each store.
     let rows = JobRows::<R> { given, job: *job, elements, results };
     #[cfg(target_arch = "x86_64")]
-    if !R::ONE && args.spec.method == Method::Streamed {
+    if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec.method == Method::Streamed {
         let mut pending = Pending::<VECTOR>::new(job.out);
         for i in 0..job.n {
             // SAFETY: the caller's promise; K9: a row fits in the room, which is aligned as its place in the output is,

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use crate::kernels::convert::map::MAX_PARAMS;
+use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::policy::Per;
 
@@ -15,8 +16,8 @@ use crate::types::policy::Per;
 pub enum RowValue<'a, V> {
     /// One value for every row.
     Value(V),
-    /// One value for each index, in row-major order; or for each of the last dimensions of indices, which the others
-    /// repeat.
+    /// One value for each row of the result, in row-major order, which is one for each index where no dimension of data
+    /// stands before the axis; or one for each coordinate of the last dimensions before a row, which the others repeat.
     PerIndex(&'a [V]),
     /// One value for each row of data, by its position along the axis.
     PerRow(&'a [V]),
@@ -28,8 +29,8 @@ pub enum RowValue<'a, V> {
 pub enum RowSlice<'a, V> {
     /// One slice for every row.
     Slice(&'a [V]),
-    /// A slice for each index, in row-major order; or for each of the last dimensions of indices, which the others
-    /// repeat: embeddings of 512 positions serve any number of sequences of 512 tokens.
+    /// A slice for each row of the result, in row-major order; or for each coordinate of the last dimensions before a
+    /// row, which the others repeat: embeddings of 512 positions serve any number of sequences of 512 tokens.
     PerIndex(&'a [V]),
     /// A slice for each row of data, by its position along the axis.
     PerRow(&'a [V]),
@@ -38,7 +39,8 @@ pub enum RowSlice<'a, V> {
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
-/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`.
+/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per index, or per
+/// row of data, is shared evenly among all of them.
 pub struct AnySlice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice as long as the row, or an empty slice for the whole call:
@@ -91,7 +93,7 @@ impl<'a, V> Lookup<'a, V> {
     /// `len` values for each row of data, or any number.
     fn rows(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, WrongLength> {
         let given = values.len();
-        let len = len.unwrap_or_else(|| given.checked_div(shapes.dim).unwrap_or(0));
+        let len = len.unwrap_or_else(|| share(given, shapes.dim));
         let expected = len.saturating_mul(shapes.dim);
         if given != expected {
             return Err(WrongLength { per: Per::Row, len: given, expected });
@@ -102,7 +104,7 @@ impl<'a, V> Lookup<'a, V> {
     /// `len` values for each index, or any number.
     fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, WrongLength> {
         let (given, all) = (values.len(), shapes.lead.iter().fold(1, |all: usize, &dim| all.saturating_mul(dim)));
-        let len = len.unwrap_or_else(|| given.checked_div(all).unwrap_or(0));
+        let len = len.unwrap_or_else(|| share(given, all));
         // The values of all indices, or of those of the last dimensions.
         let mut period = 1usize;
         let mut periods = shapes.lead.iter().rev().map(|&dim| {
@@ -135,9 +137,14 @@ impl<'a, V> Lookup<'a, V> {
     fn prefetch(&self, row: usize) {
         if self.by_row {
             let from = self.values.as_ptr().wrapping_add(row.wrapping_mul(self.len));
-            prefetch(from.cast(), self.len.saturating_mul(size_of::<V>()));
+            prefetch(from.cast(), self.len.saturating_mul(size_of::<V>()).min(MOST_AHEAD));
         }
     }
+}
+
+/// How many of the values that are given each of `count` has: one or more, where any are given.
+fn share(given: usize, count: usize) -> usize {
+    given.checked_div(count).unwrap_or(0).max(usize::from(given > 0))
 }
 
 /// The row that a call is about.
