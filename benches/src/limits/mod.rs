@@ -6,7 +6,7 @@
 //!
 //! Compulsory are the lines of the indices, each read once, the distinct lines of data that the actual indices touch,
 //! each read once, and the lines of the output, each written once. `stream` moves as many lines of buffers of just
-//! these sizes, in order, in the fastest of some ways: with and without stores past the caches, reading and writing in
+//! these sizes, in order, in the fastest of some ways: with and without non-temporal stores, reading and writing in
 //! turn or one after the other. A store that first has to fetch its line takes longer, so the memory that such a store
 //! moves twice is counted by the clock. `touch` reads one word of each distinct line of data, in the order in which
 //! the indices name them first, with the fastest of some prefetch distances: random lines with as many misses under

@@ -16,7 +16,7 @@ const BEYOND: (usize, usize) = (256 << 20, 8);
 const BUDGET: Duration = Duration::from_millis(60);
 
 /// What is measured, in the order of [`Rates::gigabytes`].
-pub const NAMES: [&str; 4] = ["read", "write", "write past the caches", "lines at random"];
+pub const NAMES: [&str; 4] = ["read", "write", "non-temporal write", "lines at random"];
 
 /// The rates of buffers of one size.
 pub struct Rates {
@@ -24,7 +24,7 @@ pub struct Rates {
     pub name: String,
     /// Bytes of the buffer.
     pub bytes: usize,
-    /// Gigabytes a second: read in order, written in order, written in order past the caches, read line by line in no
+    /// Gigabytes a second: read in order, written in order, written in order by non-temporal stores, read line by line in no
     /// order.
     pub gigabytes: [f64; 4],
 }

@@ -14,7 +14,7 @@ const TURN: usize = 64;
 /// How lines are moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
-    /// Stores go past the caches.
+    /// Stores are non-temporal.
     pub(super) non_temporal: bool,
     /// Lines ahead at which reads are prefetched; with 0 that is left to the processor.
     pub(super) ahead: usize,
@@ -136,7 +136,7 @@ pub(super) fn prefetch(line: *const Line) {
     let _ = line;
 }
 
-/// Waits for stores past the caches.
+/// Waits for non-temporal stores.
 fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has SSE.

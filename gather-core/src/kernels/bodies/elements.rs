@@ -7,7 +7,7 @@
 //!     step along indices, data and output
 //! ```
 //!
-//! Indices that do not lie side by side are not resolved by vectors. What is left of a row is then a load and a store,
+//! Indices that are not contiguous are not resolved by vectors. What is left of a row is then a load and a store,
 //! and to hand it from one loop to another would take as long again.
 
 use core::hint::select_unpredictable;

@@ -1,14 +1,14 @@
-//! Prefetched: while the rows of some indices are moved, those of the next ones are asked for.
+//! Prefetched: while the rows of some indices are moved, those of the next ones are prefetched.
 //!
 //! ```text
 //! for each round:
 //!     resolve its indices
-//!     for each of its rows:   ask for it, move a row of the round before
+//!     for each of its rows:   prefetch it, move a row of the round before
 //! move the rows of the last round
 //! ```
 //!
-//! Memory answers as many requests at a time as the processor can have under way, if it is asked early enough. So rows
-//! are asked for a whole round ahead, also where one round ends and the next begins.
+//! A processor has a number of cache misses in flight, if they are known early enough. So rows are prefetched a whole
+//! round ahead, also where one round ends and the next begins.
 
 use core::marker::PhantomData;
 
