@@ -24,8 +24,8 @@ pub struct Rates {
     pub name: String,
     /// Bytes of the buffer.
     pub bytes: usize,
-    /// Gigabytes a second: read in order, written in order, written in order by non-temporal stores, read line by line in no
-    /// order.
+    /// Gigabytes a second: read in order, written in order, written in order by non-temporal stores, read line by
+    /// line in no order.
     pub gigabytes: [f64; 4],
 }
 
