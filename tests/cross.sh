@@ -38,8 +38,9 @@ skip=(--skip audit:: --skip layers:: --skip packages::)
 # What takes long under an emulator.
 slow=(--skip exhaustive:: --skip big_calls --skip h18_)
 
+# The cases are small, and most of the time goes into the build.
 conformance() { # target; its own status may be 2
-    cargo run "${quick[@]}" --locked -p gather-tests --bin conformance --target "$1" -- "$PWD/tests/data" || exit 1
+    cargo run "${quick[@]}" --config 'profile.dev.opt-level=0' --locked -p gather-tests --bin conformance --target "$1" -- "$PWD/tests/data" || exit 1
 }
 
 tests() { # packages and binaries, then `--`
@@ -84,8 +85,10 @@ wasm32() {
         export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $PWD/tests/wasi.mjs"
     fi
     stop_where_something_is_missing
+    local build=build
+    [ "${chosen[*]}" != --quick ] || build=check
     for features in "" "--no-default-features"; do
-        cargo build --locked -p gather-core --lib --target wasm32-unknown-unknown $features
+        cargo "$build" --locked -p gather-core --lib --target wasm32-unknown-unknown $features
     done
     [ "${chosen[*]}" = --quick ] || conformance "$target"
     # In a folder of its own: other flags would build everything anew.
