@@ -52,10 +52,11 @@
 //! Elements are copied bit for bit, except by maps and reductions: NaN payloads and -0.0 survive. Bad input gives a
 //! typed [`Error`] with numbers, never a panic.
 //!
-//! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
-//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on
-//! [bags](guide::bags), and on [targets](guide::targets).
+//! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
+//! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
+//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [row
+//! functions](guide::row_functions), on [scatters](guide::scatter), on [bags](guide::bags), and on
+//! [targets](guide::targets).
 //!
 //! # Features
 //!
