@@ -102,8 +102,8 @@ mod types;
 ///
 /// The type is `Copy`, and is one of these:
 ///
-/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements,
-///   without padding; with `#[repr(transparent)]` it may be generic;
+/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements or
+///   `PhantomData`, without padding; with `#[repr(transparent)]` it may be generic;
 /// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or
 ///   `i64`.
 ///

@@ -4,6 +4,8 @@
 //! the language that change no code may stand there. Nobody can give their names to others: the compiler reports that
 //! as ambiguous.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
@@ -17,7 +19,7 @@ use crate::parse::skip_until;
 const ALLOWED: [&str; 10] =
     ["doc", "cfg", "cfg_attr", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
 
-/// The attributes that come next, but for those that may not stand, which are reported.
+/// The attributes that come next, except for those that may not stand, which are reported.
 pub(crate) fn outer(cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Vec<Attribute>> {
     Ok(allowed(cx, &input.call(Attribute::parse_outer)?))
 }
@@ -75,7 +77,7 @@ pub(crate) fn conditions(attrs: &[Attribute]) -> TokenStream {
     attrs.iter().flat_map(|attr| condition(&attr.meta)).map(|condition| quote!(#[cfg(#condition)])).collect()
 }
 
-/// What has to hold for an attribute to leave its item where it is.
+/// The condition under which an attribute leaves its item where it is.
 fn condition(meta: &Meta) -> Vec<TokenStream> {
     if meta.path().is_ident("cfg") {
         return meta.require_list().map(|list| list.tokens.clone()).into_iter().collect();
@@ -85,4 +87,18 @@ fn condition(meta: &Meta) -> Vec<TokenStream> {
     }
     let Some((applies, attrs)) = applied(meta) else { return Vec::new() };
     attrs.iter().flat_map(condition).map(|condition| quote!(any(not(#applies), #condition))).collect()
+}
+
+/// The names of a call's items. Those with conditions may be alternatives of one name, of which one is there: the
+/// compiler reports two.
+#[derive(Default)]
+pub(crate) struct Names(HashMap<String, HashSet<String>>);
+
+impl Names {
+    /// Adds a name; whether no other item has it under no condition, or under the same.
+    pub(crate) fn insert(&mut self, name: &dyn ToString, attrs: &[Attribute]) -> bool {
+        let (condition, others) = (conditions(attrs).to_string(), self.0.entry(name.to_string()).or_default());
+        let clash = !others.is_empty() && (condition.is_empty() || others.contains(""));
+        !clash && others.insert(condition)
+    }
 }

@@ -130,7 +130,7 @@ impl<K: TakesIndices> Operator<K> {
         self
     }
 
-    /// Sets what out-of-range indices do; of a scatter, what the updates do whose index is out of range.
+    /// Sets the policy for indices out of range; of a scatter, for the updates of such indices.
     #[must_use]
     pub fn out_of_bounds(mut self, out_of_bounds: K::OutOfBounds) -> Self {
         *self.kind.policy_mut().1 = out_of_bounds;

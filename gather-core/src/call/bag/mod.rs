@@ -211,7 +211,7 @@ impl<'a, T, I> Bags<'a, T, I> {
 }
 
 impl EmbeddingBag {
-    /// The shape of the result for data and indices of these shapes, with so many offsets; `None` for packed bags.
+    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
