@@ -14,8 +14,8 @@
 
 use std::collections::HashSet;
 
-use super::refuse_other_files;
 use super::table::{Format, Table};
+use super::{refuse_other_files, shown};
 
 /// The alignment of data in files that do not say.
 const ALIGNMENT: u64 = 32;
@@ -45,7 +45,7 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, Strin
     for _ in 0..keys {
         let name = rest.string()?;
         if !is_new(&mut seen, name)? {
-            return Err(format!("the key `{}` stands twice", shown(name)));
+            return Err(format!("the key `{}` stands twice", shown(&String::from_utf8_lossy(name))));
         }
         let kind = rest.u32()?;
         if name != b"general.alignment" {
@@ -64,12 +64,12 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, Strin
     for _ in 0..tensors {
         let info = rest.info()?;
         if !is_new(&mut seen, info.name)? {
-            return Err(format!("two tensors are named `{}`", shown(info.name)));
+            return Err(format!("two tensors are named `{}`", shown(&String::from_utf8_lossy(info.name))));
         }
         if info.name == tensor.as_bytes() {
             found = Some(info);
         } else if names.len() < 8 {
-            names.push(shown(info.name));
+            names.push(shown(&String::from_utf8_lossy(info.name)));
         }
     }
     let data = (rest.at as u64).checked_next_multiple_of(alignment).ok_or("a header that overflows")?;
@@ -77,7 +77,7 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, Strin
         Some(info) => info.table(file, data),
         None => {
             let more = if tensors > names.len() as u64 { ", ..." } else { "" };
-            Err(format!("no tensor `{}` among {tensors}: {}{more}", tensor.escape_debug(), names.join(", ")))
+            Err(format!("no tensor `{}` among {tensors}: {}{more}", shown(tensor), names.join(", ")))
         }
     }
 }
@@ -87,11 +87,6 @@ fn is_new<'a>(seen: &mut HashSet<&'a [u8]>, name: &'a [u8]) -> Result<bool, Stri
     seen.try_reserve(1)
         .map_err(|_| format!("no memory for the names of a header, of which there are {}", seen.len()))?;
     Ok(seen.insert(name))
-}
-
-/// A name without characters that a terminal would obey, cut where it is long.
-fn shown(name: &[u8]) -> String {
-    String::from_utf8_lossy(&name[..name.len().min(MAX_NAME)]).escape_debug().to_string()
 }
 
 /// The description of a tensor in a header.

@@ -65,6 +65,12 @@ fn empty<T>(len: usize) -> Result<Vec<T>, String> {
     Ok(values)
 }
 
+/// A name out of a file without characters that a terminal would obey, cut where it is long.
+fn shown(name: &str) -> String {
+    let plain = |c: char| if matches!(c, '\'' | '"') { vec![c] } else { c.escape_debug().collect() };
+    name.chars().take(80).flat_map(plain).collect()
+}
+
 /// Refuses files that are often taken for tables by mistake, by their first bytes.
 fn refuse_other_files(file: &[u8]) -> Result<(), String> {
     let start: Vec<u8> = file.iter().take(256).map(u8::to_ascii_lowercase).collect();

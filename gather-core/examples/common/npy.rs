@@ -8,7 +8,7 @@ use half::f16;
 use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
 use num_complex::Complex;
 
-use super::{Array, in_native_order, refuse_other_files};
+use super::{Array, in_native_order, refuse_other_files, shown};
 
 /// The longest header that is read, as NumPy has it.
 const MAX_HEADER: usize = 10_000;
@@ -28,17 +28,14 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
     let descr = match header.dtype() {
         npyz::DType::Plain(descr) => descr.to_string(),
         other => {
-            let descr = other.descr();
-            let shown: String = descr.chars().take(80).collect();
-            return Err(format!("the structured data type {} is not supported; {SUPPORTED} are", shown.escape_debug()));
+            let descr = shown(&other.descr());
+            return Err(format!("the structured data type {descr} is not supported; {SUPPORTED} are"));
         }
     };
     // The byte order is dealt with below.
     let native = format!("={}", descr.get(1..).unwrap_or_default());
-    let dtype = DType::from_numpy(&native).ok_or_else(|| {
-        let shown: String = descr.chars().take(80).collect();
-        format!("the data type {} is not supported; {SUPPORTED} are", shown.escape_debug())
-    })?;
+    let dtype = DType::from_numpy(&native)
+        .ok_or_else(|| format!("the data type {} is not supported; {SUPPORTED} are", shown(&descr)))?;
     let dims = header.shape().iter().map(|&dim| usize::try_from(dim));
     let shape: Vec<usize> = dims.collect::<Result<_, _>>().map_err(|_| "a dimension exceeds the address space")?;
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &dim| bytes.checked_mul(dim));

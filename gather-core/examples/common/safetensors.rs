@@ -5,7 +5,7 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
 use super::table::{Format, Table};
-use super::{Array, in_native_order, refuse_other_files};
+use super::{Array, in_native_order, refuse_other_files, shown};
 
 /// Reads one tensor of a file, in place.
 pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Array<'a>, String> {
@@ -53,9 +53,8 @@ fn find<'a>(file: &'a [u8], tensor: &str) -> Result<TensorView<'a>, String> {
         // In one order from run to run, and without characters that a terminal would obey.
         let mut names = tensors.names();
         names.sort_unstable();
-        let shown = |name: &&str| name.chars().take(64).flat_map(char::escape_debug).collect::<String>();
-        let shown = names.iter().take(8).map(shown).collect::<Vec<_>>().join(", ");
+        let first = names.iter().take(8).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
         let more = if names.len() > 8 { ", ..." } else { "" };
-        format!("no tensor `{}` among {}: {shown}{more}", tensor.escape_debug(), names.len())
+        format!("no tensor `{}` among {}: {first}{more}", shown(tensor), names.len())
     })
 }

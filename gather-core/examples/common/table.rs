@@ -12,44 +12,44 @@ gather_core::map_kernels! {
     static BF16_BYTES = |bytes: [u8; 2]| -> f32 { maps::bf16_to_f32(u16::from_le_bytes(bytes)) };
 }
 
-/// The types of ggml by their numbers, those that [`Format::from_ggml`] knows and others.
-const GGML: [(u32, &str); 36] = [
-    (0, "F32"),
-    (1, "F16"),
-    (2, "Q4_0"),
-    (3, "Q4_1"),
-    (6, "Q5_0"),
-    (7, "Q5_1"),
-    (8, "Q8_0"),
-    (9, "Q8_1"),
-    (10, "Q2_K"),
-    (11, "Q3_K"),
-    (12, "Q4_K"),
-    (13, "Q5_K"),
-    (14, "Q6_K"),
-    (15, "Q8_K"),
-    (16, "IQ2_XXS"),
-    (17, "IQ2_XS"),
-    (18, "IQ3_XXS"),
-    (19, "IQ1_S"),
-    (20, "IQ4_NL"),
-    (21, "IQ3_S"),
-    (22, "IQ2_S"),
-    (23, "IQ4_XS"),
-    (24, "I8"),
-    (25, "I16"),
-    (26, "I32"),
-    (27, "I64"),
-    (28, "F64"),
-    (29, "IQ1_M"),
-    (30, "BF16"),
-    (34, "TQ1_0"),
-    (35, "TQ2_0"),
-    (36, "IQ4_NL_4_4"),
-    (37, "IQ4_NL_4_8"),
-    (38, "IQ4_NL_8_8"),
-    (39, "MXFP4"),
-    (40, "NVFP4"),
+/// The types of ggml: numbers, names, and the format of those that are read.
+const GGML: [(u32, &str, Option<Format>); 36] = [
+    (0, "F32", Some(Format::F32)),
+    (1, "F16", Some(Format::F16)),
+    (2, "Q4_0", Some(Format::Q4_0)),
+    (3, "Q4_1", Some(Format::Q4_1)),
+    (6, "Q5_0", None),
+    (7, "Q5_1", None),
+    (8, "Q8_0", Some(Format::Q8_0)),
+    (9, "Q8_1", None),
+    (10, "Q2_K", None),
+    (11, "Q3_K", None),
+    (12, "Q4_K", Some(Format::Q4K)),
+    (13, "Q5_K", None),
+    (14, "Q6_K", Some(Format::Q6K)),
+    (15, "Q8_K", None),
+    (16, "IQ2_XXS", None),
+    (17, "IQ2_XS", None),
+    (18, "IQ3_XXS", None),
+    (19, "IQ1_S", None),
+    (20, "IQ4_NL", Some(Format::IQ4NL)),
+    (21, "IQ3_S", None),
+    (22, "IQ2_S", None),
+    (23, "IQ4_XS", None),
+    (24, "I8", None),
+    (25, "I16", None),
+    (26, "I32", None),
+    (27, "I64", None),
+    (28, "F64", None),
+    (29, "IQ1_M", None),
+    (30, "BF16", Some(Format::BF16)),
+    (34, "TQ1_0", None),
+    (35, "TQ2_0", None),
+    (36, "IQ4_NL_4_4", None),
+    (37, "IQ4_NL_4_8", None),
+    (38, "IQ4_NL_8_8", None),
+    (39, "MXFP4", Some(Format::MXFP4)),
+    (40, "NVFP4", Some(Format::NVFP4)),
 ];
 
 /// The data types of `.safetensors` files that [`Format::from_safetensors`] knows.
@@ -76,24 +76,12 @@ pub(crate) enum Format {
 impl Format {
     /// The format of a number of ggml's `ggml_type`.
     pub(crate) fn from_ggml(kind: u32) -> Result<Self, String> {
-        Ok(match kind {
-            0 => Format::F32,
-            1 => Format::F16,
-            2 => Format::Q4_0,
-            3 => Format::Q4_1,
-            8 => Format::Q8_0,
-            12 => Format::Q4K,
-            14 => Format::Q6K,
-            20 => Format::IQ4NL,
-            30 => Format::BF16,
-            39 => Format::MXFP4,
-            40 => Format::NVFP4,
-            other => {
-                let name = GGML.iter().find(|&&(kind, _)| kind == other).map_or("unknown", |&(_, name)| name);
-                let known = GGML.iter().filter(|&&(kind, _)| Format::from_ggml(kind).is_ok());
-                let known: Vec<&str> = known.map(|&(_, name)| name).collect();
-                return Err(format!("ggml's type {other} ({name}) is not supported; {} are", known.join(", ")));
-            }
+        let found = GGML.iter().find(|&&(number, ..)| number == kind);
+        found.and_then(|&(.., format)| format).ok_or_else(|| {
+            let name = found.map_or("unknown", |&(_, name, _)| name);
+            let known: Vec<&str> =
+                GGML.iter().filter(|(.., format)| format.is_some()).map(|&(_, name, _)| name).collect();
+            format!("ggml's type {kind} ({name}) is not supported; {} are", known.join(", "))
         })
     }
 

@@ -131,7 +131,7 @@ fn headers_that_lie_are_refused() {
     let fits = |dims: &[u64], kind, offset| file(&[], dims, kind, offset, 32, &[0; 64]);
     assert!(gguf_rows(&fits(&[4, 4], 0, 0), "t", &[3]).is_ok());
     refused(b"GGML", "does not begin");
-    refused(b"", "does not begin");
+    refused(b"", "the file is empty");
     refused(&[&b"GGUF"[..], &[0, 0, 0, 3], &[0; 16]].concat(), "big-endian");
     refused(&[&b"GGUF"[..], &[1, 0, 0, 0], &[0; 16]].concat(), "version 1");
     // Counts that the file cannot hold.
