@@ -3,8 +3,6 @@
 //     pub fn pick = gather(axis = 0, out_of_bounds = zero) (f32[32, 16], i64[8]);
 // }
 
-#[allow(dead_code)]
-
 /// Eight of 32 rows; zeros for ids out of range.
 ///
 /// `gather` of data `f32[32, 16]` by indices `i64[8]` into `f32[8, 16]`, all row-major.
@@ -52,6 +50,6 @@ pub fn pick_array(data: &[[f32; 16]; 32], indices: &[i64; 8]) -> [[f32; 16]; 8] 
         i64,
         0,
     >(data.as_flattened(), indices, [], __out.as_flattened_mut())
-        .unwrap_or_else(|error| private::cannot_fail(error));
+        .unwrap_or_else(|__error| private::cannot_fail(__error));
     __out
 }

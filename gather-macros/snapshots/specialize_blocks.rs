@@ -2,8 +2,6 @@
 //     pub fn tiles = batch_to_space(block = [1, 2, B, 1], crops_end = [0, 1, 0, 0]) (u8[8, 64, 64, 3]);
 // }
 
-#[allow(dead_code)]
-
 /// `batch_to_space` of data `u8[8, 64, 64, 3]` into `u8[8 / 2 / B, 127, 64 * B, 3]`, all row-major.
 ///
 /// # Errors
@@ -53,6 +51,6 @@ pub fn tiles_array(
             [],
             __out.as_flattened_mut().as_flattened_mut().as_flattened_mut(),
         )
-        .unwrap_or_else(|error| private::cannot_fail(error));
+        .unwrap_or_else(|__error| private::cannot_fail(__error));
     __out
 }

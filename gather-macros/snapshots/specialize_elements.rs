@@ -2,8 +2,6 @@
 //     fn neighbours = gather_elements::torch(axis = -1) ([u8; 4][8, 8], u8[8, 8]);
 // }
 
-#[allow(dead_code)]
-
 /// `gather_elements` of data `[u8; 4][8, 8]` by indices `u8[8, 8]` into `[u8; 4][8, 8]`, all row-major.
 ///
 /// # Errors

@@ -6,8 +6,6 @@
 //     ) -> f32;
 // }
 
-#[allow(dead_code)]
-
 /// Rows of a table in bytes, with a scale for each or for all.
 ///
 /// `gather` of data `u8[8, 16]` by indices `u32[4]` into `f32[4, 16]`, all row-major.

@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Meta, Result, Token};
+use syn::{Attribute, Meta, Result, Token, parse_quote};
 
 use crate::ctxt::Ctxt;
 use crate::parse::skip_until;
@@ -31,10 +31,31 @@ pub(crate) fn allowed(cx: &mut Ctxt, attrs: &[Attribute]) -> Vec<Attribute> {
         let before = cx.count();
         check(cx, &attr.meta, attr);
         if cx.count() == before {
-            good.push(attr.clone());
+            good.extend(fulfilled(attr));
         }
     }
     good
+}
+
+/// An attribute without expectations that nothing can fulfil: the compiler does not look for unused items in what a
+/// macro of another crate emits. `#[expect(dead_code)]` becomes `#[allow(dead_code)]`.
+fn fulfilled(attr: &Attribute) -> Vec<Attribute> {
+    let never = |lint: &Meta| lint.path().is_ident("dead_code") || lint.path().is_ident("unused");
+    let lints = || attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    let Some(lints) = attr.path().is_ident("expect").then(lints).and_then(Result::ok) else {
+        return vec![attr.clone()];
+    };
+    let (reason, lints): (Vec<Meta>, Vec<Meta>) = lints.into_iter().partition(|lint| lint.path().is_ident("reason"));
+    let (unused, others): (Vec<Meta>, Vec<Meta>) = lints.into_iter().partition(never);
+    let mut attrs = Vec::new();
+    if !unused.is_empty() {
+        attrs.push(parse_quote!(#[allow(#(#unused),*)]));
+    }
+    if !others.is_empty() {
+        let others = others.iter().chain(&reason);
+        attrs.push(parse_quote!(#[expect(#(#others),*)]));
+    }
+    attrs
 }
 
 /// Reports an attribute, on `place`, or those that a `cfg_attr` applies.

@@ -164,10 +164,7 @@ impl Source<'_> {
         };
         let call = self.call(&arguments, [quote!(data), quote!(indices), quote!(out)]);
         let doc = self.doc(attrs, output, &arguments);
-        // Either of two functions is enough. Where the author says otherwise, that comes last, and holds.
-        let unused = self.has_arrays().then(|| quote!(#[allow(dead_code)]));
         quote! {
-            #unused
             #(#attrs)*
             #doc
             #[inline]

@@ -44,7 +44,7 @@ mod unused {
     }
 
     gather_core::reduce_kernels! {
-        #[expect(dead_code)]
+        #[expect(dead_code, reason = "for another program")]
         static LAST = |_kept: u8, new: u8| -> u8 { new };
     }
 }
