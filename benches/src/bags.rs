@@ -10,7 +10,7 @@ use crate::random::Random;
 pub struct Workload {
     /// The name.
     pub name: &'static str,
-    /// What becomes of the rows of a bag.
+    /// The reduction applied to each bag.
     pub reduction: Reduction,
     /// Rows and columns of the table.
     pub table: [usize; 2],

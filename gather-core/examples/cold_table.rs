@@ -12,6 +12,10 @@
 //! Where pages stay in memory after all, such as in a file system without a disk, nothing is measured, and the exit
 //! status is 3.
 
+#[macro_use]
+#[path = "common/print.rs"]
+mod print;
+
 use std::error::Error;
 use std::fs::File;
 use std::io::{IsTerminal, Seek, SeekFrom, Write};
@@ -28,7 +32,7 @@ const USAGE: &str = "usage: cold_table [--gib N] [--rounds N] [--file PATH]
   --rounds N   rounds of timing, whose medians count (default 5)
   --file PATH  where the table is made; must not exist (default: in the folder for temporary files)";
 
-/// What the disk and the page cache deal in.
+/// The unit of the disk and of the page cache.
 const BLOCK: u64 = 4096;
 
 struct Options {
@@ -48,7 +52,7 @@ fn main() -> ExitCode {
             Err(error) => fail(error.to_string(), if error.is::<NotCold>() { 3 } else { 1 }),
         },
         Ok(None) => {
-            println!("{USAGE}");
+            say!("{USAGE}");
             ExitCode::SUCCESS
         }
         Err(error) => fail(format!("{error}\n{USAGE}"), 2),
@@ -98,9 +102,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let file = File::options().read(true).write(true).create_new(true).open(&options.file)?;
     let _table = Table(&options.file);
     file.set_len(bytes)?;
-    println!("{} GiB in {}", options.gib, options.file.display());
-    println!("| rows | bytes a row | faults | asked first | ratio | us a row | ranges | MiB asked for |");
-    println!("|---|---|---|---|---|---|---|---|");
+    say!("{} GiB in {}", options.gib, options.file.display());
+    say!("| rows | bytes a row | faults | asked first | ratio | us a row | ranges | MiB asked for |");
+    say!("|---|---|---|---|---|---|---|---|");
     for row in [264, 1024] {
         for count in [96, 4096] {
             let ids = ids(bytes / row as u64, count);
@@ -191,7 +195,7 @@ fn compare(file: &File, ids: &[u64], row: usize, rounds: usize) -> Result<(), Bo
         times[times.len() / 2]
     });
     progress("");
-    println!(
+    say!(
         "| {} | {row} | {:.2} ms | {:.2} ms | {:.1} | {:.1} -> {:.1} | {} | {:.1} |",
         ids.len(),
         faults * 1e3,

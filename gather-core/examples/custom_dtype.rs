@@ -9,6 +9,10 @@
 //! kernels: those of 16 bytes for particles, and those of rows for points. The last line goes through a registry, where
 //! points have kernels of their own size. The example fails if results differ, or if another kernel runs.
 
+#[macro_use]
+#[path = "common/print.rs"]
+mod print;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -69,7 +73,7 @@ fn main() -> ExitCode {
     match options() {
         Ok(Some(side)) => run(side).map_or_else(|error| fail(error.to_string(), 1), |()| ExitCode::SUCCESS),
         Ok(None) => {
-            println!("{USAGE}");
+            say!("{USAGE}");
             ExitCode::SUCCESS
         }
         Err(error) => fail(format!("{error}\n{USAGE}"), 2),
@@ -103,10 +107,16 @@ fn run(side: usize) -> Result<(), Box<dyn Error>> {
     let ids = numbers(len, len);
     let pairs = numbers(2 * len, side);
 
-    println!("{side} x {side} elements and as many indices; one thread; medians of {ROUNDS} rounds in turn\n");
-    println!(
+    say!("{side} x {side} elements and as many indices; one thread; medians of {ROUNDS} rounds in turn\n");
+    say!(
         "{:<15} {:<9} {:<16} {:<28} {:>8} {:>8} {:>6}",
-        "operator", "data", "call", "kernel", "ms", "loop ms", "ratio"
+        "operator",
+        "data",
+        "call",
+        "kernel",
+        "ms",
+        "loop ms",
+        "ratio"
     );
     print(&gather(&particles, &ids)?, "x128")?;
     print(&gather(&points, &ids)?, "rows")?;
@@ -221,7 +231,7 @@ fn compare<T: Element + PartialEq>(
 /// Prints a line whose kernel has a name with this word: the width that it is made for.
 fn print(line: &Line, width: &str) -> Result<(), String> {
     let Line { operator, dtype, call, kernel, times: [ours, looped] } = line;
-    println!("{operator:<15} {dtype:<9} {call:<16} {kernel:<28} {ours:>8.3} {looped:>8.3} {:>6.2}", looped / ours);
+    say!("{operator:<15} {dtype:<9} {call:<16} {kernel:<28} {ours:>8.3} {looped:>8.3} {:>6.2}", looped / ours);
     let expected = kernel.split('_').any(|word| word == width);
     if expected { Ok(()) } else { Err(format!("expected a kernel for {width}")) }
 }

@@ -12,6 +12,9 @@
 //! The example panics unless the two passes find 99 of 100 neighbours that the loop finds, and the expected ones of
 //! three words.
 
+#[macro_use]
+#[path = "common/print.rs"]
+mod print;
 #[path = "common/mod.rs"]
 mod common;
 
@@ -45,7 +48,7 @@ struct Vectors {
     dim: usize,
     values: Vec<f32>,
     codes: Vec<i8>,
-    /// What a code stands for, of each row.
+    /// The scale of the codes of each row.
     scales: Vec<f32>,
 }
 
@@ -80,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dim = table.shape[1];
     let table: Vec<f16> = table.bytes.chunks_exact(2).map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]])).collect();
     let vectors = Vectors::new(&table, dim)?;
-    println!("{} words of {dim} numbers; {CANDIDATES} candidates for {WANTED} neighbours", vectors.len());
+    say!("{} words of {dim} numbers; {CANDIDATES} candidates for {WANTED} neighbours", vectors.len());
 
     let queries: Vec<usize> = (0..vectors.len()).step_by(8).collect();
     let (mut passes, mut loops, mut both) = (Duration::ZERO, Duration::ZERO, 0);
@@ -96,14 +99,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let recall = both as f64 / (queries.len() * WANTED) as f64;
     let micros = |time: Duration| time.as_secs_f64() * 1e6 / queries.len() as f64;
-    println!("two passes   {:>7.1} us a query, recall {recall:.4}", micros(passes));
-    println!("plain loop   {:>7.1} us a query", micros(loops));
+    say!("two passes   {:>7.1} us a query, recall {recall:.4}", micros(passes));
+    say!("plain loop   {:>7.1} us a query", micros(loops));
     assert!(recall >= RECALL, "the two passes find {recall:.4} of the neighbours");
 
     for (word, expected) in NEIGHBOURS {
         let query = words.iter().position(|&known| known == word).ok_or("a word of the vocabulary")?;
         let found: Vec<&str> = search.nearest(query)?.iter().map(|&(row, _)| words[row]).collect();
-        println!("{word:<12} {}", found.join(", "));
+        say!("{word:<12} {}", found.join(", "));
         // The word itself is the nearest.
         assert_eq!(found[1..4], expected);
     }

@@ -15,6 +15,10 @@
 //! The example panics unless all of this holds: numbers are finite, the loss is below what a constant prediction gives,
 //! the nearest neighbours of three words are those expected, and threads make no difference.
 
+#[macro_use]
+#[path = "common/print.rs"]
+mod print;
+
 use std::collections::HashMap;
 
 use gather_core::{Bags, EmbeddingBag, Error, Gather, Layout, Par, Reduction, Tensor, View};
@@ -235,23 +239,23 @@ fn train(text: &Text, par: Par) -> Result<(Model, f64, f64), Error> {
 
 fn main() -> Result<(), Error> {
     let text = Text::new(include_str!("data/text.txt"));
-    println!("{} words, {} of them different, of {} parts", text.ids.len(), text.words.len(), text.parts.count);
+    say!("{} words, {} of them different, of {} parts", text.ids.len(), text.words.len(), text.parts.count);
     let (model, first, last) = train(&text, Par::Seq)?;
-    println!("mean loss of a pair: {first:.4} before {STEPS} steps, {last:.4} after");
+    say!("mean loss of a pair: {first:.4} before {STEPS} steps, {last:.4} after");
     assert!(model.is_finite(), "the vectors are not finite");
     assert!((0.6..0.8).contains(&first), "random vectors should predict nothing: a loss near ln 2, not {first}");
     assert!(last < LOSS, "the loss should fall below {LOSS}");
 
-    println!("nearest words, which stand close together in the text or share letters:");
+    say!("nearest words, which stand close together in the text or share letters:");
     for (word, expected) in NEIGHBOURS {
         let id = text.words.iter().position(|other| other == word).expect("a word of the text");
         let nearest = model.nearest(&text, id, 5)?;
-        println!("{word:<8} {}", nearest.join("  "));
+        say!("{word:<8} {}", nearest.join("  "));
         assert!(expected.iter().all(|word| nearest.contains(word)), "{expected:?} should be among them");
     }
 
     let (again, ..) = train(&text, Par::Threads(2))?;
     assert!(model.bits() == again.bits(), "two threads should end in the same bytes as one");
-    println!("two threads, for which gathers become {} tasks: the same bytes", text.tasks(Par::Threads(2))?);
+    say!("two threads, for which gathers become {} tasks: the same bytes", text.tasks(Par::Threads(2))?);
     Ok(())
 }

@@ -52,10 +52,11 @@
 //! Elements are copied bit for bit, except by maps and reductions: NaN payloads and -0.0 survive. Bad input gives a
 //! typed [`Error`] with numbers, never a panic.
 //!
-//! The [`guide`] has chapters on [types of your own](guide::custom_types), on [plans](guide::plans), on [types known at
-//! run time](guide::runtime_types), on [shapes known at compile time](guide::specialize), on [quantised
-//! tables](guide::tables), on [row functions](guide::row_functions), on [scatters](guide::scatter), on
-//! [bags](guide::bags), and on [targets](guide::targets).
+//! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
+//! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
+//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [row
+//! functions](guide::row_functions), on [scatters](guide::scatter), on [bags](guide::bags), and on
+//! [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -101,8 +102,8 @@ mod types;
 ///
 /// The type is `Copy`, and is one of these:
 ///
-/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements,
-///   without padding; with `#[repr(transparent)]` it may be generic;
+/// - a struct with `#[repr(C)]`, `#[repr(C, packed)]` or `#[repr(transparent)]`, all of whose fields are elements or
+///   `PhantomData`, without padding; with `#[repr(transparent)]` it may be generic;
 /// - an enum without fields whose representation is fixed: `#[repr(u8)]`, `u16`, `u32`, `u64`, `i8`, `i16`, `i32` or
 ///   `i64`.
 ///

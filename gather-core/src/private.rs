@@ -1,4 +1,4 @@
-//! What emitted code may name. No part of the public interface: it changes without notice.
+//! The items that emitted code may name. No part of the public interface: it changes without notice.
 
 #![forbid(unsafe_code)]
 

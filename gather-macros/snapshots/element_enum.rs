@@ -8,7 +8,7 @@
 // }
 
 #[automatically_derived]
-#[allow(unused_qualifications)]
+#[allow(deprecated, unused_qualifications)]
 unsafe impl private::Element for Base {
     const DTYPE: private::DType = {
         <private::u8 as private::Element>::__PROOF
@@ -19,4 +19,5 @@ unsafe impl private::Element for Base {
     const ZERO: Self = Self::Unknown;
     const __SAMPLE: Self = Self::Adenine {};
 }
+#[allow(deprecated)]
 const _: () = <private::u8 as private::Element>::__PROOF.holds_for::<Base>();

@@ -6,7 +6,7 @@
 // }
 
 #[automatically_derived]
-#[allow(unused_qualifications)]
+#[allow(deprecated, unused_qualifications)]
 unsafe impl private::Element for Particle {
     const DTYPE: private::DType = {
         let _ = |Self { position: _, id: _ }: Self| ();
@@ -31,4 +31,5 @@ unsafe impl private::Element for Particle {
         id: <_ as private::Element>::ZERO,
     };
 }
+#[allow(deprecated)]
 const _: () = <private::u8 as private::Element>::__PROOF.holds_for::<Particle>();

@@ -4,7 +4,7 @@
 // struct Metres<T: Copy>(T);
 
 #[automatically_derived]
-#[allow(unused_qualifications)]
+#[allow(deprecated, unused_qualifications)]
 unsafe impl<T: Copy> tensors::__private_0_1_0::Element for Metres<T>
 where
     T: tensors::__private_0_1_0::Element,

@@ -29,12 +29,27 @@ pub fn pick(
     private::gather::<__Declaration, f32, i64, 0>(data, indices, [], out)
 }
 
-/// As [`pick`], on arrays. Nothing but the indices is left to be checked.
+/// As `pick`, on arrays. Nothing but the indices is left to be checked.
 #[allow(dead_code)]
 #[inline]
 pub fn pick_array(data: &[[f32; 16]; 32], indices: &[i64; 8]) -> [[f32; 16]; 8] {
-    let mut out = [[<f32 as ::gather_core::Element>::ZERO; 16]; 8];
-    pick(data.as_flattened(), indices, out.as_flattened_mut())
-        .unwrap_or_else(|error| private::cannot_fail(error));
-    out
+    enum __Declaration {}
+    impl private::Declaration for __Declaration {
+        const DECLARED: private::Declared = private::Declared::gather(
+                &[32, 16],
+                &[8],
+                0,
+                0,
+            )
+            .out_of_bounds(private::OutOfBounds::Zero);
+    }
+    let mut __out = [[<f32 as ::gather_core::Element>::ZERO; 16]; 8];
+    private::gather::<
+        __Declaration,
+        f32,
+        i64,
+        0,
+    >(data.as_flattened(), indices, [], __out.as_flattened_mut())
+        .unwrap_or_else(|__error| private::cannot_fail(__error));
+    __out
 }

@@ -24,19 +24,33 @@ pub fn tiles(
     private::batch_to_space::<__Declaration, u8, 0>(data, [], out)
 }
 
-/// As [`tiles`], on arrays.
+/// As `tiles`, on arrays.
 #[allow(dead_code)]
 #[inline]
 pub fn tiles_array(
     data: &[[[[u8; 3]; 64]; 64]; 8],
 ) -> [[[[u8; 3]; { 64 * { B } }]; 127]; { 8 / 2 / { B } }] {
-    let mut out = [[[[<u8 as ::gather_core::Element>::ZERO; 3]; {
+    enum __Declaration {}
+    impl private::Declaration for __Declaration {
+        const DECLARED: private::Declared = private::Declared::batch_to_space(
+            &[8, 64, 64, 3],
+            &[1, 2, B, 1],
+            &[0, 0, 0, 0],
+            &[0, 1, 0, 0],
+        );
+    }
+    let mut __out = [[[[<u8 as ::gather_core::Element>::ZERO; 3]; {
         64 * { B }
     }]; 127]; { 8 / 2 / { B } }];
-    tiles(
+    private::batch_to_space::<
+        __Declaration,
+        u8,
+        0,
+    >(
             data.as_flattened().as_flattened().as_flattened(),
-            out.as_flattened_mut().as_flattened_mut().as_flattened_mut(),
+            [],
+            __out.as_flattened_mut().as_flattened_mut().as_flattened_mut(),
         )
-        .unwrap_or_else(|error| private::cannot_fail(error));
-    out
+        .unwrap_or_else(|__error| private::cannot_fail(__error));
+    __out
 }

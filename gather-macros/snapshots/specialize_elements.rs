@@ -24,7 +24,7 @@ fn neighbours(
     private::gather::<__Declaration, [u8; 4], u8, 0>(data, indices, [], out)
 }
 
-/// As [`neighbours`], on arrays. Nothing but the indices is left to be checked.
+/// As `neighbours`, on arrays. Nothing but the indices is left to be checked.
 ///
 /// # Errors
 /// For the first index in row-major order that is out of range.
@@ -34,7 +34,21 @@ fn neighbours_array(
     data: &[[[u8; 4]; 8]; 8],
     indices: &[[u8; 8]; 8],
 ) -> private::core::result::Result<[[[u8; 4]; 8]; 8], ::gather_core::Error> {
-    let mut out = [[<[u8; 4] as ::gather_core::Element>::ZERO; 8]; 8];
-    neighbours(data.as_flattened(), indices.as_flattened(), out.as_flattened_mut())?;
-    private::core::result::Result::Ok(out)
+    enum __Declaration {}
+    impl private::Declaration for __Declaration {
+        const DECLARED: private::Declared = private::Declared::gather_elements(
+                &[8, 8],
+                &[8, 8],
+                1,
+            )
+            .negative_index(private::NegativeIndex::Reject);
+    }
+    let mut __out = [[<[u8; 4] as ::gather_core::Element>::ZERO; 8]; 8];
+    private::gather::<
+        __Declaration,
+        [u8; 4],
+        u8,
+        0,
+    >(data.as_flattened(), indices.as_flattened(), [], __out.as_flattened_mut())?;
+    private::core::result::Result::Ok(__out)
 }

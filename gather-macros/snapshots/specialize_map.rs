@@ -40,7 +40,7 @@ pub fn rows(
     >(&maps::DEQUANTIZE_U8, data, indices, (scale, zero_point), [], out)
 }
 
-/// As [`rows`], on arrays. Nothing but parameters and indices is left to be checked.
+/// As `rows`, on arrays. Nothing but parameters and indices is left to be checked.
 ///
 /// # Errors
 /// For parameters of other lengths, then for the first index in row-major order that is out of range.
@@ -52,7 +52,30 @@ pub fn rows_array(
     scale: ::gather_core::Param<'_, f32>,
     zero_point: ::gather_core::Param<'_, u8>,
 ) -> private::core::result::Result<[[f32; 16]; 4], ::gather_core::Error> {
-    let mut out = [[<f32 as ::gather_core::Element>::ZERO; 16]; 4];
-    rows(data.as_flattened(), indices, scale, zero_point, out.as_flattened_mut())?;
-    private::core::result::Result::Ok(out)
+    enum __Declaration {}
+    impl private::Declaration for __Declaration {
+        const DECLARED: private::Declared = private::Declared::gather(
+            &[8, 16],
+            &[4],
+            0,
+            0,
+        );
+    }
+    let mut __out = [[<f32 as ::gather_core::Element>::ZERO; 16]; 4];
+    private::gather_map::<
+        __Declaration,
+        u8,
+        f32,
+        (f32, u8),
+        u32,
+        0,
+    >(
+        &maps::DEQUANTIZE_U8,
+        data.as_flattened(),
+        indices,
+        (scale, zero_point),
+        [],
+        __out.as_flattened_mut(),
+    )?;
+    private::core::result::Result::Ok(__out)
 }

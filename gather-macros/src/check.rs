@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Expr, ExprLit, Ident, Lit, LitInt, Type};
 
-use crate::attrs;
+use crate::attrs::{self, Names};
 use crate::ctxt::Ctxt;
 use crate::grid::{Element, Grid, Index, Size, Width};
 use crate::name::{self, readable};
@@ -69,10 +69,10 @@ fn elements(cx: &mut Ctxt, field: &Field, grid: &mut Grid) {
         return;
     };
     let prefix = unused_prefix(field);
-    let mut seen = HashSet::new();
+    let mut seen = Names::default();
     for item in items {
         let ty = item.ty.to_token_stream();
-        if !seen.insert(ty.to_string()) {
+        if !seen.insert(&ty, &item.attrs) {
             cx.error_on(&item.ty, format!("`{}` is listed twice", readable(&item.ty)));
             continue;
         }
@@ -163,7 +163,7 @@ fn type_name(ty: &Type) -> String {
         Type::Path(path) => path.path.segments.last().map(|last| last.to_token_stream().to_string()),
         _ => None,
     };
-    let text = text.unwrap_or_else(|| ty.to_token_stream().to_string()).to_lowercase();
+    let text = text.unwrap_or_else(|| ty.to_token_stream().to_string()).replace("r#", "").to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
     words.join("_")
 }

@@ -6,6 +6,7 @@
 //!
 //! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
+//! - `phantom` takes `|value: Self| value.a`, whose result is a `PhantomData` of `core`, without bytes;
 //! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, and compares the sizes;
 //! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have;
 //! - `holds_for` asks for that `DTYPE`, and reads the bytes of a value, `__SAMPLE`.
@@ -25,7 +26,7 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Path, Token, Type, Variant};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, GenericParam, Member, Path, Token, Type, Variant};
 
 use crate::check::is_empty_array;
 use crate::ctxt::Ctxt;
@@ -201,7 +202,7 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
     for lifetime in input.generics.lifetimes() {
         cx.error_on(lifetime, "an element cannot borrow; hold the data itself");
     }
-    if fields.is_empty() {
+    if fields.iter().all(is_phantom) {
         cx.error_on(&input.ident, "a type without bytes cannot be an element");
     }
     for field in fields.iter().filter(|field| is_empty_array(&field.ty)) {
@@ -221,9 +222,15 @@ fn structure(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[Str
 /// The value of which every field is zero. The error for a field that is no element is the same here as in [`steps`],
 /// token by token, so that the compiler shows it once.
 fn zeros(options: &Options, fields: &Fields) -> TokenStream {
-    let element = options.element();
-    let (members, values) =
-        (fields.members(), fields.iter().map(|field| quote_spanned!(field.ty.span()=> <_ as #element>::ZERO)));
+    let (element, private) = (options.element(), options.private());
+    let values = fields.iter().map(|field| {
+        if is_phantom(field) {
+            quote_spanned!(field.ty.span()=> #private::core::marker::PhantomData)
+        } else {
+            quote_spanned!(field.ty.span()=> <_ as #element>::ZERO)
+        }
+    });
+    let members = fields.members();
     quote!(Self { #(#members: #values),* })
 }
 
@@ -231,7 +238,13 @@ fn zeros(options: &Options, fields: &Fields) -> TokenStream {
 fn steps(options: &Options, fields: &Fields) -> TokenStream {
     let (private, element, value) = (options.private(), options.element(), value());
     let steps = fields.iter().zip(fields.members()).map(|(field, member)| {
-        let name = member.to_token_stream().to_string();
+        if is_phantom(field) {
+            return quote_spanned!(field.ty.span()=> .phantom(|#value: Self| #value.#member));
+        }
+        let name = match &member {
+            Member::Named(name) => name.unraw().to_string(),
+            Member::Unnamed(at) => at.index.to_string(),
+        };
         quote_spanned! {field.ty.span()=>
             .field(
                 |#value: Self| #value.#member,
@@ -242,6 +255,15 @@ fn steps(options: &Options, fields: &Fields) -> TokenStream {
         }
     });
     steps.collect()
+}
+
+/// Whether a field is written as a `PhantomData`. The proof takes no other type for it.
+fn is_phantom(field: &Field) -> bool {
+    let mut ty = &field.ty;
+    while let Type::Group(group) = ty {
+        ty = &group.elem;
+    }
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
 /// The parameter of emitted functions. It is hygienic.
@@ -322,15 +344,22 @@ fn implementation<'a>(
     let mut generics = input.generics.clone();
     let mut used = TokenStream::new();
     if generics.params.is_empty() {
-        used = quote_spanned!(ident.span()=> const _: () = #begin.holds_for::<#ident>(););
+        used = quote_spanned!(ident.span()=> #[allow(deprecated)] const _: () = #begin.holds_for::<#ident>(););
     } else {
-        // The parameters' own bounds are what makes the type `Copy`.
+        // The parameters' own bounds are what makes the type `Copy`. A parameter that a `PhantomData` alone names need
+        // not be an element: then the type's own bounds say that it may be one.
+        let (phantoms, bounded): (Vec<&Field>, Vec<&Field>) = bounded.into_iter().partition(|field| is_phantom(field));
         let params = input.generics.type_params().map(|param| param.ident.to_token_stream());
+        let params = params.filter(|_| phantoms.is_empty());
         let mut seen = HashSet::new();
         let types = params.chain(bounded.into_iter().map(|field| field.ty.to_token_stream()));
         let types = types.filter(|ty| seen.insert(ty.to_string()));
         let bounds = types.map(|ty| -> syn::WherePredicate { syn::parse_quote!(#ty: #element) });
-        generics.make_where_clause().predicates.extend(bounds);
+        let clause = generics.make_where_clause();
+        clause.predicates.extend(bounds);
+        if !phantoms.is_empty() {
+            clause.predicates.push(may_be_an_element(input, &private));
+        }
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let members = match &input.data {
@@ -342,7 +371,7 @@ fn implementation<'a>(
     quote! {
         // `DTYPE` proves that the fields are elements and that there is no padding.
         #[automatically_derived]
-        #[allow(unused_qualifications)]
+        #[allow(deprecated, unused_qualifications)]
         unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
             const DTYPE: #private::DType = {
                 #all
@@ -353,6 +382,13 @@ fn implementation<'a>(
         }
         #used
     }
+}
+
+/// The bound that the type itself may be moved as an element: for types whose parameters' bounds do not say so.
+fn may_be_an_element(input: &DeriveInput, private: &TokenStream) -> syn::WherePredicate {
+    let (ident, (_, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
+    let marker = quote!(#private::core::marker);
+    syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static)
 }
 
 /// An impl without meaning beside the errors, so that what uses the type does not fail again. A type that borrows or
@@ -368,16 +404,12 @@ fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
     }
     let mut generics = input.generics.clone();
     if !generics.params.is_empty() {
-        let (_, ty_generics, _) = input.generics.split_for_impl();
-        let marker = quote!(#private::core::marker);
-        let bound: syn::WherePredicate =
-            syn::parse_quote!(#ident #ty_generics: #marker::Copy + #marker::Send + #marker::Sync + 'static);
-        generics.make_where_clause().predicates.push(bound);
+        generics.make_where_clause().predicates.push(may_be_an_element(input, &private));
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        #[allow(unused_qualifications)]
+        #[allow(deprecated, unused_qualifications)]
         unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
             const DTYPE: #private::DType = <#private::u8 as #element>::DTYPE;
             const ZERO: Self = #private::core::panic!();

@@ -3,22 +3,21 @@
 //!
 //! As in `kernels!`, a mistake does not hide the next: the parser reports it and goes on behind it, at the next map.
 
-use std::collections::HashSet;
-
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, Result, Token, Type, Visibility, token};
 
-use crate::attrs;
+use crate::attrs::{self, Names};
 use crate::ctxt::Ctxt;
 use crate::name::{self, MAX_PARAMS, readable};
 use crate::parse::{self, skip_until};
 
-/// What messages say of the closures of a macro.
+/// The words of messages about the closures of a macro.
 pub(crate) struct Form {
-    /// What a closure becomes.
+    /// The name of what a closure becomes.
     pub(crate) what: &'static str,
     /// One as it should stand.
     pub(crate) example: &'static str,
@@ -26,7 +25,7 @@ pub(crate) struct Form {
     pub(crate) named: &'static str,
     /// Its inputs and its result.
     pub(crate) closure: &'static str,
-    /// What to do where there are no inputs.
+    /// The advice where there are no inputs.
     pub(crate) no_input: &'static str,
     /// The most inputs, where the parser says so.
     pub(crate) most: Option<usize>,
@@ -82,9 +81,9 @@ pub(crate) fn expand_as(
     let Some((krate, all)) = cx.take(call) else {
         return cx.into_errors();
     };
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     let (first, again): (Vec<Closure>, Vec<Closure>) =
-        all.into_iter().partition(|closure| names.insert(closure.name.to_string()));
+        all.into_iter().partition(|closure| names.insert(&closure.name, &closure.attrs));
     for closure in again {
         cx.error_on(&closure.name, format!("`{}` is the name of two {}s", closure.name, form.what));
     }
@@ -282,10 +281,10 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     let (value_mut, value_name, value_ty) = (&value.mutable, &value.name, &value.ty);
     let (param_muts, param_names): (Vec<_>, Vec<_>) = params.iter().map(|param| (param.mutable, &param.name)).unzip();
     let param_tys: Vec<&Type> = params.iter().map(|param| &param.ty).collect();
-    let texts: Vec<String> = param_names.iter().map(ToString::to_string).collect();
+    let texts: Vec<String> = param_names.iter().map(|name| name.unraw().to_string()).collect();
     let doc = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| {
         let params: Vec<String> =
-            params.iter().map(|param| format!("`{}: {}`", param.name, readable(&param.ty))).collect();
+            params.iter().map(|param| format!("`{}: {}`", param.name.unraw(), readable(&param.ty))).collect();
         let params = match params.as_slice() {
             [] => "without parameters".to_owned(),
             [one] => format!("with the parameter {one}"),
@@ -297,7 +296,7 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     // A type that cannot be a parameter is reported where the parameters stand.
     let span = param_tys.first().map_or_else(Span::call_site, |ty| ty.span());
     let params = quote_spanned!(span=> (#(#param_tys,)*));
-    let (text, private) = (name.to_string(), name::private(krate));
+    let (text, private) = (name.unraw().to_string(), name::private(krate));
     let conversion = format_ident!("__Conversion{}", name, span = Span::mixed_site());
     quote! {
         #(#attrs)*

@@ -20,11 +20,11 @@ pub(crate) struct Level {
     pub(crate) name: &'static str,
     /// The names of its `Level` and of its type.
     pub(crate) variant: &'static str,
-    /// What it needs.
+    /// The condition on the target.
     pub(crate) needs: Needs,
 }
 
-/// What a level needs.
+/// The condition of a level on the target.
 pub(crate) enum Needs {
     /// Nothing: every machine has it.
     Nothing,
@@ -123,7 +123,7 @@ pub(crate) const BUDGET: usize = 648;
 /// The most parameters of a map.
 pub(crate) const MAX_PARAMS: usize = 4;
 
-/// What the keys are, in words.
+/// The keys, in words.
 pub(crate) fn keys() -> String {
     let keys = KEYS.map(|(key, _)| key);
     let (needed, optional) = keys.split_at(NEEDED);

@@ -2,6 +2,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::Type;
+use syn::ext::IdentExt;
 
 use crate::ctxt::Ctxt;
 use crate::map::{Closure, Form, expand_as};
@@ -34,7 +36,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
     };
     let ty = &kept.ty;
     for other in [&new.ty, output] {
-        if other.to_token_stream().to_string() != ty.to_token_stream().to_string() {
+        if is_number(ty) && is_number(other) && readable(other) != readable(ty) {
             let (ty, found) = (readable(ty), readable(other));
             cx.error_on(
                 other,
@@ -48,7 +50,9 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
         quote!(#[doc = ""] #[doc = #text])
     });
     let (kept_mut, kept_name, new_mut, new_name) = (&kept.mutable, &kept.name, &new.mutable, &new.name);
-    let (text, private) = (name.to_string(), name::private(krate));
+    // One type may be written in several ways: what is not known to differ, the compiler compares.
+    let new_ty = &new.ty;
+    let (text, private) = (name.unraw().to_string(), name::private(krate));
     let combination = format_ident!("__Reduction{}", name, span = Span::mixed_site());
     quote! {
         #(#attrs)*
@@ -60,9 +64,15 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
                 type Item = #ty;
                 const NAME: &'static #private::core::primitive::str = #text;
                 #[inline(always)]
-                fn combine(#kept_mut #kept_name: #ty, #new_mut #new_name: #ty) -> #ty #body
+                fn combine(#kept_mut #kept_name: #ty, #new_mut #new_name: #new_ty) -> #output #body
             }
             #krate::Reducer::new::<#combination>()
         };
     }
+}
+
+/// Whether a type is a number that is known by its name.
+fn is_number(ty: &Type) -> bool {
+    let text = ty.to_token_stream().to_string();
+    text != "bool" && name::primitive_bytes(&text).is_some()
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Type, TypeGroup, TypeParen, TypeReference};
 
@@ -24,7 +25,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     expand_as(&ROWS, input, emit)
 }
 
-/// What an input is.
+/// The kind of an input.
 enum Kind<'a> {
     /// `&[T]`
     Slice(&'a Type),
@@ -129,7 +130,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         return TokenStream::new();
     };
     let Closure { attrs, vis, name, inputs, output, body } = function;
-    let (text, private) = (name.to_string(), name::private(krate));
+    let (text, private) = (name.unraw().to_string(), name::private(krate));
     let kinds = params.iter().map(|param| match kind(&param.ty) {
         Kind::Slice(ty) => {
             let kind = match &param.attr {
@@ -149,7 +150,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
         let (mutable, name) = (&param.mutable, &param.name);
         quote!(#mutable #name)
     });
-    let texts = params.iter().map(|param| param.name.to_string());
+    let texts = params.iter().map(|param| param.name.unraw().to_string());
     let (row_mut, row_name) = (&inputs[0].mutable, &inputs[0].name);
     let args = quote!((#(#names,)*): <Self::Params as #private::RowParams>::Args<'_>);
     let (doc_of, method, out_ty) = match (out, output) {
@@ -193,7 +194,8 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
 
 /// The parameters, for the documentation.
 fn listed(params: &[Input]) -> String {
-    let params: Vec<String> = params.iter().map(|param| format!("`{}: {}`", param.name, readable(&param.ty))).collect();
+    let params: Vec<String> =
+        params.iter().map(|param| format!("`{}: {}`", param.name.unraw(), readable(&param.ty))).collect();
     match params.as_slice() {
         [] => String::new(),
         [one] => format!(", with the parameter {one}"),

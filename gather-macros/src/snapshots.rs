@@ -1,4 +1,5 @@
-//! What the macros emit, as files to be read: `snapshots/*.rs` hold a call each and what becomes of it.
+//! Expansions of the macros, as files to be read: `snapshots/*.rs` hold a call each and the code that is emitted for
+//! it.
 //!
 //! The path of the module that emitted code uses is written `private` in them: it is long, and holds the version.
 //!

@@ -15,7 +15,7 @@ const COUNTS: [usize; 9] = [0, 1, 7, 32, 33, 64, 1000, 1024, 5000];
 
 type Oracle<'a> = &'a dyn Fn(&Dense<i128>, Rules) -> Result<Dense<u32>, BadIndex>;
 
-/// What plans are held against: data in two layouts, and the oracle.
+/// What plans are compared with: data in two layouts, and the oracle.
 struct Case<'a> {
     data: &'a Dense<u32>,
     /// The shape of indices behind the first dimension.

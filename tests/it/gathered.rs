@@ -1,4 +1,4 @@
-//! `Method::Gathered` takes one path while indices are positions as they stand, and another from the first that is
+//! `Method::Gathered` takes one path while indices are valid indices, and another from the first that is
 //! none. So one index is changed, at every place where the paths may meet: among sixteen rows, in what is left after
 //! them, and in a later row of many.
 
@@ -14,7 +14,7 @@ const LEN: usize = SHAPE[0] * SHAPE[1];
 const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 79, 80, 82, 83, 84 + 15, 83 + 80, LEN - 1];
 const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
 
-/// The position of an index under a policy; `None` for no position.
+/// The position of an index under a policy; `None` where it is out of range.
 fn position(index: i64, dim: usize, policy: OutOfBounds) -> Option<usize> {
     let dim = dim as i64;
     let from_end = if index < 0 { index + dim } else { index };
@@ -47,7 +47,7 @@ fn check<T: Element + PartialEq, A: IndexAttributes + Clone>(
     ran
 }
 
-/// Data whose elements are all different, but for the element at 0.
+/// Data whose elements are all different, except for the element at 0.
 fn numbers<T: Element>(count: usize, number: impl Fn(usize) -> T) -> Vec<T> {
     (0..count).map(number).collect()
 }

@@ -1,5 +1,5 @@
 //! What must not change a single byte of a result: threads, levels, methods, planning once or for each call, and
-//! cutting a tensor along any axis and writing the parts side by side.
+//! cutting a tensor along any axis and concatenating the parts.
 
 use gather_core::{
     BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, NegativeIndex,

@@ -31,5 +31,6 @@ mod short_loops;
 mod streams;
 mod views;
 mod will_need;
+mod words;
 
 use gather_tests::support;

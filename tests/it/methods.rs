@@ -118,7 +118,7 @@ fn tables<T: Element + PartialEq + std::fmt::Debug, I: Probe>(level: Level, elem
         for len in if dim % 16 < 2 { &LENGTHS[..] } else { &[2, 40, 513] } {
             let indices = indices::<I>(&[*len], dim, 3);
             let got = op.run(&view(&data), &view(&narrow::<I>(&indices)));
-            // One row lies side by side with none.
+            // A single row has no neighbour.
             if dim > most || *len < 2 {
                 let refused = Error::MethodUnavailable { op: Op::Gather, method: Method::Table };
                 assert_eq!(got.unwrap_err(), refused);
@@ -218,7 +218,7 @@ fn plans_choose_and_name_methods() {
     assert_eq!(plan.explain().method(), Method::Chunks);
     let few = op.plan::<f32, i64>(&layout(&[16]), &layout(&[8])).unwrap();
     assert_eq!(few.explain().method(), Method::Direct);
-    // Data beyond the caches: rows of up to 256 bytes are asked for a round ahead, many of them only.
+    // Data beyond the caches: rows of up to 256 bytes are prefetched a round ahead, many of them only.
     for (row, ids, method) in [
         (1, 1000, Method::Prefetched),
         (64, 1000, Method::Prefetched),

@@ -1,4 +1,4 @@
-//! Rows that are written past the caches.
+//! Rows that are written by non-temporal stores.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,7 +32,8 @@ fn streamed_rows_share_lines() {
     }
 }
 
-/// Room for `len` values whose first one lies `before` bytes before the end of a cache line, and the value to begin at.
+/// A buffer for `len` values whose first one lies `before` bytes before the end of a cache line, and the value to begin
+/// at.
 fn room_from(len: usize, before: usize, value: f32) -> (Vec<f32>, usize) {
     let room = vec![value; len + 18];
     let starts = |at: &usize| (room[*at..].as_ptr().addr() + before).is_multiple_of(64);
@@ -43,7 +44,7 @@ fn room_from(len: usize, before: usize, value: f32) -> (Vec<f32>, usize) {
 /// Converted rows, and pieces of long ones, that share lines with those before and behind them, in one job and in
 /// several, from every kind of place in a line.
 #[test]
-#[cfg_attr(not(target_arch = "x86_64"), ignore = "no other architecture writes past the caches")]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "no other architecture has non-temporal stores")]
 fn streamed_maps_share_lines() {
     for (row, n) in [(16, 300), (17, 1100), (25, 300), (33, 1100), (70, 300), (300, 600), (1025, 300), (5000, 20)] {
         let codes: Vec<u8> = (0..40 * row).map(|at| (at * 31 % 251) as u8).collect();
@@ -93,7 +94,7 @@ gather_core::map_kernels! {
 
 /// Elements that begin in one line and end in the next stay whole when a map panics: they are new or what they were.
 #[test]
-#[cfg_attr(not(target_arch = "x86_64"), ignore = "no other architecture writes past the caches")]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "no other architecture has non-temporal stores")]
 fn no_element_is_torn_by_a_map_that_panics() {
     let (n, row) = (6, 700);
     let old = Triple { first: 7, rest: [7; 2] };
@@ -135,7 +136,7 @@ fn large_elements_are_not_streamed() {
     assert!(matches!(refused, Err(Error::MethodUnavailable { method: Method::Streamed, .. })));
 }
 
-/// What is written past the caches where nothing is forced: an output of 25 MB, on one thread and on several.
+/// What is written by non-temporal stores where nothing is forced: an output of 25 MB, on one thread and on several.
 #[test]
 fn converted_rows_of_large_outputs() {
     let (rows, row, n) = (500, 769, 8192);

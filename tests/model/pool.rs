@@ -49,7 +49,7 @@ pub(crate) fn others() -> usize {
     current().threads - usize::from(is_in_pool())
 }
 
-/// Spawns an offer. No pool has more of them that no thread has taken than threads, but for one in the global pool.
+/// Spawns an offer. No pool has more of them that no thread has taken than threads, except for one in the global pool.
 pub(crate) fn offer(job: impl FnOnce() + Send + 'static) {
     let pool = current();
     pool.push(Box::new(job), true);

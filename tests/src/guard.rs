@@ -26,7 +26,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Room for `bytes` bytes, in whole pages.
+    /// A buffer of `bytes` bytes, in whole pages.
     ///
     /// # Panics
     /// When the system has no such memory.
@@ -64,7 +64,7 @@ impl Guarded {
     ) -> &mut [T] {
         let start = self.start::<T>(side, shift, len);
         for (at, value) in (0..len).map(element).enumerate() {
-            // SAFETY: the bytes lie inside the room, which is aligned as `start` says.
+            // SAFETY: the bytes lie inside the buffer, which is aligned as `start` says.
             unsafe { start.wrapping_add(at).write(value) };
         }
         // SAFETY: as above; all elements have just been written, and the borrow of `self` keeps others away.
@@ -79,7 +79,7 @@ impl Guarded {
     pub fn place_copy<T: Element>(&mut self, side: Side, shift: usize, elements: &[T]) -> &mut [T] {
         let len = elements.len();
         let start = self.start::<T>(side, shift, len);
-        // SAFETY: the bytes lie inside the room, which is aligned as `start` says, and which no other slice reaches.
+        // SAFETY: the bytes lie inside the buffer, which is aligned as `start` says, and which no other slice reaches.
         unsafe { start.copy_from_nonoverlapping(elements.as_ptr(), len) };
         // SAFETY: as above; all elements have just been written, and the borrow of `self` keeps others away.
         unsafe { std::slice::from_raw_parts_mut(start, len) }

@@ -201,7 +201,7 @@ pub fn same_bits<T: Element, U: Element>(
     }
 }
 
-/// Memory in which a tensor's elements lie apart: no two dimensions of its view can be merged.
+/// Memory in which a tensor's elements are not contiguous: no two dimensions of its view can be merged.
 pub struct Spread<T> {
     memory: Vec<T>,
     strides: Vec<isize>,

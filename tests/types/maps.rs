@@ -105,7 +105,7 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}, planned", what());
 }
 
-/// Maps on GatherElements and GatherNd, from data and indices side by side and apart.
+/// Maps on GatherElements and GatherNd, from contiguous data and indices, and others.
 #[test]
 fn every_operator_converts() {
     let codes = Dense::from_fn(&[9, 40], |at| (at * 31 + 7) as u8);

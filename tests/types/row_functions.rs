@@ -512,7 +512,7 @@ fn plans_for_any_count_take_any_count() {
     assert_eq!(again.run(&data, &indices, (RowSlice::Slice(&query),)).unwrap().as_slice()[2], f32::NEG_INFINITY);
 }
 
-/// Rows that are prefetched, shared between threads, and written past the caches.
+/// Rows that are prefetched, shared between threads, and written by non-temporal stores.
 #[test]
 fn large_calls() {
     const ROWS: usize = 20_000;

@@ -15,7 +15,7 @@ use gather_core::Level;
 use crate::buffer::Buffer;
 use crate::clock;
 
-/// How much of the loop's time we may take at most: as much, but for noise.
+/// How much of the loop's time we may take at most: as much, except for noise.
 pub const WANTED: f64 = 0.9;
 
 /// A row of the table, whose tensors are made when it is run.

@@ -1,4 +1,4 @@
-//! A gate that noise cannot fool: how many instructions one call takes, held against committed counts and against
+//! A gate that noise cannot fool: how many instructions one call takes, compared with committed counts and with
 //! limits.
 //!
 //! ```text

@@ -40,7 +40,7 @@ pub fn run() {
     assert_eq!(rank, TABLE.len());
 }
 
-/// Calls once, so that whatever is found out once is known, and then counts.
+/// Calls once, so that whatever is detected once is known, and then counts.
 pub(super) fn counted(name: &str, mut call: impl FnMut()) {
     println!("short/{name}");
     call();

@@ -12,12 +12,17 @@
 //! alignment alone is kept; all others are stepped over. Each claim of a length is compared with what is left of the
 //! file before it is believed, so that the time is proportional to the header.
 
+use std::collections::HashSet;
+
 use super::table::{Format, Table};
+use super::{refuse_other_files, shown};
 
 /// The alignment of data in files that do not say.
 const ALIGNMENT: u64 = 32;
 /// Arrays inside arrays. Files have one or two.
 const MAX_DEPTH: u32 = 4;
+/// The type of a value that is a `u32`.
+const U32: u32 = 4;
 /// Dimensions of a tensor in ggml.
 const MAX_RANK: u32 = 4;
 /// Bytes of a tensor's name, as the format has it.
@@ -26,6 +31,7 @@ const MAX_NAME: usize = 64;
 /// Finds one tensor of a file, in place.
 pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, String> {
     let mut rest = Reader { file, at: 0 };
+    refuse_other_files(file)?;
     if rest.take(4) != Ok(b"GGUF") {
         return Err("not a .gguf file: it does not begin with GGUF".into());
     }
@@ -35,35 +41,55 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Table<'a>, Strin
     }
     let (tensors, keys) = (rest.u64()?, rest.u64()?);
     let mut alignment = ALIGNMENT;
+    let mut seen = HashSet::new();
     for _ in 0..keys {
         let name = rest.string()?;
+        if !is_new(&mut seen, name)? {
+            return Err(format!("the key `{}` stands twice", shown(&String::from_utf8_lossy(name))));
+        }
         let kind = rest.u32()?;
-        if name == b"general.alignment" && kind == 4 {
+        if name != b"general.alignment" {
+            rest.skip_value(kind, MAX_DEPTH)?;
+        } else if kind == U32 {
             alignment = rest.u32()?.into();
         } else {
-            rest.skip_value(kind, MAX_DEPTH)?;
+            return Err(format!("general.alignment is a value of type {kind}, not of type {U32} (u32)"));
         }
     }
     if !alignment.is_power_of_two() {
         return Err(format!("an alignment of {alignment}, which is no power of two"));
     }
     let (mut found, mut names) = (None, Vec::new());
+    seen.clear();
     for _ in 0..tensors {
         let info = rest.info()?;
+        if !is_new(&mut seen, info.name)? {
+            return Err(format!("two tensors are named `{}`", shown(&String::from_utf8_lossy(info.name))));
+        }
         if info.name == tensor.as_bytes() {
-            found.get_or_insert(info);
+            found = Some(info);
         } else if names.len() < 8 {
-            names.push(String::from_utf8_lossy(info.name).escape_debug().to_string());
+            names.push(shown(&String::from_utf8_lossy(info.name)));
         }
     }
     let data = (rest.at as u64).checked_next_multiple_of(alignment).ok_or("a header that overflows")?;
     match found {
         Some(info) => info.table(file, data),
-        None => Err(format!("no tensor `{tensor}` among {tensors}: {}, ...", names.join(", "))),
+        None => {
+            let more = if tensors > names.len() as u64 { ", ..." } else { "" };
+            Err(format!("no tensor `{}` among {tensors}: {}{more}", shown(tensor), names.join(", ")))
+        }
     }
 }
 
-/// What a header says of a tensor.
+/// Adds a name, and says whether it was not there.
+fn is_new<'a>(seen: &mut HashSet<&'a [u8]>, name: &'a [u8]) -> Result<bool, String> {
+    seen.try_reserve(1)
+        .map_err(|_| format!("no memory for the names of a header, of which there are {}", seen.len()))?;
+    Ok(seen.insert(name))
+}
+
+/// The description of a tensor in a header.
 struct Info<'a> {
     name: &'a [u8],
     /// The dimension whose elements are neighbours comes first.
@@ -75,8 +101,7 @@ struct Info<'a> {
 impl Info<'_> {
     /// The tensor's bytes as rows. The shape is reversed: the neighbours come last.
     fn table<'a>(&self, file: &'a [u8], data: u64) -> Result<Table<'a>, String> {
-        let format =
-            Format::from_ggml(self.kind).ok_or_else(|| format!("ggml's type {} is not supported", self.kind))?;
+        let format = Format::from_ggml(self.kind)?;
         let size = |&dim: &u64| usize::try_from(dim).map_err(|_| "a dimension exceeds the address space");
         let shape: Vec<usize> = self.dims.iter().rev().map(size).collect::<Result<_, _>>()?;
         let bytes = format.bytes(&shape)?;
@@ -91,7 +116,7 @@ impl Info<'_> {
     }
 }
 
-/// What is left of a header.
+/// A header, read from its start.
 struct Reader<'a> {
     file: &'a [u8],
     at: usize,

@@ -8,13 +8,17 @@ use half::f16;
 use npyz::{AutoSerialize, NpyHeader, Order, WriterBuilder};
 use num_complex::Complex;
 
-use super::{Array, in_native_order};
+use super::{Array, in_native_order, refuse_other_files, shown};
 
 /// The longest header that is read, as NumPy has it.
 const MAX_HEADER: usize = 10_000;
 /// The most brackets that are opened in a header. NumPy writes two for plain types. The time of the parser grows
 /// exponentially with brackets inside brackets.
 const MAX_BRACKETS: usize = 8;
+
+/// The data types that are read.
+const SUPPORTED: &str =
+    "bool, integers of 8 to 64 bits, floats of 16 to 64 bits, and complex numbers of these from 32 on";
 
 /// Reads an array, in place where the byte order is the machine's.
 pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
@@ -23,11 +27,15 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
     let header = NpyHeader::from_reader(&mut rest).map_err(|error| format!("not a .npy file: {error}"))?;
     let descr = match header.dtype() {
         npyz::DType::Plain(descr) => descr.to_string(),
-        _ => return Err("structured data types are not supported".into()),
+        other => {
+            let descr = shown(&other.descr());
+            return Err(format!("the structured data type {descr} is not supported; {SUPPORTED} are"));
+        }
     };
     // The byte order is dealt with below.
     let native = format!("={}", descr.get(1..).unwrap_or_default());
-    let dtype = DType::from_numpy(&native).ok_or_else(|| format!("the data type {descr} is not supported"))?;
+    let dtype = DType::from_numpy(&native)
+        .ok_or_else(|| format!("the data type {} is not supported; {SUPPORTED} are", shown(&descr)))?;
     let dims = header.shape().iter().map(|&dim| usize::try_from(dim));
     let shape: Vec<usize> = dims.collect::<Result<_, _>>().map_err(|_| "a dimension exceeds the address space")?;
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &dim| bytes.checked_mul(dim));
@@ -42,12 +50,13 @@ pub(crate) fn parse(file: &[u8]) -> Result<Array<'_>, String> {
     }
     // `=` and `|` are the machine's.
     let is_big_endian = descr.starts_with('>') || !descr.starts_with('<') && cfg!(target_endian = "big");
-    let bytes = in_native_order(dtype, rest, is_big_endian);
+    let bytes = in_native_order(dtype, rest, is_big_endian)?;
     Ok(Array { dtype, shape, fortran: header.order() == Order::Fortran, bytes })
 }
 
 /// Refuses headers that would take more memory, stack or time to parse than any real one does.
 fn check_header(file: &[u8]) -> Result<(), String> {
+    refuse_other_files(file)?;
     let size = |at: std::ops::Range<usize>| {
         let bytes = file.get(at).ok_or("not a .npy file: it ends within its header")?;
         Ok::<usize, String>(bytes.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte)))

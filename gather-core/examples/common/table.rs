@@ -3,6 +3,58 @@
 use gather_core::maps::{self, Block};
 use gather_core::{Element, Error, Gather, Index, Map, Param, Tensor, View};
 
+gather_core::map_kernels! {
+    /// Numbers that are little-endian in the file, whatever the machine is.
+    static F32_BYTES = |bytes: [u8; 4]| -> f32 { f32::from_le_bytes(bytes) };
+    /// The same for halves.
+    static F16_BYTES = |bytes: [u8; 2]| -> f32 { maps::f16_to_f32(u16::from_le_bytes(bytes)) };
+    /// The same for `bf16`.
+    static BF16_BYTES = |bytes: [u8; 2]| -> f32 { maps::bf16_to_f32(u16::from_le_bytes(bytes)) };
+}
+
+/// The types of ggml: numbers, names, and the format of those that are read.
+const GGML: [(u32, &str, Option<Format>); 36] = [
+    (0, "F32", Some(Format::F32)),
+    (1, "F16", Some(Format::F16)),
+    (2, "Q4_0", Some(Format::Q4_0)),
+    (3, "Q4_1", Some(Format::Q4_1)),
+    (6, "Q5_0", None),
+    (7, "Q5_1", None),
+    (8, "Q8_0", Some(Format::Q8_0)),
+    (9, "Q8_1", None),
+    (10, "Q2_K", None),
+    (11, "Q3_K", None),
+    (12, "Q4_K", Some(Format::Q4K)),
+    (13, "Q5_K", None),
+    (14, "Q6_K", Some(Format::Q6K)),
+    (15, "Q8_K", None),
+    (16, "IQ2_XXS", None),
+    (17, "IQ2_XS", None),
+    (18, "IQ3_XXS", None),
+    (19, "IQ1_S", None),
+    (20, "IQ4_NL", Some(Format::IQ4NL)),
+    (21, "IQ3_S", None),
+    (22, "IQ2_S", None),
+    (23, "IQ4_XS", None),
+    (24, "I8", None),
+    (25, "I16", None),
+    (26, "I32", None),
+    (27, "I64", None),
+    (28, "F64", None),
+    (29, "IQ1_M", None),
+    (30, "BF16", Some(Format::BF16)),
+    (34, "TQ1_0", None),
+    (35, "TQ2_0", None),
+    (36, "IQ4_NL_4_4", None),
+    (37, "IQ4_NL_4_8", None),
+    (38, "IQ4_NL_8_8", None),
+    (39, "MXFP4", Some(Format::MXFP4)),
+    (40, "NVFP4", Some(Format::NVFP4)),
+];
+
+/// The data types of `.safetensors` files that [`Format::from_safetensors`] knows.
+const SAFETENSORS: [&str; 5] = ["F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"];
+
 /// How the numbers of a table are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -23,32 +75,30 @@ pub(crate) enum Format {
 
 impl Format {
     /// The format of a number of ggml's `ggml_type`.
-    pub(crate) fn from_ggml(kind: u32) -> Option<Self> {
-        Some(match kind {
-            0 => Format::F32,
-            1 => Format::F16,
-            2 => Format::Q4_0,
-            3 => Format::Q4_1,
-            8 => Format::Q8_0,
-            12 => Format::Q4K,
-            14 => Format::Q6K,
-            20 => Format::IQ4NL,
-            30 => Format::BF16,
-            39 => Format::MXFP4,
-            40 => Format::NVFP4,
-            _ => return None,
+    pub(crate) fn from_ggml(kind: u32) -> Result<Self, String> {
+        let found = GGML.iter().find(|&&(number, ..)| number == kind);
+        found.and_then(|&(.., format)| format).ok_or_else(|| {
+            let name = found.map_or("unknown", |&(_, name, _)| name);
+            let known: Vec<&str> =
+                GGML.iter().filter(|(.., format)| format.is_some()).map(|&(_, name, _)| name).collect();
+            format!("ggml's type {kind} ({name}) is not supported; {} are", known.join(", "))
         })
     }
 
     /// The format of a data type of `.safetensors` files.
-    pub(crate) fn from_safetensors(name: &str) -> Option<Self> {
-        Some(match name {
+    pub(crate) fn from_safetensors(name: &str) -> Result<Self, String> {
+        Ok(match name {
             "F32" => Format::F32,
             "F16" => Format::F16,
             "BF16" => Format::BF16,
             "F8_E4M3" => Format::E4M3,
             "F8_E5M2" => Format::E5M2,
-            _ => return None,
+            other => {
+                let known = SAFETENSORS.join(", ");
+                return Err(format!(
+                    "the data type {other} is not supported; {known} are, and with --scales U8 and I32"
+                ));
+            }
         })
     }
 
@@ -112,9 +162,9 @@ impl Table<'_> {
                 return Err(format!("{:?} of shape {:?} has no rows of whole blocks", self.format, self.shape));
             }
             _ if !matches!(scales, Scales::None) => return Err(format!("{:?} takes no scales", self.format)),
-            Format::F32 => self.plain(ids, f32::from_le_bytes),
-            Format::F16 => self.plain(ids, |bytes| maps::f16_to_f32(u16::from_le_bytes(bytes))),
-            Format::BF16 => self.plain(ids, |bytes| maps::bf16_to_f32(u16::from_le_bytes(bytes))),
+            Format::F32 => self.plain(&F32_BYTES, ids),
+            Format::F16 => self.plain(&F16_BYTES, ids),
+            Format::BF16 => self.plain(&BF16_BYTES, ids),
             Format::Q8_0 => self.blocks(&maps::Q8_0_TO_F32, ids),
             Format::Q4_0 => self.blocks(&maps::Q4_0_TO_F32, ids),
             Format::Q4_1 => self.blocks(&maps::Q4_1_TO_F32, ids),
@@ -129,13 +179,13 @@ impl Table<'_> {
 
     /// All numbers of a table of plain types.
     pub(crate) fn numbers(&self) -> Result<Vec<f32>, String> {
-        let halves = || self.bytes.as_chunks().0.iter().copied().map(u16::from_le_bytes);
-        match self.format {
-            Format::F32 => Ok(self.bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect()),
-            Format::F16 => Ok(halves().map(maps::f16_to_f32).collect()),
-            Format::BF16 => Ok(halves().map(maps::bf16_to_f32).collect()),
-            other => Err(format!("{other:?} where plain numbers are needed")),
+        if !matches!(self.format, Format::F32 | Format::F16 | Format::BF16) {
+            return Err(format!("{:?} where plain numbers are needed", self.format));
         }
+        // One row that is the whole table.
+        let bytes = self.bytes.len();
+        let list = Table { format: self.format, shape: vec![1, bytes / self.format.block().1], bytes: self.bytes };
+        Ok(list.rows(&View::scalar(&0u8), Scales::None)?.into_vec())
     }
 
     /// The shape of the table in blocks.
@@ -161,7 +211,7 @@ impl Table<'_> {
         if let Some(last) = shape.last_mut() {
             *last *= N;
         }
-        Tensor::new(rows.as_slice().as_flattened().to_vec(), &shape)
+        Tensor::new(rows.into_flattened().into_vec(), &shape)
     }
 
     fn scaled<I: Index>(&self, ids: &View<'_, I>, scales: Scales<'_>) -> Result<Tensor<f32>, Error> {
@@ -175,17 +225,11 @@ impl Table<'_> {
         Gather::new(0).run_map(map, &data, ids, (scale,))
     }
 
-    /// Rows of numbers that are little-endian in the file, whatever the machine is.
-    fn plain<const N: usize, I: Index>(
-        &self,
-        ids: &View<'_, I>,
-        number: impl Fn([u8; N]) -> f32,
-    ) -> Result<Tensor<f32>, Error>
+    /// Rows of numbers of `N` bytes each.
+    fn plain<const N: usize, I: Index>(&self, map: &Map<[u8; N], f32>, ids: &View<'_, I>) -> Result<Tensor<f32>, Error>
     where
         [u8; N]: Element,
     {
-        let rows = Gather::new(0).run(&View::new(self.bytes.as_chunks::<N>().0, &self.shape)?, ids)?;
-        let shape = rows.shape().to_vec();
-        Tensor::new(rows.into_vec().into_iter().map(number).collect(), &shape)
+        Gather::new(0).run_map(map, &View::new(self.bytes.as_chunks::<N>().0, &self.shape)?, ids, ())
     }
 }

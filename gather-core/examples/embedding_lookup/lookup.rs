@@ -13,7 +13,7 @@ use crate::common::{self, Array};
 const CALLS: u32 = 200;
 const TIMINGS: usize = 31;
 
-/// What the lookup found.
+/// The result of the lookup.
 pub(crate) struct Found {
     /// The table itself, for comparisons.
     pub(crate) table: Vec<f16>,
@@ -45,7 +45,7 @@ pub(crate) fn shipped(table: &Array<'_>, ids: &[u32]) -> Result<Found, String> {
     let plan = Gather::new(0)
         .plan::<f16, u32>(&Layout::contiguous(&[rows, dim]).map_err(text)?, indices.layout())
         .map_err(text)?;
-    println!("{}", plan.explain());
+    say!("{}", plan.explain());
     let gathered = plan.run(&data, &indices).map_err(text)?;
 
     let mut out = vec![f16::ZERO; gathered.len()];
@@ -61,10 +61,10 @@ pub(crate) fn shipped(table: &Array<'_>, ids: &[u32]) -> Result<Found, String> {
     let bytes = size_of_val(&out[..]) as f64;
     let rate = |time: Duration| bytes / time.as_secs_f64() / 1e9;
     let (planned, looped) = (median(planned), median(looped));
-    println!();
-    println!("out    f16 {:?}, {} kB", gathered.shape(), bytes as usize / 1000);
-    println!("plan   {:>7.1} us a call, {:>5.1} GB/s", planned.as_secs_f64() * 1e6, rate(planned));
-    println!("loop   {:>7.1} us a call, {:>5.1} GB/s (plain safe Rust)", looped.as_secs_f64() * 1e6, rate(looped));
+    say!("");
+    say!("out    f16 {:?}, {} kB", gathered.shape(), bytes as usize / 1000);
+    say!("plan   {:>7.1} us a call, {:>5.1} GB/s", planned.as_secs_f64() * 1e6, rate(planned));
+    say!("loop   {:>7.1} us a call, {:>5.1} GB/s (plain safe Rust)", looped.as_secs_f64() * 1e6, rate(looped));
     Ok(Found { table: values, dim, rows: Rows(gathered) })
 }
 
@@ -98,25 +98,25 @@ pub(crate) fn on_files(table: &Path, tensor: &str, indices: &Path, out: Option<&
     let index_map = common::map(indices)?;
     let data = common::safetensors::parse(&table_map, tensor).map_err(|error| at(table, error))?;
     let ids = common::npy::parse(&index_map).map_err(|error| at(indices, error))?;
-    println!("table  {} {:?}", data.dtype, data.shape);
-    println!("ids    {} {:?}", ids.dtype, ids.shape);
+    say!("table  {} {:?}", data.dtype, data.shape);
+    say!("ids    {} {:?}", ids.dtype, ids.shape);
 
     let data = data.view().map_err(|error| at(table, error))?;
     let ids = ids.view().map_err(|error| at(indices, error))?;
     let start = Instant::now();
-    let found = gather(&data, &ids)?;
+    drop(gather(&data, &ids)?);
     let first = start.elapsed();
     let start = Instant::now();
-    let again = gather(&data, &ids)?;
+    let found = gather(&data, &ids)?;
     let second = start.elapsed();
     let bytes = found.as_bytes().len();
-    println!("out    {} {:?}, {bytes} bytes", again.dtype(), again.shape());
+    say!("out    {} {:?}, {bytes} bytes", found.dtype(), found.shape());
     for (name, time) in [("first", first), ("again", second)] {
-        println!("{name}  {:>9.3} ms, {:>6.2} GB/s", time.as_secs_f64() * 1e3, bytes as f64 / time.as_secs_f64() / 1e9);
+        say!("{name}  {:>9.3} ms, {:>6.2} GB/s", time.as_secs_f64() * 1e3, bytes as f64 / time.as_secs_f64() / 1e9);
     }
     if let Some(out) = out {
         common::write_whole(out, |file| common::npy::write(file, found))?;
-        println!("wrote  {}", out.display());
+        say!("wrote  {}", out.display());
     }
     Ok(())
 }

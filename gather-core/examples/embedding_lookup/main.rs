@@ -18,6 +18,9 @@
 //! Codes of four bits lie in `U8` or `I32`, the lowest first, and mean `(code - zero point) * scale`; without
 //! `--zero-points` the zero point is 8.
 
+#[macro_use]
+#[path = "../common/print.rs"]
+mod print;
 #[path = "../common/mod.rs"]
 mod common;
 mod lookup;
@@ -65,6 +68,10 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let options = options().map_err(|error| format!("{error} ({USAGE})"))?;
+    let Some(options) = options else {
+        say!("{USAGE}");
+        return Ok(());
+    };
     let Options { table, tensor, indices, ids, scales, zero_points, out } = options;
     match (table, tensor, indices, ids) {
         (None, None, None, None) if out.is_none() && scales.is_none() && zero_points.is_none() => shipped(),
@@ -87,7 +94,8 @@ fn is_gguf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
 }
 
-fn options() -> Result<Options, lexopt::Error> {
+/// The options, or `None` for `--help`.
+fn options() -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options::default();
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
@@ -103,10 +111,11 @@ fn options() -> Result<Options, lexopt::Error> {
             Arg::Long("scales") => options.scales = Some(parser.value()?.string()?),
             Arg::Long("zero-points") => options.zero_points = Some(parser.value()?.string()?),
             Arg::Long("out") | Arg::Short('o') => options.out = Some(parser.value()?.into()),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
             other => return Err(other.unexpected()),
         }
     }
-    Ok(options)
+    Ok(Some(options))
 }
 
 /// The lookup on the data that comes with the repository.
@@ -117,16 +126,12 @@ fn shipped() -> Result<(), String> {
     if table.shape.first() != Some(&vocab.len()) {
         return Err(format!("{} tokens for a table of {:?}", vocab.len(), table.shape));
     }
-    println!("table  {} {:?}: word embeddings of all-MiniLM-L6-v2, {} tokens", table.dtype, table.shape, vocab.len());
-    println!(
-        "text   the Gettysburg Address: {} tokens, {} of them unknown to this slice",
-        text.ids.len(),
-        text.unknown
-    );
-    println!();
+    say!("table  {} {:?}: word embeddings of all-MiniLM-L6-v2, {} tokens", table.dtype, table.shape, vocab.len());
+    say!("text   the Gettysburg Address: {} tokens, {} of them unknown to this slice", text.ids.len(), text.unknown);
+    say!("");
 
     let found = lookup::shipped(&table, &text.ids)?;
-    println!();
+    say!("");
     for (word, expected) in NEIGHBOURS {
         let id = vocab.id(word).ok_or_else(|| format!("`{word}` is no token"))?;
         let at =
@@ -136,7 +141,7 @@ fn shipped() -> Result<(), String> {
         let names: Vec<&str> = nearest.iter().map(|&(row, _)| vocab.token(row)).collect();
         let shown: Vec<String> =
             nearest[1..].iter().map(|&(row, cosine)| format!("{} {cosine:.2}", vocab.token(row))).collect();
-        println!("{word:<10} {}", shown.join("  "));
+        say!("{word:<10} {}", shown.join("  "));
         if names[0] != word || names[1..4] != expected {
             return Err(format!("expected {word} and then {expected:?}"));
         }

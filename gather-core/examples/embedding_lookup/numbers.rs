@@ -38,16 +38,12 @@ pub(crate) fn print(path: &Path, names: &Names, ids: &[i64], out: Option<&Path>)
         let numbers = &rows.as_slice()[at * row..(at + 1) * row];
         let shown: Vec<String> = numbers.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
         let more = if row > SHOWN { " .." } else { "" };
-        println!("{id:>8}  {}{more}", shown.join(" "));
+        say!("{id:>8}  {}{more}", shown.join(" "));
     }
-    println!(
-        "out    f32 {:?} in {:.3} ms, the first touch of the file included",
-        rows.shape(),
-        time.as_secs_f64() * 1e3
-    );
+    say!("out    f32 {:?} in {:.3} ms, the first touch of the file included", rows.shape(), time.as_secs_f64() * 1e3);
     if let Some(out) = out {
         common::write_whole(out, |file| common::npy::write_typed(file, rows))?;
-        println!("wrote  {}", out.display());
+        say!("wrote  {}", out.display());
     }
     Ok(())
 }
@@ -60,7 +56,7 @@ fn rows(file: &[u8], is_gguf: bool, names: &Names, ids: &[i64]) -> Result<Tensor
             return unused("--scales and --zero-points");
         }
         let table = gguf::parse(file, &names.tensor)?;
-        println!("table  {:?} {:?}", table.format, table.shape);
+        say!("table  {:?} {:?}", table.format, table.shape);
         return table.rows(&ids, Scales::None);
     }
     let scales = names.scales.as_deref().map(|name| safetensors::table(file, name)).transpose()?;
@@ -75,7 +71,7 @@ fn rows(file: &[u8], is_gguf: bool, names: &Names, ids: &[i64]) -> Result<Tensor
 
 /// Rows of FP8 with a scale for the table, or for each row.
 fn scaled(table: &Table<'_>, scales: &Table<'_>, ids: &View<'_, i64>) -> Result<Tensor<f32>, String> {
-    println!("table  {:?} {:?}, scales {:?} {:?}", table.format, table.shape, scales.format, scales.shape);
+    say!("table  {:?} {:?}, scales {:?} {:?}", table.format, table.shape, scales.format, scales.shape);
     let rows = table.shape.first().copied().unwrap_or(1);
     match (&scales.numbers()?[..], &scales.shape[..]) {
         (&[scale], _) => table.rows(ids, Scales::Table(scale)),
@@ -97,7 +93,7 @@ fn packed(file: &[u8], names: &Names, scales: &Table<'_>, ids: &View<'_, i64>) -
     // The last block of a row may be short.
     let per_block = if blocks == 0 { 0 } else { values.div_ceil(blocks) };
     let block_size = per_block.checked_next_power_of_two().unwrap_or(0).max(16);
-    println!("table  codes of four bits in bytes {shape:?}, {block_size} to a scale of {:?}", scales.format);
+    say!("table  codes of four bits in bytes {shape:?}, {block_size} to a scale of {:?}", scales.format);
     let zero_points = names.zero_points.as_deref().map(|name| safetensors::packed(file, name)).transpose()?;
     let zero_points = zero_points.as_ref().map(|(shape, codes)| View::new(codes, shape)).transpose().map_err(text)?;
     let numbers = scales.numbers()?;

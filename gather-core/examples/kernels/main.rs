@@ -15,6 +15,8 @@ use std::process::ExitCode;
 
 use gather_core::{DType, IndexType, KernelInfo, Level, Op, Registry};
 
+const USAGE: &str = "usage: kernels [--all | --show NAME]";
+
 fn main() -> ExitCode {
     let rows: Vec<KernelInfo> = Registry::builtin().kernels().collect();
     let grid = Grid::new(&rows);
@@ -31,8 +33,9 @@ fn main() -> ExitCode {
             }
             show::write(&mut text, &named)
         }
+        ["--help" | "-h"] => writeln!(text, "{USAGE}"),
         _ => {
-            eprintln!("usage: kernels [--all | --show NAME]");
+            eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     };
@@ -46,7 +49,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What the rows are made of, each in its order.
+/// The values in each column of the rows, in order.
 struct Grid {
     ops: BTreeSet<Op>,
     /// In the order of the registry.

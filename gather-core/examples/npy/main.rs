@@ -6,8 +6,11 @@
 //!     --crops-begin 0,0,0,0 --crops-end 0,1,1,0 DATA.npy -o OUT.npy
 //! ```
 //!
-//! A bad file or attribute gives one line and exit status 2. The output is written whole or not at all.
+//! A bad file or attribute gives one line and exit status 2. A regular file is written whole or not at all.
 
+#[macro_use]
+#[path = "../common/print.rs"]
+mod print;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(test)]
@@ -29,6 +32,7 @@ OP is gather, gather_elements, gather_nd or batch_to_space";
 /// The command line.
 #[derive(Default)]
 struct Options {
+    help: bool,
     op: String,
     inputs: Vec<PathBuf>,
     out: Option<PathBuf>,
@@ -42,9 +46,14 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match options(lexopt::Parser::from_env()).and_then(|options| run(&options)) {
+    let line = match options(lexopt::Parser::from_env()) {
+        Ok(options) if options.help => Ok(USAGE.into()),
+        Ok(options) => run(&options),
+        Err(message) => Err(message),
+    };
+    match line {
         Ok(line) => {
-            println!("{line}");
+            say!("{line}");
             ExitCode::SUCCESS
         }
         Err(message) => {
@@ -67,6 +76,7 @@ fn options(mut parser: lexopt::Parser) -> Result<Options, String> {
                 Arg::Long("crops-begin") => options.crops_begin = Some(parser.value()?.parse_with(list)?),
                 Arg::Long("crops-end") => options.crops_end = Some(parser.value()?.parse_with(list)?),
                 Arg::Short('o') | Arg::Long("out") => options.out = Some(parser.value()?.into()),
+                Arg::Short('h') | Arg::Long("help") => options.help = true,
                 Arg::Value(op) if options.op.is_empty() => options.op = op.string()?,
                 Arg::Value(input) => options.inputs.push(input.into()),
                 other => return Err(other.unexpected()),

@@ -147,3 +147,82 @@ fn headers_that_would_take_forever_to_parse_are_refused() {
         assert!(error.contains(expected), "{expected}: {error}");
     }
 }
+
+/// A file behind a link keeps its place, its mode and the link; no temporary file stays.
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_modes_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new("links");
+    folder.write("data.npy", &[2], &[1i32, 2], Order::C);
+    folder.write("list.npy", &[1], &[1i64], Order::C);
+    fs::create_dir(folder.0.join("store")).unwrap();
+    let real = folder.0.join("store/real.npy");
+    fs::write(&real, "old").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("store/link.npy", folder.0.join("out.npy")).unwrap();
+    symlink("real.npy", folder.0.join("store/link.npy")).unwrap();
+    let out = folder.run("gather data.npy list.npy -o out.npy").unwrap();
+    assert_eq!(out, (vec![1], "i32".into(), 2i32.to_ne_bytes().to_vec()));
+    for link in ["out.npy", "store/link.npy"] {
+        assert!(fs::symlink_metadata(folder.0.join(link)).unwrap().is_symlink(), "{link}");
+    }
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(folder.0.join("store")).unwrap().count(), 2);
+
+    // A link to what is not there yet.
+    fs::remove_file(&real).unwrap();
+    folder.run("gather data.npy list.npy -o out.npy").unwrap();
+    assert!(fs::symlink_metadata(&real).unwrap().is_file());
+    // Links that go round.
+    fs::remove_file(&real).unwrap();
+    symlink("link.npy", &real).unwrap();
+    assert!(folder.run("gather data.npy list.npy -o out.npy").unwrap_err().contains("symbolic links"));
+}
+
+/// Devices and pipes are written straight into: they stay what they are.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_stays() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = Folder::new("devices");
+    folder.write("data.npy", &[2], &[1i32, 2], Order::C);
+    folder.write("list.npy", &[1], &[1i64], Order::C);
+    let run = |out: &str| {
+        let inputs = [folder.path("data.npy"), folder.path("list.npy")];
+        let line = ["npy", "gather", &inputs[0], &inputs[1], "-o", out];
+        run(&options(lexopt::Parser::from_iter(line))?)
+    };
+    run("/dev/null").unwrap();
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+
+    let pipe = folder.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read(pipe).unwrap()
+    });
+    run(&pipe).unwrap();
+    let out = reader.join().unwrap();
+    assert_eq!(*common::npy::parse(&out).unwrap().bytes, 2i32.to_ne_bytes());
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+
+    let error = run(folder.0.to_str().unwrap()).unwrap_err();
+    assert!(error.contains("a folder, not a file"), "{error}");
+    let error = run_on_a_folder(&folder).unwrap_err();
+    assert!(error.contains("a folder, not a file"), "{error}");
+}
+
+#[cfg(unix)]
+fn run_on_a_folder(folder: &Folder) -> Result<String, String> {
+    let line = ["npy", "gather", folder.0.to_str().unwrap(), &folder.path("list.npy"), "-o", &folder.path("out.npy")];
+    run(&options(lexopt::Parser::from_iter(line.map(str::to_owned)))?)
+}
+
+#[test]
+fn help_is_no_mistake() {
+    let help = |word: &str| options(lexopt::Parser::from_iter(["npy", word])).unwrap().help;
+    assert!(help("--help") && help("-h"));
+}

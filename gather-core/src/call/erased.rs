@@ -20,7 +20,7 @@ use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::Index;
 
-/// What is planned, without its types.
+/// The call to plan, without its types.
 pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) planned: IndexRequest,

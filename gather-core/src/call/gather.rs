@@ -35,7 +35,7 @@ pub trait IndexAttributes: Sealed {
     }
 }
 
-/// What an operator that takes data and indices is: its attributes, and what an index may be.
+/// The kind of an operator that takes data and indices: its attributes and its index policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gathering<A> {
     pub(crate) attributes: A,
@@ -116,7 +116,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
-    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,

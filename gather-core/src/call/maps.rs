@@ -76,11 +76,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 
     /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Allocates what [`Self::run_map`] does, but for the result.
+    /// again. Allocates what [`Self::run_map`] does, except for the result.
     ///
     /// # Errors
     /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
-    /// untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
     /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
@@ -219,7 +219,7 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         self.planned.out.shape()
     }
 
-    /// What a call will do: method, loops, bytes, tasks.
+    /// A description of a call: method, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

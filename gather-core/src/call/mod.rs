@@ -1,13 +1,15 @@
 //! The doors: what a caller calls. Behind them stands a call without types for each kind of operator (`erased`,
 //! `bag::erased`, `scatter::erased`, `space`), which makes a plan and runs it.
 
+// The pages of operators list methods in this order: `run` first, the forms for types known at run time last.
+pub(crate) mod gather;
+pub(crate) mod operator;
+
 pub(crate) mod bag;
 pub(crate) mod cloned;
 pub(crate) mod dynamic;
 mod erased;
-pub(crate) mod gather;
 pub(crate) mod maps;
-pub(crate) mod operator;
 pub(crate) mod plan;
 mod planned;
 pub(crate) mod quantized;

@@ -33,7 +33,7 @@ pub trait HasAttributes: Sealed {
 
 /// A kind of operator that takes indices. Sealed: gathers, scatters, bags.
 pub trait TakesIndices: Sealed {
-    /// What an index out of range does: [`OutOfBounds`](crate::OutOfBounds), or
+    /// The policy for indices out of range: [`OutOfBounds`](crate::OutOfBounds), or
     /// [`ScatterOutOfBounds`](crate::ScatterOutOfBounds).
     type OutOfBounds: Copy;
 
@@ -130,7 +130,7 @@ impl<K: TakesIndices> Operator<K> {
         self
     }
 
-    /// Sets what out-of-range indices do; of a scatter, what the updates do whose index is out of range.
+    /// Sets the policy for indices out of range; of a scatter, for the updates of such indices.
     #[must_use]
     pub fn out_of_bounds(mut self, out_of_bounds: K::OutOfBounds) -> Self {
         *self.kind.policy_mut().1 = out_of_bounds;
@@ -143,7 +143,7 @@ impl<K: TakesIndices> Operator<K> {
         self.kind.policy().0
     }
 
-    /// What out-of-range indices do.
+    /// The policy for indices out of range.
     #[must_use]
     pub fn get_out_of_bounds(&self) -> K::OutOfBounds {
         self.kind.policy().1

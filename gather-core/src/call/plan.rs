@@ -69,7 +69,7 @@ impl<T: Typing, I: Typing> Plan<T, I> {
         self.planned.out.shape()
     }
 
-    /// What a call will do: method, kernel, loops, bytes, tasks.
+    /// A description of a call: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

@@ -53,7 +53,7 @@ pub(super) struct Planned {
     contiguous: bool,
     /// Whether every call is one call of the kernel: the plan's only size of indices, for one thread.
     one_call: bool,
-    /// What runs calls with another size of the first dimension of indices.
+    /// Runs calls with another size of the first dimension of indices.
     counted: Option<Box<CountedPlan>>,
 }
 
@@ -191,7 +191,8 @@ impl Planned {
     /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Safety
-    /// X1 but for the layouts: inputs and output are of the planned types (O1), and a fixed output overlaps no input.
+    /// X1 except for the layouts: inputs and output are of the planned types (O1), and a fixed output overlaps no
+    /// input.
     #[inline(never)]
     pub(super) unsafe fn run(&self, inputs: Inputs<'_>, out: Target<'_>) -> Result<(), Error> {
         let count = self.check_inputs(inputs.data_layout, inputs.indices)?;
@@ -229,8 +230,8 @@ impl Planned {
     /// Runs the plan.
     ///
     /// # Safety
-    /// X1 for tensors of the planned layouts and types, but for `count` indices along the first dimension where that is
-    /// free; the layout among the operands is that of indices, or the plan's.
+    /// X1 for tensors of the planned layouts and types, except for `count` indices along the first dimension where that
+    /// is free; the layout among the operands is that of indices, or the plan's.
     #[inline(always)]
     pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
         match &self.counted {

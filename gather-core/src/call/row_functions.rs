@@ -116,12 +116,12 @@ impl<A: RowAttributes> IndexOperator<A> {
     }
 
     /// As [`Self::run_rows`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
-    /// that is used again. Allocates what [`Self::run_rows`] does, but for the result.
+    /// that is used again. Allocates what [`Self::run_rows`] does, except for the result.
     ///
     /// # Errors
     /// As for [`Self::run_rows`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
-    /// untouched but for [`Error::IndexOutOfRange`], when a view holds a mix of results and what it held before, and for
-    /// [`Error::AllocationFailed`], which leaves a tensor empty.
+    /// untouched except for [`Error::IndexOutOfRange`], when a view holds a mix of results and what it held before, and
+    /// for [`Error::AllocationFailed`], which leaves a tensor empty.
     ///
     /// # Panics
     /// When the function does; a view then holds a mix of results, zeros and what it held before, and a tensor no
@@ -280,7 +280,7 @@ impl<A: IndexAttributes> Whole<A> {
     }
 }
 
-/// What a call compares its parameters with.
+/// The sizes with which a call compares its parameters.
 struct RowCall<'a> {
     erased: &'a Erased,
     /// Elements of a row of data.
@@ -290,7 +290,7 @@ struct RowCall<'a> {
 }
 
 impl RowCall<'_> {
-    /// What is given for the parameters of a call, but for the address of its output, whose shape is `output`.
+    /// The parameters of a call, without the address of its output, whose shape is `output`.
     ///
     /// # Errors
     /// [`Error::RowParameterLengthMismatch`], then [`Error::RowsNotContiguous`] for an output whose rows are not evenly
@@ -349,7 +349,7 @@ impl<T: Element, U: Element, P: RowParams, I: Index> RowPlan<T, U, P, I> {
         self.planned.out.shape()
     }
 
-    /// What a call will do: method, loops, bytes, tasks.
+    /// A description of a call: method, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

@@ -16,12 +16,12 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// Asks the system for the pages of data that a call on these indices will touch: a hint for a table in a mapped
     /// file that is larger than memory, or not in it yet.
     ///
-    /// Without it the call stops at each page that is not there, and waits for the disk, page after page. Asked for
-    /// together, the pages come side by side. They are asked for in ranges, which rows of the same page and of
+    /// Without it the call stops at each page that is not there, and waits for the disk, page after page. Requested
+    /// together, the pages come at the same time. They are requested in ranges, which rows of the same page and of
     /// neighbouring pages share. The call returns before they have come, and may follow at once.
     ///
-    /// Nothing can fail: what an operator would refuse, and whatever the system refuses, is not asked for. Indices out
-    /// of range are left out. Other data than mapped files is left as it is. The result says how much was asked for,
+    /// Nothing can fail: what an operator would refuse, and whatever the system refuses, is not requested. Indices out
+    /// of range are left out. Other data than mapped files is left as it is. The result says how much was requested,
     /// which is nothing without the feature `std`, and on systems other than Unix.
     ///
     /// Cost: one pass over the indices, and a system call for each range. For tables that are in memory it is lost.

@@ -150,7 +150,7 @@ fn flags(n: usize) -> Result<Vec<bool>, Error> {
 mod tests {
     use super::*;
 
-    /// What is found by walking all coordinates.
+    /// The same result, found by walking all coordinates.
     fn walked(dims: &[Dim], holds: impl Fn(isize) -> bool) -> Option<Coordinates> {
         let shape: Coordinates = dims.iter().map(|dim| dim.n).collect();
         let mut coords = Coordinates::from_elem(0, dims.len());

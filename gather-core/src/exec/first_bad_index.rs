@@ -10,7 +10,7 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// What an index is compared with.
+/// The size of the axis and the policies that an index is compared with.
 pub(crate) struct IndexCheck<'a> {
     pub(crate) op: Op,
     pub(crate) axes: &'a [Axis],

@@ -59,7 +59,7 @@ pub(super) fn run(helpers: usize, work: &Work<'_>) {
     call.panics.resume();
 }
 
-/// What a caller and its helpers share.
+/// The state that a caller and its helpers share.
 struct Call {
     state: Mutex<State>,
     /// Notified when the last busy helper is free.
@@ -188,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// What the thread does that takes an offer.
+    /// The work of a thread that takes an offer.
     fn take_offer(self: &Arc<Self>) {
         let moves = POOL.try_with(|pool| self.moves_here(&mut pool.borrow_mut())).unwrap_or(false);
         let mut offers = lock(&self.offers);
@@ -283,7 +283,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known of a pool.
+/// The state of a pool, as far as it is known.
 #[cfg(test)]
 pub(super) struct Known {
     pub(super) threads: usize,
@@ -293,7 +293,7 @@ pub(super) struct Known {
     pub(super) calls: usize,
 }
 
-/// What is known of this thread's pool.
+/// The state of this thread's pool, as far as it is known.
 #[cfg(test)]
 pub(super) fn known() -> Known {
     let pool = Pool::of_this_thread().expect("a thread that does not end");

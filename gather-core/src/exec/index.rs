@@ -23,7 +23,7 @@ pub(crate) struct Operands<'a> {
     pub(crate) params: *const (),
 }
 
-/// What stands in for the indices of tuples without components.
+/// The address of the indices of tuples without components.
 pub(super) static NO_INDEX: u64 = 0;
 
 /// Runs a plan.
@@ -87,7 +87,7 @@ pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operan
     Err(unsafe { first_bad_index::find(&checked, index, indices) })
 }
 
-/// What a run that has met an index out of range comes to.
+/// The result of a run that has met an index out of range.
 ///
 /// # Errors
 /// [`Error::IndexOutOfRange`] for the first such index, under `OutOfBounds::Error`.
@@ -103,13 +103,13 @@ pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Lay
     Err(unsafe { first_bad_index::find(&index_check(plan), index, indices) })
 }
 
-/// What the indices of a plan are held against.
+/// The axes and the policies that the indices of a plan are compared with.
 pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
     IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() }
 }
 
-/// As [`run`], for the loops of a plan or for another size of the one that is free, which are so much work: what is
-/// not one call of a kernel.
+/// As [`run`], for the loops of a plan or for another size of the free one, where `work` is their cost: for what is not
+/// one call of a kernel.
 ///
 /// # Safety
 /// As for [`run`], with the loops in place of the plan's.

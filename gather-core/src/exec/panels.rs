@@ -26,7 +26,7 @@ use crate::types::error::Error;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are prefetched ahead while packing.
+/// How many rows are prefetched while packing.
 const PACK_AHEAD: usize = 8;
 
 /// Runs a plan panel by panel.
@@ -66,7 +66,7 @@ pub(super) unsafe fn run(
 }
 
 /// How many columns the first panel of a row lacks, so that the others begin with lines of the output: lines that two
-/// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere but for the first.
+/// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere except for the first.
 /// None where rows are short.
 fn columns_before_line(panels: &Panels, inner: &Loop, row: usize, out: *const u8) -> usize {
     let past = out.addr() % LINE;

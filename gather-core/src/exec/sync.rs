@@ -1,5 +1,5 @@
-//! What `helpers` takes from the standard library and from rayon. The model in `tests/model` puts its own in place of
-//! this file, which choose the order in which threads run.
+//! The items that `helpers` takes from the standard library and from rayon. The model in `tests/model` has its own in
+//! place of this file, and chooses the order in which threads run.
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[doc = include_str!("coming_from.md")]
+pub mod coming_from {}
+
 #[doc = include_str!("plans.md")]
 pub mod plans {}
 

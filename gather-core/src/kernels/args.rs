@@ -1,4 +1,4 @@
-//! What a kernel of the index operators is given: the part that a plan has decided, and the part of one call.
+//! The arguments of a kernel of the index operators: the part that a plan has decided, and the part of one call.
 
 #![forbid(unsafe_code)]
 
@@ -71,7 +71,7 @@ impl Cursor {
     }
 }
 
-/// What a plan has decided for a kernel: the same for every call and for every part of a loop nest.
+/// The arguments that a plan has decided: the same for every call and for every part of a loop nest.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelSpec {
     /// How the kernel gets at data.
@@ -82,16 +82,16 @@ pub(crate) struct KernelSpec {
     /// Bytes moved by one iteration of the inner loop.
     pub(crate) row: usize,
     pub(crate) policy: IndexPolicy,
-    /// What fills a row under `OutOfBounds::Zero`, repeated over it; else empty.
+    /// The bytes that fill a row under `OutOfBounds::Zero`, repeated over it; else empty.
     pub(crate) fill: ElementBytes,
-    /// Whether rows lie side by side in the output, and elements in data, which the inner loop does not move.
+    /// Whether rows are contiguous in the output, and elements in data, which the inner loop does not move.
     pub(crate) packed: bool,
-    /// Whether index tuples lie side by side, their components too, with positive scales.
+    /// Whether index tuples are contiguous, their components too, with positive scales.
     pub(crate) adjacent_tuples: bool,
-    /// How many rows, or how many indices and elements of the output, are prefetched ahead of their use; 0 for none.
+    /// How many rows, or how many indices and elements of the output, are prefetched of their use; 0 for none.
     pub(crate) prefetch_distance: usize,
     /// How many outer coordinates ahead indices and output are prefetched, or updates of a scatter; 0 for none. With
-    /// `offsets_first` the output is asked for when its turn comes.
+    /// `offsets_first` the output is prefetched when its turn comes.
     pub(crate) outer_prefetch_distance: usize,
     /// Whether the indices of some rows become offsets before the first of their elements is loaded: out of panels that
     /// leave room in the second-level cache.
@@ -102,7 +102,7 @@ pub(crate) struct KernelSpec {
     pub(crate) next_slice_bytes: usize,
     /// Elements of data that the indices reach, under `Method::Table` and `Method::ByteTable`; else 0.
     pub(crate) table_entries: usize,
-    /// What converts elements on their way, in a kernel of a map.
+    /// Converts elements on their way, in a kernel of a map.
     pub(crate) conversion: Option<Conversion>,
 }
 
@@ -137,7 +137,7 @@ pub struct IndexArgs<'a> {
     pub(crate) loops: &'a [Loop],
     /// Bytes of data from one position to the next.
     pub(crate) stride: isize,
-    /// What K8 says of maps, or S3 of scatters; null in other kernels.
+    /// The map's arguments (K8), or the scatter's (S3); null in other kernels.
     pub(crate) params: *const (),
 }
 
@@ -197,9 +197,9 @@ impl IndexArgs<'_> {
         assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
     }
 
-    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output lie side by
-    /// side, neither the first row of data nor the last lies among them. With gaps the two may take turns in memory.
-    /// There is no data where nothing is read.
+    /// Whether the output shares no byte with data (K4), by what the loops reach: where rows of the output are
+    /// contiguous, neither the first row of data nor the last lies among them. With gaps the two may take turns in
+    /// memory. There is no data where nothing is read.
     #[cfg(debug_assertions)]
     fn is_apart(&self) -> bool {
         if self.origin.data.is_null() {
@@ -215,7 +215,7 @@ impl IndexArgs<'_> {
         let along = |step: fn(&Loop) -> isize| self.loops.iter().map(move |l| (l.n as i128 - 1) * step(l) as i128);
         let KernelSpec { row, components, conversion, .. } = self.spec;
         let out = reach(self.origin.out.addr(), &mut along(|l| l.out), *row);
-        // Rows that lie side by side overlap nowhere. Updates of a scatter, which are its output here, may.
+        // Rows that are contiguous overlap nowhere. Updates of a scatter, which are its output here, may.
         let mut loops: SmallVec<[_; 6]> =
             self.loops.iter().map(|l| (l.out.unsigned_abs(), l.n)).filter(|&(_, n)| n > 1).collect();
         loops.sort_unstable();

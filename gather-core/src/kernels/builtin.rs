@@ -1,7 +1,7 @@
 //! The built-in kernels: two sets for each representation of indices, one for gathers and one for scatters, so that a
 //! program links only those that it uses.
 //!
-//! ARCHITECTURE.md lists what to touch for a new data type, index type or rank: its name below, and more.
+//! CONTRIBUTING.md lists what to touch for a new data type, index type or rank: its name below, and more.
 
 #![forbid(unsafe_code)]
 

@@ -51,7 +51,7 @@ impl<F> ByLevel<F> {
 }
 
 impl<F: Copy> ByLevel<F> {
-    /// What `each` makes of them.
+    /// The results of `each`.
     pub(crate) fn map<G>(self, each: impl Fn(F) -> G) -> ByLevel<G> {
         by_level!(each(self.scalar), each(self.avx2), each(self.avx512))
     }

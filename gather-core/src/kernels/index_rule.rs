@@ -14,12 +14,12 @@
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// What indices of one axis are compared with.
+/// The sizes that indices of one axis are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRule {
     /// The size of the axis; not negative.
     dim: i64,
-    /// What is added to a negative index: `dim`, or 0.
+    /// The number that is added to a negative index: `dim`, or 0.
     from_end: i64,
 }
 
@@ -45,7 +45,7 @@ impl IndexRule {
         (x as u64) < self.dim as u64
     }
 
-    /// What an index names under the policies `Error` and `Zero`, and whether that is a position.
+    /// The position of an index under the policies `Error` and `Zero`, and whether it is valid.
     #[inline(always)]
     pub(crate) fn check<I: Index>(self, index: I) -> (i64, bool) {
         let x = self.count(index);
@@ -81,7 +81,7 @@ impl IndexRule {
 }
 
 impl IndexPolicy {
-    /// What an index names along an axis, and whether that is a position. `Clamp` and `Wrap` need `dim >= 1`.
+    /// The position of an index along an axis, and whether it is valid. `Clamp` and `Wrap` need `dim >= 1`.
     #[inline(always)]
     pub(crate) fn check<I: Index>(self, index: I, dim: i64) -> (i64, bool) {
         let rule = IndexRule::new(self.negative, dim);

@@ -25,7 +25,7 @@ pub struct IndexEntry {
     pub(crate) name: &'static str,
     /// The function.
     pub(crate) run: IndexKernel,
-    /// What runs rows of a size in its place, in one pass; packed or not.
+    /// The functions that run rows of a size in its place, in one pass; packed or not.
     pub(crate) one_pass: fn(RowSize, bool) -> IndexKernel,
 }
 
@@ -56,7 +56,7 @@ pub struct Kernel<E> {
     place: Place,
 }
 
-/// What a kernel is a kernel of.
+/// The types and the rank of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Bytes of its rows; `None` for rows of any length, and for scatters.

@@ -87,21 +87,21 @@
 //!   elements the same holds. A kernel of a row function is given rows: `row` is what one takes in the output, K2
 //!   holds for the `elements` of one in data, and `params` points to its `GivenRows`.
 //! - **K9** A kernel is given a method that takes the loop nest. `Direct` takes any. Its kernels of one pass take one
-//!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices lie
-//!   side by side, the rows of the output too, and data does not move. Where they are compiled for packed data, its
-//!   elements lie side by side as well.
+//!   plane (one loop or two) with one component and the policies `Error` and `Zero`; along the inner loop indices are
+//!   contiguous, the rows of the output too, and data does not move. Where they are compiled for packed data, its
+//!   elements are contiguous as well.
 //!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
 //!     and by `Direct`.
 //!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
-//!     loop, indices lie side by side, and so do the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
-//!     and the two offsets of each within data add up in 32 bits. With `offsets_first` rows have 4 or 8 bytes, and lie
-//!     side by side in data along the inner loop, too.
+//!     loop, indices are contiguous, and so are the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
+//!     and the two offsets of each within data add up in 32 bits. With `offsets_first` rows have 4 or 8 bytes, and are
+//!     contiguous in data along the inner loop, too.
 //!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
-//!     not negative. All elements from the first that indices reach to the last lie side by side, and may be read.
-//!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and indices side by side.
+//!     not negative. All elements from the first that indices reach to the last are contiguous, and may be read.
+//!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and contiguous indices.
 //!   - `StridedCopy` takes inner loops that do not move the index.
-//!   - `Streamed` takes rows of a cache line or more; where they are converted, they lie side by side in the output,
+//!   - `Streamed` takes rows of a cache line or more; where they are converted, they are contiguous in the output,
 //!     and are of elements that `convert::streams` takes.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
 //!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
@@ -181,7 +181,7 @@ pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
 /// The kernel of `OutOfBounds::Zero` on an axis without elements: fills every row and reads nothing.
 ///
 /// # Safety
-/// The kernel contract for `args`, but that data and indices need not be readable.
+/// The kernel contract for `args`, except that data and indices need not be readable.
 pub(crate) unsafe fn fill_nest(args: &IndexArgs<'_>) -> Outcome {
     // Data without elements may lie anywhere, in the output too.
     let args = IndexArgs { origin: Cursor { data: core::ptr::null(), ..args.origin }, ..*args };

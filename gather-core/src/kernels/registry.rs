@@ -51,7 +51,7 @@ pub struct KernelInfo {
     pub name: &'static str,
 }
 
-/// What a kernel is looked up by: made by callers, who name every field.
+/// The key by which a kernel is looked up: made by callers, who name every field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     /// The operator.

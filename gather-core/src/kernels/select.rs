@@ -93,7 +93,7 @@ impl Kernels {
         self.find(row, |set, width| set.space_kernel(width, rank, level))
     }
 
-    /// What is found for rows of `row` bytes: in the user's set, else among the built-in kernels, which have rows of
+    /// The kernel for rows of `row` bytes: out of the user's set, else of the built-in kernels, which have rows of
     /// any length.
     #[inline(always)]
     fn find<T>(&self, row: usize, find: impl Fn(&'static KernelSet, usize) -> Option<T>) -> T {

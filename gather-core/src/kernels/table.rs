@@ -16,7 +16,7 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// What a set of kernels is made of.
+/// The lists that a set of kernels is made of.
 #[derive(Clone, Copy)]
 pub struct Tables {
     /// The static's name.
@@ -96,7 +96,7 @@ impl Tables {
         counts
     }
 
-    /// What stands at a width, a representation and a rank, of which a kernel may have no width or no representation.
+    /// The entry for a width, a representation and a rank, of which a kernel may have no width or no representation.
     const fn place(&self, width: Option<usize>, repr: Option<usize>, rank: usize, level: Level) -> Place {
         let bytes = if let Some(width) = width { self.widths[width].bytes } else { None };
         let index = if let Some(repr) = repr { Some(self.reprs[repr]) } else { None };

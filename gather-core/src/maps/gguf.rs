@@ -125,10 +125,10 @@ fn q6_k_group<const GROUP: usize>(block: &[u8; 210], d: f32, out: &mut [f32; 256
     }
 }
 
-/// What the codes of [`IQ4_NL`] stand for.
+/// The numbers of the codes of [`IQ4_NL`].
 const IQ4_NL_VALUES: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
-/// What a code of [`IQ4_NL`] stands for. A load from the table is one for each number. Comparing with every code and
+/// The number of a code of [`IQ4_NL`]. A load from the table is one for each number. Comparing with every code and
 /// choosing works on whole vectors of bytes.
 #[inline(always)]
 fn iq4_nl_value(code: u8) -> i8 {

@@ -28,11 +28,11 @@
 //! | [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q4_K`], [`Q6_K`] of GGUF | [`Q8_0_TO_F32`] and so on |
 //! | [`IQ4_NL`], [`MXFP4`], [`NVFP4`] of GGUF | [`IQ4_NL_TO_F32`] and so on |
 //!
-//! Those that end with `_TO_F32` also exist as `_TO_F16` and `_TO_BF16`, but for halves and powers of two. Results in
-//! `f16` and `bf16` are those in `f32`, rounded once to the nearest, ties to even. The maps for them need the feature
-//! `half`.
+//! Those that end with `_TO_F32` also exist as `_TO_F16` and `_TO_BF16`, except for halves and powers of two. Results
+//! in `f16` and `bf16` are those in `f32`, rounded once to the nearest, ties to even. The maps for them need the
+//! feature `half`.
 //!
-//! The maps have no branches, so they are vectorised at every level, but for the look-ups of NF4. The functions that
+//! The maps have no branches, so they are vectorised at every level, except for the look-ups of NF4. The functions that
 //! they are made of, such as [`f16_to_f32`], are here for maps of your own. The guide has a chapter on [quantised
 //! tables](crate::guide::tables).
 //!

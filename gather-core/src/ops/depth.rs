@@ -1,4 +1,4 @@
-//! DepthToSpace and SpaceToDepth: places in a block lie in the depth, or side by side in space.
+//! DepthToSpace and SpaceToDepth: places in a block are neighbours in the depth, or in space.
 
 #![forbid(unsafe_code)]
 

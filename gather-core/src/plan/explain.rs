@@ -1,4 +1,4 @@
-//! What a plan will do, in words.
+//! A description of a plan, in words.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::plan::{Accumulators, Action, BagCall, IndexPlan, Panels, ReducePlan, 
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
 
-/// What a plan will do: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
+/// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
     plan: Kind<'a>,
     /// Tasks that a call is cut into here and now.
@@ -216,7 +216,7 @@ impl Explain<'_> {
     }
 }
 
-/// What a loop is called.
+/// The name of a loop.
 fn kind(depth: usize, loops: usize) -> &'static str {
     if depth + 1 == loops { "inner loop" } else { "loop" }
 }

@@ -62,17 +62,17 @@ const GATHER_12_FROM: usize = 6 << 20;
 /// Bytes of a row up to which a few rows need not be fetched ahead: the processor sees the loads of several at a time
 /// (bench `short`).
 pub(super) const ONE_PASS_ROW: usize = 256;
-/// The least bytes of an output that is written past the caches.
+/// The least bytes of an output that is written by non-temporal stores.
 const STREAMED_FROM: usize = 24 << 20;
 /// Bytes of an output from which on rows are written past a cache of any size: a very large one is far away, and shared
 /// with many (workload `gather/embedding_50257x768_8k`).
 const ALWAYS_STREAMED_FROM: usize = 72 << 20;
-/// The least bytes of a row that is written past the caches.
+/// The least bytes of a row that is written by non-temporal stores.
 const STREAMED_ROW: usize = 1 << 10;
 /// The least bytes of such a row out of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
 
-/// Bytes of data from which on rows are asked for a round ahead. Nearer ones the processor hides by itself, and to ask
+/// Bytes of data from which on rows are prefetched a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
 const FAR_AWAY: usize = 12 << 20;
 /// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
@@ -96,7 +96,7 @@ impl Short<'_> {
     /// Whether the innermost loop stays inside though another one is longer: one pass runs along it, or vectors do, in
     /// half to a tenth of the time that a loop with long steps takes. But a loop that comes back to the same indices,
     /// if it is the inner one, resolves each once, and copies: that is no worse for two indices. Long rows are fetched
-    /// ahead, or written past the caches, along a long loop.
+    /// ahead, or written by non-temporal stores, along a long loop.
     pub(crate) fn stays(&self) -> bool {
         let n = self.inner.n;
         let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
@@ -223,7 +223,7 @@ impl Nest<'_> {
         }
     }
 
-    /// Whether data is so far away that rows are worth asking for a round ahead.
+    /// Whether data is so far away that rows are worth prefetching a round ahead.
     fn is_far_away(&self) -> bool {
         match self.components.len() {
             1 => self.reach > FAR_AWAY,
@@ -235,13 +235,13 @@ impl Nest<'_> {
         self.loops.last().expect("a nest has an inner loop")
     }
 
-    /// Whether rows lie side by side in the output, and elements in data, which the inner loop does not move.
+    /// Whether rows are contiguous in the output, and elements in data, which the inner loop does not move.
     pub(crate) fn is_packed(&self) -> bool {
         let inner = self.inner();
         self.stride == self.row as isize && inner.data == 0 && inner.out == self.row as isize
     }
 
-    /// Whether rows lie side by side in the output, and indices of one component too, and the inner loop does not
+    /// Whether rows are contiguous in the output, and indices of one component too, and the inner loop does not
     /// move data; as a single row does.
     fn is_dense(&self) -> bool {
         let inner = self.inner();
@@ -255,8 +255,8 @@ impl Nest<'_> {
         self.is_dense() && sees_loads && has_one_pass(self.loops.len(), self.out_of_bounds)
     }
 
-    /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices do not lie side by
-    /// side, others would resolve them one by one, too, and then move the rows.
+    /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices are not
+    /// contiguous, others would resolve them one by one, too, and then move the rows.
     fn are_elements(&self) -> bool {
         is_element(self.row) && self.components.len() == 1 && ends(self.out_of_bounds)
     }
@@ -266,7 +266,7 @@ impl Nest<'_> {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
 
-    /// Whether index tuples lie side by side, their components too, with positive scales.
+    /// Whether index tuples are contiguous, their components too, with positive scales.
     pub(crate) fn has_adjacent_tuples(&self) -> bool {
         let (size, n) = (self.index_size as isize, self.components.len());
         n > 1
@@ -274,7 +274,7 @@ impl Nest<'_> {
             && self.components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale > 0)
     }
 
-    /// Whether the level gathers rows of this width, from indices side by side into rows side by side.
+    /// Whether the level gathers rows of this width, from contiguous indices into contiguous rows.
     fn gathers_rows(&self) -> bool {
         let inner = self.inner();
         self.level.gathers()
@@ -291,7 +291,7 @@ impl Nest<'_> {
         within(self.stride, dim) && within(self.inner().data, self.inner().n)
     }
 
-    /// The entries of a table in registers: elements that fit and lie side by side from the first to the last, since
+    /// The entries of a table in registers: elements that fit and are contiguous from the first to the last, since
     /// a table is loaded whole.
     pub(crate) fn table_entries(&self) -> Option<usize> {
         let mut entries = 1i64;
@@ -343,8 +343,8 @@ pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
     rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
 }
 
-/// Whether rows of an output of so many bytes are better written past the caches: from three quarters of the last one
-/// on, within bounds. Data and indices want their part of it.
+/// Whether rows of an output of so many bytes are better written by non-temporal stores: from three quarters of the
+/// last one on, within bounds. Data and indices want their part of it.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }

@@ -16,7 +16,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
-/// What running a plan is.
+/// The functions and the arguments that run a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// There is nothing to write and nothing to check.
@@ -156,7 +156,7 @@ impl NestPlan {
         self.index
     }
 
-    /// What a call does.
+    /// The work of a call.
     #[inline(always)]
     pub(crate) fn work(&self) -> Work {
         self.work
@@ -169,7 +169,7 @@ impl NestPlan {
     }
 }
 
-/// What is left to do for an output and axes of some shapes.
+/// The work that is left for an output and axes of some shapes.
 fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
     if output.contains(&0) {
         let checks = policy.out_of_bounds == OutOfBounds::Error && !axes.is_empty();

@@ -8,10 +8,10 @@ use crate::types::policy::Par;
 /// longer than on one thread (bench `peers`, two threads).
 const BYTES_PER_TASK: usize = 1 << 20;
 
-/// What it costs to resolve an index and to begin its row, in bytes copied.
+/// The cost of resolving an index and beginning its row, in bytes copied.
 const ROW: usize = 24;
 
-/// What a call does.
+/// The work of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     /// Bytes that it writes.

@@ -29,7 +29,7 @@ mod sealed {
 
 /// A number that the functions of this module take: `f32`, `f64`, `f16` and `bf16`, and `i8` and `u8`. Sealed.
 pub trait Number: sealed::Sealed {
-    /// What is added: `f32` for `f16` and `bf16`, `i32` for `i8` and `u8`.
+    /// The type of sums: `f32` for `f16` and `bf16`, `i32` for `i8` and `u8`.
     type Sum: Sum;
 
     /// The same number.
@@ -37,7 +37,7 @@ pub trait Number: sealed::Sealed {
     fn widen(self) -> Self::Sum;
 }
 
-/// What is added.
+/// The number as it is added.
 #[doc(hidden)]
 pub trait Sum: Copy + PartialOrd + 'static {
     const ZERO: Self;
@@ -107,9 +107,9 @@ numbers! {
     #[cfg(feature = "half")] half::bf16 => f32, value, bf16_to_f32(value.to_bits());
 }
 
-/// What becomes of two numbers, and how it is added up.
+/// A term of two numbers, and how terms are added up.
 trait Step<S: Sum> {
-    /// What lanes begin with, and what stands for the elements that a last block lacks: it adds nothing.
+    /// The first value of lanes, and of the elements that a last block lacks: it adds nothing.
     const START: S;
 
     fn term(a: S, b: S) -> S;

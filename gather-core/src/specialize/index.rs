@@ -16,7 +16,7 @@ use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
 
-/// What is asserted of a declaration and its types.
+/// The assertions on a declaration and its types.
 struct Claims<D, T, const ARGS: usize>(D, T);
 
 impl<D: Declaration, T: Element, const ARGS: usize> Claims<D, T, ARGS> {

@@ -19,7 +19,7 @@ pub use space::batch_to_space;
 
 use crate::types::error::Error;
 
-/// What a function on arrays does with the error of one on slices, where nothing can fail.
+/// Handles the error of a function on slices in one on arrays, where nothing can fail.
 ///
 /// # Panics
 /// Always.

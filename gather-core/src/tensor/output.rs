@@ -58,7 +58,7 @@ pub trait Output<T>: Sealed<T> {}
 )]
 pub trait DynOutput: Output<Any> {}
 
-/// What calls know of an output. Typed outputs are of an [`Element`]: [`Any`], which is none, has no bytes.
+/// An output, as calls see it. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
 ///
 /// # Safety
 /// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the data type that is asked for, for
@@ -116,7 +116,8 @@ impl Target<'_> {
     /// For a fixed output those of `write`, else those of `fresh`, [`Error::AllocationFailed`], then those of `write`.
     ///
     /// # Safety
-    /// What `fresh` returns has as many elements as it says. `write` returns `Ok` only when it has initialised all.
+    /// Memory that `fresh` returns has as many elements as it says. `write` returns `Ok` only when it has initialised
+    /// all.
     #[inline(always)]
     pub(crate) unsafe fn write(
         self,

@@ -1,4 +1,4 @@
-//! What the system is told about pages: huge ones for big outputs, and those of a mapped table that are needed soon.
+//! Advice to the system about pages: huge ones for big outputs, and those of a mapped table that are needed soon.
 //!
 //! # Huge pages
 //!
@@ -31,7 +31,7 @@ pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
 #[cfg(not(all(feature = "huge-pages", target_os = "linux", not(miri))))]
 pub(crate) fn advise<T>(_: *mut T, _: usize) {}
 
-/// What [`will_need`](crate::Gather::will_need) has told the system.
+/// The number of rows and ranges in the advice of [`will_need`](crate::Gather::will_need).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WillNeed {

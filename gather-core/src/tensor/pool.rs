@@ -57,7 +57,7 @@ struct Shared {
     held: Mutex<Held>,
 }
 
-/// What a pool holds.
+/// The memory that a pool holds.
 #[derive(Default)]
 struct Held {
     /// By alignment and bytes.
@@ -65,7 +65,7 @@ struct Held {
     stats: PoolStats,
 }
 
-/// What a pool holds, and how often that was of use: [`Pool::stats`].
+/// The memory that a pool holds, and how often that was of use: [`Pool::stats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
@@ -117,7 +117,7 @@ impl Pool {
         self.shared.trim();
     }
 
-    /// What the pool holds, and how often that was of use.
+    /// The memory that the pool holds, and how often that was of use.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         self.shared.lock().stats

@@ -12,7 +12,7 @@ use crate::types::error::Error;
 /// Dimensions that are held without a heap allocation.
 pub(crate) const INLINE: usize = 6;
 
-/// What memory holds at most: of elements, and of their bytes.
+/// The most that memory holds: of elements, and of their bytes.
 pub(crate) const MOST: usize = isize::MAX as usize;
 
 /// The sizes of a tensor's dimensions, outermost first.
@@ -127,7 +127,7 @@ impl fmt::Debug for Shape {
 mod tests {
     use super::*;
 
-    /// What memory holds at most where pointers have 32 bits; the products of such a machine overflow no `usize` here,
+    /// The most that memory holds where pointers have 32 bits; the products of such a machine overflow no `usize` here,
     /// so that only the limit refuses them. The tests themselves run on such a machine too: see the README.
     const MOST_OF_32_BITS: usize = i32::MAX as usize;
 

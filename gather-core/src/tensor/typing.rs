@@ -23,11 +23,12 @@ impl sealed::Sealed for Any {}
 impl<T> sealed::Sealed for View<'_, T> {}
 impl sealed::Sealed for DynView<'_> {}
 
-/// What a plan says of its types: an [`Element`] that the compiler knows, or [`Any`]. Sealed.
+/// The types of a plan: an [`Element`] that the compiler knows, or [`Any`]. Sealed.
 ///
 /// # Safety
-/// What [`Typing::write`] returns may be read and written along the layout for as long as the view is borrowed, as
-/// elements of the type, or of the data type that is asked for, and no two coordinates share an element (V1 to V3).
+/// The target that [`Typing::write`] returns may be read and written along the layout for as long as the view is
+/// borrowed, as elements of the type, or of the data type that is asked for, and no two coordinates share an element
+/// (V1 to V3).
 pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
     /// A tensor that is changed in place: [`ViewMut<T>`](ViewMut), or [`DynViewMut`] for [`Any`].
     type ViewMut<'a>;

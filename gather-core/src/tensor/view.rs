@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
-/// What views say of their layouts.
+/// The methods of views that read their layouts.
 macro_rules! layout_methods {
     () => {
         /// The sizes of the dimensions.

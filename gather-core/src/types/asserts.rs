@@ -1,5 +1,5 @@
-//! What emitted code asserts at compile time. The functions track their caller, so that an error shows what the user
-//! of the macro wrote.
+//! The assertions that emitted code makes at compile time. The functions track their caller, so that an error shows
+//! what the user of the macro wrote.
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +54,7 @@ impl<T: Element> Proof<T> {
 
     /// Begins the chain of `U`.
     pub const fn begin<U: Element>(self) -> Fields<U> {
-        Fields { bytes: 0, last: "", end: 0, gaps: Message::new(), of: PhantomData }
+        Fields { bytes: 0, last: "", end: 0, gaps: Message::new(), count: 0, of: PhantomData }
     }
 }
 
@@ -68,25 +68,36 @@ impl<T: Element> Proof<T> {
 pub struct Fields<T> {
     /// Bytes of the fields so far.
     bytes: usize,
-    /// The last field, where it ends, and the gaps before it: for the message alone.
+    /// The last field, where it ends, the gaps before it, and how many these are: for the message alone.
     last: &'static str,
     end: usize,
     gaps: Message,
+    count: usize,
     of: PhantomData<fn() -> T>,
 }
+
+/// The most gaps that a message lists.
+const MOST_GAPS: usize = 6;
 
 impl<T: Element> Fields<T> {
     /// A field of type `F`, which is an element. It begins at `start`.
     #[track_caller]
     pub const fn field<F>(self, _get: fn(T) -> F, _is_element: Proof<F>, name: &'static str, start: usize) -> Self {
         assert!(size_of::<F>() > 0, "a type without bytes cannot be an element");
+        let (gaps, count) = self.gaps_up_to(start);
         Fields {
             bytes: self.bytes + size_of::<F>(),
             last: name,
             end: start.saturating_add(size_of::<F>()),
-            gaps: self.gaps_up_to(start),
+            gaps,
+            count,
             of: PhantomData,
         }
+    }
+
+    /// A field without bytes, which is a `PhantomData` of `core`, whatever it is called: anyone may make its one value.
+    pub const fn phantom<F: ?Sized>(self, _get: fn(T) -> PhantomData<F>) -> Self {
+        self
     }
 
     /// An enum whose representation is said to have so many bytes. Only an enum without fields can be cast to an
@@ -98,7 +109,7 @@ impl<T: Element> Fields<T> {
             let message = Message::new().text("`").text(name).text("` cannot be an element: it has ");
             message.bytes(size_of::<T>()).text(", and its representation has ").number(bytes).panic()
         }
-        Fields { bytes: self.bytes + bytes, last: "", end: 0, gaps: self.gaps, of: PhantomData }
+        Fields { bytes: self.bytes + bytes, last: "", end: 0, gaps: self.gaps, count: self.count, of: PhantomData }
     }
 
     /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add
@@ -108,8 +119,15 @@ impl<T: Element> Fields<T> {
     pub const fn dtype(self, name: &'static str) -> DType {
         if self.bytes != size_of::<T>() {
             let message = Message::new().text("`").text(name).text("` cannot be an element: ");
-            let gaps = self.gaps_up_to(size_of::<T>());
-            if !gaps.as_str().is_empty() {
+            let (gaps, count) = self.gaps_up_to(size_of::<T>());
+            if count > MOST_GAPS {
+                let more = message.text(gaps.as_str()).text(", and ").number(count - MOST_GAPS);
+                more.text(" more; ")
+                    .number(size_of::<T>() - self.bytes)
+                    .text(" bytes in all; add fields that fill them")
+                    .panic()
+            }
+            if count > 0 {
                 message.text(gaps.as_str()).text("; add fields that fill them").panic()
             }
             message.text("its fields have ").number(self.bytes).text(" of its ").bytes(size_of::<T>()).panic()
@@ -117,13 +135,16 @@ impl<T: Element> Fields<T> {
         DType::of::<T>(name)
     }
 
-    /// The message about all gaps up to `start`, where a field begins or the type ends.
-    const fn gaps_up_to(&self, start: usize) -> Message {
+    /// The message about the gaps up to `start`, where a field begins or the type ends, and how many there are.
+    const fn gaps_up_to(&self, start: usize) -> (Message, usize) {
         let gap = start.saturating_sub(self.end);
         if gap == 0 || self.last.is_empty() {
-            return self.gaps;
+            return (self.gaps, self.count);
         }
-        let gaps = if !self.gaps.as_str().is_empty() { self.gaps.text(", ") } else { self.gaps };
-        gaps.bytes(gap).text(" of padding after field `").text(self.last).text("`")
+        if self.count >= MOST_GAPS {
+            return (self.gaps, self.count + 1);
+        }
+        let gaps = if self.count > 0 { self.gaps.text(", ") } else { self.gaps };
+        (gaps.bytes(gap).text(" of padding after field `").text(self.last).text("`"), self.count + 1)
     }
 }

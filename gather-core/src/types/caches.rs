@@ -62,7 +62,7 @@ impl Caches {
     }
 }
 
-/// What the instruction `cpuid` says.
+/// The result of the instruction `cpuid`.
 #[cfg(all(target_arch = "x86_64", not(target_env = "sgx"), not(miri)))]
 mod cpuid {
     use core::arch::x86_64::{__cpuid_count, CpuidResult};

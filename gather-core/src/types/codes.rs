@@ -6,7 +6,7 @@ use crate::types::element::Element;
 
 /// How block-quantised data holds its codes, as ONNX Runtime's `GatherBlockQuantized` has it.
 ///
-/// Codes lie side by side in bytes, the lowest bits first.
+/// Codes are contiguous in bytes, the lowest bits first.
 ///
 /// | codes | type of data there | a code | zero point if none is given |
 /// |---|---|---|---|

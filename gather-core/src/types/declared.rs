@@ -46,7 +46,7 @@ pub(crate) struct Blocks {
     pub(crate) end: &'static [usize],
 }
 
-/// What is declared, as a type. The emitted code implements it for a type of its own.
+/// A declaration, as a type. The emitted code implements it for a type of its own.
 pub trait Declaration: 'static {
     /// The operator.
     const DECLARED: Declared;

@@ -87,7 +87,7 @@ fn find(is_it: impl Fn(&Row) -> bool) -> Option<DType> {
 /// assert_eq!(DType::from_numpy("|b1"), Some(bool::DTYPE));
 /// ```
 impl DType {
-    /// The data type that [`DType::name`] calls so: `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f16`, `bf16`,
+    /// The data type by its [`DType::name`]: `bool`, `i8..i64`, `u8..u64`, `isize`, `usize`, `f16`, `bf16`,
     /// `f32`, `f64`, `complex64` or `complex128`. Arrays and derived types cannot be found by name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

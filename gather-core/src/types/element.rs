@@ -1,4 +1,4 @@
-//! What can be moved as bytes ([`Element`]) and how a data type is named at run time ([`DType`]).
+//! Types that can be moved as bytes ([`Element`]), and the name of a data type at run time ([`DType`]).
 
 use core::any::TypeId;
 use core::fmt;
@@ -32,7 +32,7 @@ use crate::types::text::Text;
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The data type's identity.
     const DTYPE: DType;
-    /// What [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
+    /// The value that [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
     const ZERO: Self;
     /// Where the proofs of the derive begin. No part of the public interface.
     #[doc(hidden)]
@@ -51,7 +51,7 @@ pub struct DType {
     facts: &'static Facts,
 }
 
-/// What follows from a type itself.
+/// The constants that follow from a type itself.
 struct Facts {
     size: usize,
     align: usize,
@@ -247,8 +247,9 @@ pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 /// Bytes of the greatest value that closures of maps and reductions take or give, since those pass over the stack.
 pub(crate) const BY_VALUE: usize = 16 << 10;
 
-/// What every typed door asserts of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data type makes
-/// the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for uninitialised ones.
+/// The assertion that every typed method makes of its elements: `const { IsElement::<T>::CHECK }`. To ask for the data
+/// type makes the compiler lead the proof of a derived type. To ask for the bytes of a value makes it look for
+/// uninitialised ones.
 pub(crate) struct IsElement<T>(PhantomData<T>);
 
 impl<T: Element> IsElement<T> {
@@ -272,7 +273,7 @@ impl<T: Element> IsElement<T> {
     }
 }
 
-/// What every data type asserts of its elements.
+/// The assertion that every data type makes of its elements.
 pub(crate) struct HasBytes<T>(PhantomData<T>);
 
 impl<T> HasBytes<T> {

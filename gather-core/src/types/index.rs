@@ -158,7 +158,7 @@ impl fmt::Display for IndexType {
 }
 
 pub(crate) mod sealed {
-    /// What the kernels read from a value of an index type. The methods stand here and not in [`Index`](super::Index)
+    /// The kernels' view of a value of an index type. The methods stand here and not in [`Index`](super::Index)
     /// so that they are not methods of every integer in the scope of its users.
     pub trait Sealed: Copy {
         /// The value as `i64`; unsigned values above `i64::MAX`, which are in range of no axis, become `i64::MAX`.

@@ -20,13 +20,13 @@ macro_rules! has {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
-    /// What every machine of the target has.
+    /// The instructions that every machine of the target has.
     Scalar,
     /// AVX2 on x86-64, with FMA and F16C, as x86-64-v3 has them: Intel's processors from Haswell on, AMD's from Excavator
     /// and Zen on.
     Avx2,
     /// AVX-512 on x86-64, with its parts F, BW, VL, DQ and VBMI: Intel's processors from Cannon Lake and Ice Lake on,
-    /// but for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
+    /// except for those whose AVX-512 is switched off (Alder Lake and what followed it in laptops and desktops); AMD's
     /// from Zen 4 on.
     Avx512,
     /// NEON on aarch64, whose every machine has it. The compiler knows whether the target has.

@@ -10,7 +10,7 @@
 #[non_exhaustive]
 pub enum Method {
     /// Rows are resolved in 64 bits and moved from where they lie, one by one or a few at a time. Takes any shape.
-    /// Chosen for few rows or short inner loops, for elements whose indices lie apart, and for axes beyond 32 bits.
+    /// Chosen for few rows or short inner loops, for elements whose indices are not contiguous, and for axes beyond 32 bits.
     Direct,
     /// Up to 512 indices are resolved, then their rows are moved. Outer loops that come back to the same indices find
     /// them resolved. Takes axes within 32 bits.
@@ -18,8 +18,7 @@ pub enum Method {
     /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
     /// Indices are resolved in registers, and rows are loaded by them, in one loop. Takes rows of 4, 8 and 12 bytes
-    /// side by side in the output, and indices of one component side by side, at the levels
-    /// `Avx2` and `Avx512`.
+    /// that are contiguous in the output, and contiguous indices of one component, at the levels `Avx2` and `Avx512`.
     Gathered,
     /// As `Blocks`, and the rows of the next indices are prefetched. Takes rows of up to 256 bytes, in a scatter any.
     /// Chosen for data beyond the caches.
@@ -28,10 +27,10 @@ pub enum Method {
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of
     /// 2 bytes, and at the level `Avx512` 64 of 2 bytes, 32 of 4 bytes and 16 of 8 bytes.
     Table,
-    /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and indices
-    /// of one component side by side.
+    /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and
+    /// contiguous indices of one component.
     ByteTable,
-    /// Columns of data are copied side by side into a scratch of the size of a cache, and gathered from there. Takes
+    /// Columns of data are copied into a contiguous scratch of the size of a cache, and gathered from there. Takes
     /// [`GatherElements`](crate::GatherElements) and [`ScatterElements`](crate::ScatterElements) off the last axis. A
     /// call allocates half a MiB a task for it, or a cache line for every element of the axis where that is more; at
     /// most 32 MiB unless one task needs more.
@@ -39,9 +38,9 @@ pub enum Method {
     /// One index serves the whole inner loop, which is a strided copy. Takes inner loops along which indices do not
     /// move.
     StridedCopy,
-    /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written past
-    /// the caches. Takes rows of a line or more, on x86-64; converted ones where they lie side by side, of elements
-    /// of up to 4 KiB that are aligned to a line at most. Chosen for outputs beyond the caches.
+    /// As `Blocks`, or as `Prefetched` for rows of up to 256 bytes, with whole cache lines of the output written by
+    /// non-temporal stores. Takes rows of a line or more, on x86-64; converted ones where they are contiguous, of
+    /// elements of up to 4 KiB that are aligned to a line at most. Chosen for outputs beyond the caches.
     Streamed,
     /// The updates of a scatter are sorted by the row that they go to, in their order, so that each row is read,
     /// reduced and written once. Takes any scatter. Chosen as `Accumulated` is, where updates are few and the

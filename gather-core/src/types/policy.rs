@@ -1,11 +1,11 @@
-//! What an index may be, and how a call runs: the policies that all index operators share.
+//! The policies that all index operators share: what an index may be, and how a call runs.
 
 #![forbid(unsafe_code)]
 
 use crate::types::level::Level;
 use crate::types::method::Method;
 
-/// What a negative index means.
+/// The meaning of a negative index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NegativeIndex {
     /// It counts from the end: -1 is the last element.
@@ -15,7 +15,7 @@ pub enum NegativeIndex {
     Reject,
 }
 
-/// What an index that is out of range does, after [`NegativeIndex`] has been applied.
+/// The result of a gather for an index out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutOfBounds {
@@ -40,7 +40,7 @@ pub enum Mode {
     Crd,
 }
 
-/// What an update does whose index is out of range, after [`NegativeIndex`] has been applied.
+/// The effect of an update whose index is out of range, after [`NegativeIndex`] has been applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScatterOutOfBounds {
@@ -95,7 +95,7 @@ pub enum Par {
     Threads(usize),
 }
 
-/// What values of a row function's parameter are given for.
+/// The unit that values of a row function's parameter are given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Per {

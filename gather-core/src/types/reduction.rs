@@ -1,4 +1,4 @@
-//! What a scatter does with updates and a bag with rows, and what maps make for bags.
+//! The reductions of scatters and bags, and the types that maps make for bags.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::types::element::Element;
 
-/// What a scatter does with an update and the element that it goes to.
+/// How a scatter combines an update with its element, or a bag its rows.
 ///
 /// Updates are taken one after the other, in row-major order of the indices. The result is that of the plain loop, to
 /// the bit, for any number of threads.

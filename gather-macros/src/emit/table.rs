@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 
 use crate::attrs;
 use crate::emit::Source;
@@ -11,7 +12,7 @@ use crate::name;
 /// The `KernelSet` of a grid.
 pub(crate) fn table(name: &Ident, source: Source<'_>) -> TokenStream {
     let Source { grid, private } = source;
-    let name = name.to_string();
+    let name = name.unraw().to_string();
     let elements = grid.elements.iter().map(|element| {
         let (conditions, name) = (attrs::conditions(&element.attrs), &element.name);
         let width = Literal::usize_unsuffixed(element.width);

@@ -1,5 +1,5 @@
-//! What declarations mean: attributes against shapes, as far as the macro knows the numbers. What constants stand for,
-//! gather-core checks when they are evaluated.
+//! Checks of declarations: attributes against shapes, as far as the macro knows the numbers. gather-core
+//! checks constants in them when these are evaluated.
 
 use proc_macro2::Span;
 use syn::{Error, Expr, ExprArray, GenericParam, Generics, Ident, Path, Type};
@@ -37,7 +37,7 @@ pub(crate) struct Attributes {
     pub(crate) preset: Preset,
 }
 
-/// The values of the keys, each with its place, before they are held against shapes.
+/// The values of the keys, each with its place, before they are compared with shapes.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) axis: Option<(i128, Span)>,
@@ -99,7 +99,7 @@ pub(crate) fn function(cx: &mut Ctxt, function: &mut Function) -> Option<Checked
     (cx.count() == before).then_some(checked)
 }
 
-/// What the macro cannot make a slice function generic over.
+/// The types that a slice function cannot be generic over.
 fn generics(cx: &mut Ctxt, generics: &Generics) {
     for param in &generics.params {
         match param {

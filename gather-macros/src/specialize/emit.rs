@@ -1,10 +1,11 @@
 //! From a checked declaration to functions: one on slices, and where every size is known, one on arrays.
 //!
-//! What is emitted only writes down the declaration, in a type inside the function. The loops are gather-core's, and
+//! The emitted code only writes down the declaration, in a type inside the function. The loops are gather-core's, and
 //! the declaration is a constant to them.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Type};
 
@@ -66,6 +67,19 @@ impl Source<'_> {
         arguments
     }
 
+    /// The type `__Declaration`, which says what is declared, and a check of its constants. They are checked as soon as
+    /// the function is, and not when it is first called.
+    fn checked_declaration(&self) -> TokenStream {
+        let (declaration, private) = (self.declaration(), name::private(self.krate));
+        let Checked { attributes, .. } = self.checked;
+        let numbers = self.tensors().flat_map(|(_, tensor)| &tensor.sizes);
+        let mut numbers = numbers.chain(&attributes.block).chain(&attributes.begin).chain(&attributes.end);
+        let check = numbers
+            .any(|number| matches!(number, Number::Constant(_)))
+            .then(|| quote!(const _: #private::Declared = <__Declaration as #private::Declaration>::DECLARED;));
+        quote!(#declaration #check)
+    }
+
     /// The type `__Declaration`, which says what is declared.
     pub(super) fn declaration(&self) -> TokenStream {
         let private = name::private(self.krate);
@@ -92,19 +106,44 @@ impl Source<'_> {
         });
         let rejects = attributes.rejects.then(|| quote!(.negative_index(#private::NegativeIndex::Reject)));
         let equal = attributes.preset.equal.then(|| quote!(.equal()));
-        let numbers = self.tensors().flat_map(|(_, tensor)| &tensor.sizes);
-        let mut numbers = numbers.chain(&attributes.block).chain(&attributes.begin).chain(&attributes.end);
-        // Constants are checked as soon as the function is, and not when it is first called.
-        let check = numbers
-            .any(|number| matches!(number, Number::Constant(_)))
-            .then(|| quote!(const _: #private::Declared = <__Declaration as #private::Declaration>::DECLARED;));
         quote! {
             enum __Declaration {}
             impl #private::Declaration for __Declaration {
                 const DECLARED: #private::Declared = #constructor #out_of_bounds #rejects #equal;
             }
-            #check
         }
+    }
+
+    /// The call of gather-core's function, on slices.
+    fn call(&self, arguments: &[Ident], [on_data, on_indices, out]: [TokenStream; 3]) -> TokenStream {
+        let private = name::private(self.krate);
+        let Checked { op, data, indices, attributes, .. } = self.checked;
+        let (data_ty, count) = (&data.ty, number(arguments.len()));
+        match (op, indices.as_ref().map(|indices| &indices.ty), &attributes.map) {
+            (Op::BatchToSpace, _, _) | (_, None, _) => {
+                quote!(#private::batch_to_space::<__Declaration, #data_ty, #count>(#on_data, [#(#arguments),*], #out))
+            }
+            (_, Some(index_ty), None) => quote! {
+                #private::gather::<__Declaration, #data_ty, #index_ty, #count>(
+                    #on_data, #on_indices, [#(#arguments),*], #out,
+                )
+            },
+            (_, Some(index_ty), Some(map)) => {
+                let (names, types): (Vec<_>, Vec<_>) =
+                    self.params().iter().map(|Param { name, ty }| (name, ty)).unzip();
+                let out_ty = self.output_type();
+                quote! {
+                    #private::gather_map::<__Declaration, #data_ty, #out_ty, (#(#types,)*), #index_ty, #count>(
+                        &#map, #on_data, #on_indices, (#(#names,)*), [#(#arguments),*], #out,
+                    )
+                }
+            }
+        }
+    }
+
+    /// Whether there is a function on arrays: every size is known.
+    fn has_arrays(&self) -> bool {
+        self.tensors().all(|(_, tensor)| tensor.sizes.iter().all(|size| !matches!(size, Number::Any(_))))
     }
 
     /// The function on slices.
@@ -113,36 +152,17 @@ impl Source<'_> {
         let Function { attrs, vis, name, generics, .. } = self.function;
         let (params, bounds) = (&generics.params, &generics.where_clause);
         let params = (!params.is_empty()).then(|| quote!(<#params>));
-        let (declaration, arguments) = (self.declaration(), self.arguments());
-        let Checked { op, data, indices, attributes, .. } = self.checked;
+        let (declaration, arguments) = (self.checked_declaration(), self.arguments());
+        let Checked { op, data, indices, .. } = self.checked;
         let (data_ty, out_ty) = (&data.ty, self.output_type());
-        let count = number(arguments.len());
-        let (inputs, call) = match (op, indices.as_ref().map(|indices| &indices.ty), &attributes.map) {
-            (Op::BatchToSpace, _, _) | (_, None, _) => (
-                quote!(),
-                quote!(#private::batch_to_space::<__Declaration, #data_ty, #count>(data, [#(#arguments),*], out)),
-            ),
-            (_, Some(index_ty), None) => (
-                quote!(indices: &[#index_ty],),
-                quote! {
-                    #private::gather::<__Declaration, #data_ty, #index_ty, #count>(
-                        data, indices, [#(#arguments),*], out,
-                    )
-                },
-            ),
-            (_, Some(index_ty), Some(map)) => {
-                let (names, types): (Vec<_>, Vec<_>) =
-                    self.params().iter().map(|Param { name, ty }| (name, ty)).unzip();
-                (
-                    quote!(indices: &[#index_ty], #(#names: #krate::Param<'_, #types>,)*),
-                    quote! {
-                        #private::gather_map::<__Declaration, #data_ty, #out_ty, (#(#types,)*), #index_ty, #count>(
-                            &#map, data, indices, (#(#names,)*), [#(#arguments),*], out,
-                        )
-                    },
-                )
+        let inputs = match (op, indices.as_ref().map(|indices| &indices.ty)) {
+            (Op::BatchToSpace, _) | (_, None) => quote!(),
+            (_, Some(index_ty)) => {
+                let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Param<'_, #ty>,));
+                quote!(indices: &[#index_ty], #(#params)*)
             }
         };
+        let call = self.call(&arguments, [quote!(data), quote!(indices), quote!(out)]);
         let doc = self.doc(attrs, output, &arguments);
         quote! {
             #(#attrs)*
@@ -164,8 +184,7 @@ impl Source<'_> {
 
     /// The function on arrays, where every size is known.
     fn on_arrays(&self, output: &[OutputSize]) -> Option<TokenStream> {
-        let is_open = |size: &Number| matches!(size, Number::Any(_));
-        if self.tensors().any(|(_, tensor)| tensor.sizes.iter().any(is_open)) {
+        if !self.has_arrays() {
             return None;
         }
         let (krate, private) = (self.krate, name::private(self.krate));
@@ -181,16 +200,18 @@ impl Source<'_> {
             let (name, ty) = (format_ident!("{name}"), nested(tensor.ty.to_token_stream(), sizes));
             quote!(#name: &#ty)
         });
-        let slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
-        let out = flat(&private, "out", output.len(), true);
-        let names = self.params().iter().map(|param| &param.name);
-        let call = quote!(#name(#(#slices,)* #(#names,)* #out));
+        let mut slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
+        let (on_data, on_indices) = (slices.next().unwrap_or_default(), slices.next().unwrap_or_default());
+        // By a name that no static around has: a variable cannot hide one. The function on slices is not called, whose
+        // path differs where both belong to a type.
+        let out = flat(&private, "__out", output.len(), true);
+        let (declaration, call) = (self.declaration(), self.call(&[], [on_data, on_indices, out]));
         let errors = self.array_errors();
         let (result_ty, run) = if errors.is_some() {
-            let run = quote!(#call?; #private::core::result::Result::Ok(out));
+            let run = quote!(#call?; #private::core::result::Result::Ok(__out));
             (quote!(#private::core::result::Result<#result_ty, #krate::Error>), run)
         } else {
-            (result_ty, quote!(#call.unwrap_or_else(|error| #private::cannot_fail(error)); out))
+            (result_ty, quote!(#call.unwrap_or_else(|__error| #private::cannot_fail(__error)); __out))
         };
         let arrays = format_ident!("{name}_array");
         let conditions = self.conditions();
@@ -199,7 +220,7 @@ impl Source<'_> {
             (true, true) => " Nothing but the indices is left to be checked.",
             (true, false) => " Nothing but parameters and indices is left to be checked.",
         };
-        let doc = format!(" As [`{name}`], on arrays.{left}");
+        let doc = format!(" As `{}`, on arrays.{left}", name.unraw());
         let errors = errors.map(|errors| {
             quote! {
                 ///
@@ -216,13 +237,14 @@ impl Source<'_> {
             #[allow(dead_code)]
             #[inline]
             #vis fn #arrays #type_params (#(#inputs),*) -> #result_ty #bounds {
-                let mut out = #zeros;
+                #declaration
+                let mut __out = #zeros;
                 #run
             }
         })
     }
 
-    /// What the function on arrays returns errors for, where it does.
+    /// The causes for which the function on arrays returns errors, where it does.
     fn array_errors(&self) -> Option<&'static str> {
         match (self.params().is_empty(), self.refuses_indices()) {
             (true, false) => None,
@@ -234,7 +256,7 @@ impl Source<'_> {
         }
     }
 
-    /// What the function does, below what its author says.
+    /// The description of the function, below what its author says.
     fn doc(&self, attrs: &[Attribute], output: &[OutputSize], arguments: &[Ident]) -> TokenStream {
         let mut text = Vec::new();
         if attrs.iter().any(|attr| attr.path().is_ident("doc")) {
@@ -266,7 +288,7 @@ impl Source<'_> {
 }
 
 impl Source<'_> {
-    /// What an index out of range does, where it is no error.
+    /// The result for an index out of range, where it is no error.
     fn policy_doc(&self) -> Option<&'static str> {
         match self.checked.attributes.out_of_bounds {
             OutOfBounds::Error => None,

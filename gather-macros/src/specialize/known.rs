@@ -1,4 +1,4 @@
-//! What `specialize!` knows by name: operators, presets, attributes and policies.
+//! The names that `specialize!` knows: operators, presets, attributes and policies.
 
 use crate::name::{INDEX_OPS, SPACE_OPS, primitive_bytes, suggestion};
 
@@ -104,7 +104,7 @@ impl Op {
     }
 }
 
-/// What a preset sets.
+/// The attributes that a preset sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Preset {
     /// Negative indices are out of range.
@@ -126,7 +126,7 @@ impl Preset {
         Preset { rejects: false, zeros: false, lists: false, equal: false, no_batch: false, flattens: false };
 }
 
-/// What an index out of range does.
+/// The result for an index out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutOfBounds {
     Error,

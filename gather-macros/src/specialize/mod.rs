@@ -11,11 +11,10 @@ mod parse;
 mod set;
 mod shapes;
 
-use std::collections::HashSet;
-
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::attrs::Names;
 use crate::ctxt::Ctxt;
 use check::Checked;
 use emit::Source;
@@ -30,10 +29,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     if let Some(set) = &call.set {
         set::check(&mut cx, set, &call.functions);
     }
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     let mut checked: Vec<(Function, Checked)> = Vec::new();
     for mut function in call.functions {
-        if !names.insert(function.name.to_string()) {
+        if !names.insert(&function.name, &function.attrs) {
             cx.error_on(&function.name, format!("`{}` is the name of two functions", function.name));
             continue;
         }

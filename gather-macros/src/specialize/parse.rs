@@ -98,7 +98,7 @@ impl Number {
         if let Number::Literal(value, _) = self { Some(*value) } else { None }
     }
 
-    /// What stands for a number in an expression.
+    /// The size that an expression stands for.
     ///
     /// # Errors
     /// On the expression, when it is neither a number nor a constant nor `_`.
@@ -243,7 +243,7 @@ fn semicolon(input: ParseStream<'_>, what: &str, end: Span) -> Result<()> {
     Err(if input.is_empty() { Error::new(end, message) } else { input.error(message) })
 }
 
-/// What follows `fn`; `None` after reporting what is wrong in it.
+/// The tokens after `fn`; `None` after reporting what is wrong in it.
 fn function(cx: &mut Ctxt, input: ParseStream<'_>, attrs: Vec<Attribute>, vis: Visibility) -> Result<Option<Function>> {
     let name: Ident = input.parse()?;
     let mut generics: Generics = input.parse()?;
@@ -283,7 +283,10 @@ impl Parse for Key {
             let message = format!("expected a value, as in `{name} = ..`");
             return Err(if input.is_empty() { Error::new_spanned(&name, message) } else { input.error(message) });
         }
-        input.parse::<Token![=]>()?;
+        let equals: Token![=] = input.parse()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            return Err(Error::new_spanned(equals, format!("expected a value, as in `{name} = ..`")));
+        }
         if name == "map" && has_params(input) {
             let path = input.call(Path::parse_mod_style)?;
             let content;

@@ -5,6 +5,7 @@
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::{Generics, Type};
 
 use crate::ctxt::Ctxt;
@@ -41,7 +42,7 @@ pub(super) fn check(cx: &mut Ctxt, set: &Set, functions: &[Function]) {
 /// The static with the kernels of a call.
 pub(super) fn emit(krate: &TokenStream, set: &Set, sources: &[Source<'_>]) -> TokenStream {
     let Set { attrs, vis, name, instances } = set;
-    let (private, text) = (name::private(krate), name.to_string());
+    let (private, text) = (name::private(krate), name.unraw().to_string());
     let rows = sources.iter().filter(|source| source.checked.attributes.map.is_none()).flat_map(|source| {
         let Function { name, generics, .. } = source.function;
         let own = generics.params.is_empty().then_some(&[][..]);
@@ -61,7 +62,7 @@ fn row(source: &Source<'_>, types: &[Type]) -> TokenStream {
     let (declaration, count) = (source.declaration(), number(source.arguments().len()));
     let tensors = source.tensors().map(|(_, tensor)| instance(tensor, generics, types));
     let (types, shapes): (Vec<_>, Vec<_>) = tensors.unzip();
-    let (text, conditions) = (format!("{name} {}", shapes.join(" ")), source.conditions());
+    let (text, conditions) = (format!("{} {}", name.unraw(), shapes.join(" ")), source.conditions());
     let constructor = if source.checked.op.has_indices() { quote!(gather) } else { quote!(batch_to_space) };
     quote!(#conditions {
         #declaration

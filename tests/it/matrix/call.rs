@@ -13,7 +13,7 @@ use num_complex::Complex;
 use super::indices::{Bytes, Laid};
 use super::variants::{Form, Operator, Variant};
 
-/// A call but for its indices.
+/// A call except for its indices.
 pub(super) struct Call<'a> {
     pub(super) variant: &'a Variant,
     pub(super) data: &'a [u8],

@@ -113,7 +113,7 @@ impl Coverage {
                 assert!(calls > 0, "{op}: no call was run by the method {method}");
                 let met: Vec<usize> = met.map(|met| met.widths.iter().copied().collect()).unwrap_or_default();
                 let due = widths(method, levels);
-                // Where elements lie side by side in data and in the result, a row is several.
+                // Where elements are contiguous in data and in the result, a row is several.
                 let is_met =
                     if method == Method::Streamed { due.iter().all(|width| met.contains(width)) } else { met == due };
                 assert!(is_met, "{op} by {method}: widths {met:?}, due are {due:?}");

@@ -27,7 +27,7 @@ bytes! { i8 i16 i32 i64 u8 u16 u32 u64 }
 /// How indices lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum IndexLayout {
-    /// In row-major order: the components of a tuple side by side.
+    /// In row-major order: the components of a tuple are contiguous.
     SideBySide,
     /// Column by column: the first components of all tuples, then the second.
     Columns,

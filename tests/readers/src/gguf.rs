@@ -75,14 +75,15 @@ pub(crate) fn gguf(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     file.extend(claimed(u, tensors)?.to_le_bytes());
     file.extend(claimed(u, keys)?.to_le_bytes());
     let mut alignment = 32u64;
-    for _ in 0..keys {
+    for at in 0..keys {
         if u.ratio(1, 3)? {
             alignment = if u.ratio(1, 12)? { u.arbitrary::<u32>()?.into() } else { 1 << u.int_in_range(0..=6)? };
             string(&mut file, b"general.alignment");
             file.extend(4u32.to_le_bytes());
             file.extend((alignment as u32).to_le_bytes());
         } else {
-            string(&mut file, b"k");
+            let name = if u.ratio(1, 20)? { 0 } else { at as u8 };
+            string(&mut file, &[b'k', b'0' + name]);
             value(u, &mut file, 3)?;
         }
     }
@@ -95,7 +96,7 @@ pub(crate) fn gguf(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
         dims.extend((1..rank).map(|_| u.int_in_range(0..=5).unwrap_or(1)));
         dims.truncate(rank as usize);
         let size = if rank == 0 { bytes } else { dims[1..].iter().fold(blocks * bytes, |size, dim| size * dim) };
-        string(&mut file, if at == 0 { TENSOR.as_bytes() } else { b"other" });
+        string(&mut file, if at == 0 { TENSOR.as_bytes() } else { &b"other"[at as usize..] });
         file.extend(claimed(u, rank.into())?.to_le_bytes()[..4].iter());
         for dim in dims {
             file.extend(claimed(u, dim)?.to_le_bytes());

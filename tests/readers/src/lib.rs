@@ -7,7 +7,7 @@ mod files;
 mod gguf;
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{DynView, Gather, Registry, Tensor, View};
+use gather_core::{DType, DynView, Gather, Registry, Tensor, View};
 
 use common::Array;
 use common::table::{Scales, Table};
@@ -48,6 +48,23 @@ pub fn read(u: &mut Unstructured<'_>) -> Result<Outcome> {
 pub fn gguf_rows(file: &[u8], tensor: &str, ids: &[i64]) -> std::result::Result<Tensor<f32>, String> {
     let ids = View::new(ids, &[ids.len()]).map_err(|error| error.to_string())?;
     common::gguf::parse(file, tensor)?.rows(&ids, Scales::None)
+}
+
+/// The rows of a tensor in a `.safetensors` file as numbers.
+///
+/// # Errors
+/// What is wrong with the file or with the ids.
+pub fn safetensors_rows(file: &[u8], tensor: &str, ids: &[i64]) -> std::result::Result<Tensor<f32>, String> {
+    let ids = View::new(ids, &[ids.len()]).map_err(|error| error.to_string())?;
+    common::safetensors::table(file, tensor)?.rows(&ids, Scales::None)
+}
+
+/// The data type and the shape of a tensor in a `.safetensors` file.
+///
+/// # Errors
+/// What is wrong with the file, or why its data type is not supported.
+pub fn safetensors_array(file: &[u8], tensor: &str) -> std::result::Result<(DType, Vec<usize>), String> {
+    common::safetensors::parse(file, tensor).map(|array| (array.dtype, array.shape))
 }
 
 /// The whole numbers of a `.npy` file as ids.

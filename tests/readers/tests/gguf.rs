@@ -78,7 +78,7 @@ fn alignment_and_values_of_every_type() {
     ];
     let mut keys: Vec<Vec<u8>> =
         [(0, 1), (1, 1), (7, 1), (2, 2), (3, 2), (4, 4), (5, 4), (6, 4), (10, 8), (11, 8), (12, 8)]
-            .map(|(kind, size)| key("k", kind, &vec![0xff; size]))
+            .map(|(kind, size)| key(&format!("k{kind}"), kind, &vec![0xff; size]))
             .to_vec();
     keys.push(key("s", 8, &string("text")));
     keys.push(key("a", 9, &deep.concat()));
@@ -87,12 +87,51 @@ fn alignment_and_values_of_every_type() {
     assert_eq!((read.shape(), read.as_slice()), (&[1, 1][..], &[-2.0][..]));
 }
 
+/// Read as 32, the alignment of files without the key, its data would begin elsewhere.
+#[test]
+fn an_alignment_of_another_type_is_refused() {
+    for (kind, size) in [(0, 1), (2, 2), (5, 4), (6, 4), (7, 1), (10, 8), (11, 8)] {
+        let mut value = vec![0; size];
+        value[0] = 64;
+        let keys = [key("general.alignment", kind, &value)];
+        let expected = format!("general.alignment is a value of type {kind}, not of type 4 (u32)");
+        refused(&file(&keys, &[4], 0, 0, 64, &[0; 16]), &expected);
+    }
+}
+
+#[test]
+fn names_that_stand_twice_are_refused() {
+    let once = key("general.alignment", 4, &64u32.to_le_bytes());
+    let other = key("general.alignment", 4, &32u32.to_le_bytes());
+    refused(&file(&[once, other], &[4], 0, 0, 64, &[0; 16]), "the key `general.alignment` stands twice");
+    let keys = [key("a\u{1b}[2J", 0, &[1]), key("a\u{1b}[2J", 0, &[1])];
+    refused(&file(&keys, &[4], 0, 0, 32, &[0; 16]), "the key `a\\u{1b}[2J` stands twice");
+
+    let mut twice = header(2, 0);
+    for offset in [0u64, 32] {
+        twice.extend(string("t"));
+        twice.extend([1u32.to_le_bytes().to_vec(), 4u64.to_le_bytes().to_vec(), 0u32.to_le_bytes().to_vec()].concat());
+        twice.extend(offset.to_le_bytes());
+    }
+    twice.resize(twice.len().next_multiple_of(32) + 48, 0);
+    refused(&twice, "two tensors are named `t`");
+}
+
+#[test]
+fn a_type_that_is_not_supported_is_named_beside_those_that_are() {
+    let error = gguf_rows(&file(&[], &[256], 10, 0, 32, &[0; 84]), "t", &[0]).unwrap_err();
+    assert!(error.starts_with("ggml's type 10 (Q2_K) is not supported; F32, F16, Q4_0, "), "{error}");
+    assert!(!error.contains(", Q2_K"), "{error}");
+    let error = gguf_rows(&file(&[], &[1], 99, 0, 32, &[0; 4]), "t", &[0]).unwrap_err();
+    assert!(error.contains("type 99 (unknown)"), "{error}");
+}
+
 #[test]
 fn headers_that_lie_are_refused() {
     let fits = |dims: &[u64], kind, offset| file(&[], dims, kind, offset, 32, &[0; 64]);
     assert!(gguf_rows(&fits(&[4, 4], 0, 0), "t", &[3]).is_ok());
     refused(b"GGML", "does not begin");
-    refused(b"", "does not begin");
+    refused(b"", "the file is empty");
     refused(&[&b"GGUF"[..], &[0, 0, 0, 3], &[0; 16]].concat(), "big-endian");
     refused(&[&b"GGUF"[..], &[1, 0, 0, 0], &[0; 16]].concat(), "version 1");
     // Counts that the file cannot hold.

@@ -31,3 +31,16 @@ fn ids_are_whole_numbers_of_either_byte_order() {
     let no_id = npy_ids(&file("<f4", false, "(1,)", &[0; 4])).unwrap_err();
     assert!(no_id.contains("no type of ids"), "{no_id}");
 }
+
+#[test]
+fn types_that_are_not_supported_are_named_beside_those_that_are() {
+    for (descr, shown) in [("<M8[ns]", "<M8[ns]"), ("|O", "|O"), ("<f16", "<f16")] {
+        let refused = npy_ids(&file(descr, false, "(1,)", &[0; 16])).unwrap_err();
+        let expected = format!("the data type {shown} is not supported; bool, integers of 8 to 64 bits");
+        assert!(refused.contains(&expected), "{refused}");
+    }
+    let header = "{'descr': [('a', '<f4'), ('b', '<i2')], 'fortran_order': False, 'shape': (1,), }\n";
+    let len = (header.len() as u16).to_le_bytes();
+    let refused = npy_ids(&[&b"\x93NUMPY\x01\x00"[..], &len, header.as_bytes(), &[0; 6]].concat()).unwrap_err();
+    assert!(refused.contains("structured data type [('a', '<f4')") && refused.contains("bool, integers"), "{refused}");
+}

@@ -1,6 +1,6 @@
 //! Random declarations of `specialize!`, drawn by `build.rs`: what is checked of each.
 //!
-//! The functions are held against the oracle and against the operators, values and errors, on memory between guard
+//! The functions are compared with the oracle and with the operators, values and errors, on memory between guard
 //! pages.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The operators that rearrange space, but for BatchToSpace.
+//! The operators that rearrange space, except for BatchToSpace.
 
 use super::{Dense, coords};
 

@@ -1,4 +1,4 @@
-//! Hostile input: offsets, weights, rows, shapes and indices that nobody should pass. Each error is exact, and all but
+//! Hostile input: offsets, weights, rows, shapes and indices that nobody should pass. Each error is exact, and all except
 //! that of an index come before anything is written.
 
 use gather_core::{
@@ -160,7 +160,7 @@ fn tables_without_rows_and_rows_without_elements() {
             assert!(matches!(got, Err(Error::IndexOutOfRange { position: 0, dim: 0, .. })));
         }
     }
-    // Indices are checked where rows have no elements, but for those in no bag.
+    // Indices are checked where rows have no elements, except for those in no bag.
     let table = View::new(empty, &[3, 0]).unwrap();
     let (ids, ends) = (View::new(&[2u8, 1, 9], &[3]).unwrap(), [[0u8, 2], [0, 3]]);
     for (end, position) in ends.iter().zip([None, Some(2)]) {

@@ -58,7 +58,7 @@ fn bags_are_dealt_out() {
         same(5000, columns, &skewed);
         same(5000, columns, &[40; 300]);
     }
-    // Far rows, which are asked for ahead, in bags of many parts.
+    // Far rows, which are prefetched, in bags of many parts.
     same(60_000, 40, &[700, 0, 3000, 1, 513, 512, 511, 1024, 1025, 2]);
     same(20_000, 300, &[3, 100, 900, 0, 20]);
 }

@@ -1,4 +1,4 @@
-//! In place, every index is checked before the first write: blocks of positions as they stand in one way, and those
+//! In place, every index is checked before the first write: blocks of valid indices in one way, and those
 //! in which an index is negative or out of range in another. So one index is changed, at every place where a block, a
 //! chunk or a round can begin or end.
 
@@ -9,7 +9,7 @@ use crate::support::mixed;
 
 const LEN: usize = 1400;
 const DIM: usize = 300;
-/// Enough data to be asked for ahead.
+/// Enough data to be prefetched.
 const FAR_DIM: usize = 300_000;
 const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 127, 128, 511, 512, 640, 1279, LEN - 1];
 const METHODS: [Option<Method>; 7] = [
@@ -92,7 +92,7 @@ fn one_index_that_is_no_position() {
         run(&plain);
         let last = dim as i128 - 1;
         for (k, &place) in PLACES.iter().enumerate() {
-            // In range from the end, and one too far each way; what is in range but for its upper half; all bits.
+            // In range from the end, and one too far each way; what is in range except for its upper half; all bits.
             let others = [-1, -1 - last, -2 - last, last + 1, 1 << 32, (1 << 32) + last, i128::from(u64::MAX)];
             for (which, index) in others.into_iter().enumerate() {
                 // Destinations far apart take time: one place of each is enough.

@@ -31,7 +31,7 @@ fn position(index: i128, dim: usize, negative: NegativeIndex, out: ScatterOutOfB
     }
 }
 
-/// `rows` histograms of `dim` bins side by side, on every level, by every method, against the plain loop.
+/// `rows` contiguous histograms of `dim` bins, on every level, by every method, against the plain loop.
 fn check<I: Index + TryFrom<i128>, T: Element + Copy + PartialEq>(
     list: &[i128],
     (rows, dim): (usize, usize),

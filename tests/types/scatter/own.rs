@@ -75,7 +75,7 @@ fn a_set_is_listed_and_selected() {
 #[test]
 fn a_set_runs_what_it_lists_and_the_built_in_kernels_run_the_rest() {
     let registry = Registry::builtin().with(&TUPLES);
-    // Two loops, since rows of updates lie apart.
+    // Two loops, since rows of updates are not contiguous.
     let (data, row) = (Layout::contiguous(&[4, 3]).unwrap(), Layout::strided(&[2, 3], &[9, 2]).unwrap());
     let (tuples, ids) = (Layout::contiguous(&[2, 1]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
     let list = Layout::contiguous(&[2]).unwrap();

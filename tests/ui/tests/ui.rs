@@ -74,8 +74,8 @@ const WORDED_BY_COMPILER: [&str; 16] = [
 /// The release whose words stand in the files.
 const COMPILER: &str = "rustc 1.95.";
 
-/// Every message of the macros, but for what it names.
-const MESSAGES: [&str; 188] = [
+/// Every message of the macros, except for what it names.
+const MESSAGES: [&str; 189] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -150,6 +150,7 @@ const MESSAGES: [&str; 188] = [
     "a type without bytes cannot be an element",
     "`Padded` cannot be an element: 1 byte of padding after field `tag`; add fields that fill them",
     "`Padded` cannot be an element: 7 bytes of padding after field `0`, 6 bytes of padding after field `2`; add fields",
+    ", and 4 more; 30 bytes in all; add fields that fill them",
     "`Switch` cannot be an element: it has 4 bytes, and its representation has 1",
     "`[u8; 0]` has no bytes, so it cannot be an element",
     "`Padded` cannot be an element: 28 bytes of padding after field `value`; add fields that fill them",

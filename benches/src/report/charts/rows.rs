@@ -26,7 +26,7 @@ pub struct Rows {
 pub struct Row {
     /// What it is about.
     pub label: String,
-    /// What it comes to.
+    /// Its result.
     pub note: String,
     /// The marks, the lowest first.
     pub marks: Vec<Mark>,

@@ -140,7 +140,7 @@ impl DynBagPlan {
         self.planned.output_shape()
     }
 
-    /// What a call will do: bags, loops, bytes, tasks.
+    /// A description of a call: bags, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

@@ -23,7 +23,7 @@ use crate::types::reduction::{Reducible, Reduction};
 
 const OP: Op = Op::EmbeddingBag;
 
-/// What is planned, without its types.
+/// The call to plan, without its types.
 pub(super) struct Request<'a> {
     op: &'a EmbeddingBag,
     /// Of the output.
@@ -50,7 +50,7 @@ pub(super) struct Tensors<'a> {
     pub(super) indices: Erased<'a>,
     pub(super) offsets: Option<(Erased<'a>, IndexType)>,
     pub(super) weights: Option<Erased<'a>>,
-    /// What is given for the parameters of a map.
+    /// The values of a map's parameters.
     pub(super) params: ErasedParams<'a>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Request<'a> {
         Ok(BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options })
     }
 
-    /// What is asked of the bags of a call.
+    /// The rules for the bags of a call.
     pub(super) fn rules(&self) -> Rules {
         Rules { unweighted: self.unweighted, include_last_offset: self.op.kind.include_last_offset }
     }
@@ -202,7 +202,7 @@ pub(super) struct Made {
     pub(super) out: Layout,
 }
 
-/// What is asked of the bags of a call.
+/// The rules for the bags of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     /// The name of the reduction, where it takes no weights.

@@ -30,9 +30,9 @@ impl EmbeddingBag {
     /// The map may be called for elements whose results are not kept: an index out of range is found while bags are
     /// reduced, and stands for row 0 until then.
     ///
-    /// Cost: as for [`Self::run`], but for memory. Rows are converted a few at a time into a scratch of 16 KiB for each
-    /// thread, or of one element where that is longer. Where a bag has more rows than are converted at a time, there is
-    /// room for a row of sums as well.
+    /// Cost: as for [`Self::run`], except for memory. Rows are converted a few at a time into a scratch of 16 KiB for
+    /// each thread, or of one element where that is longer. Where a bag has more rows than are converted at a time,
+    /// there is room for a row of sums as well.
     ///
     /// # Errors
     /// As for [`Self::run`], with [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`] after
@@ -75,7 +75,7 @@ impl EmbeddingBag {
     ///
     /// # Errors
     /// As for [`Self::run_map`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is
-    /// untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     ///
     /// # Panics
     /// When the map does; a view then holds a mix of results and what it held before, and a tensor no elements.
@@ -176,7 +176,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         self.planned.output_shape()
     }
 
-    /// What a call will do: bags, loops, bytes, tasks.
+    /// A description of a call: bags, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

@@ -84,7 +84,7 @@ use crate::types::reduction::Reduction;
 #[doc(alias("embedding_bag", "EmbeddingBagOffsets", "EmbeddingBagPacked", "embedding_lookup_sparse", "segment_sum"))]
 pub type EmbeddingBag = Operator<Bagging>;
 
-/// What an [`EmbeddingBag`] is: its reduction, what an index may be, and which rows stand for nothing.
+/// The kind of an [`EmbeddingBag`]: its reduction, its index policies, and the rows that do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bagging {
     reduction: Reduction,
@@ -211,7 +211,7 @@ impl<'a, T, I> Bags<'a, T, I> {
 }
 
 impl EmbeddingBag {
-    /// The shape of the result for data and indices of these shapes, with so many offsets; `None` for packed bags.
+    /// The shape of the result for data and indices of these shapes and a number of offsets; `None` for packed bags.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], [`Error::NoOffsets`], then [`Error::TooManyElements`] for data, indices or the
@@ -248,11 +248,11 @@ impl EmbeddingBag {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Allocates what [`Self::run`] does, but for the result.
+    /// again. Allocates what [`Self::run`] does, except for the result.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. The output is untouched
-    /// but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    /// except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
     pub fn run_into<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,

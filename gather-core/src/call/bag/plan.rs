@@ -62,7 +62,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         self.planned.output_shape()
     }
 
-    /// What a call will do: bags, loops, bytes, tasks.
+    /// A description of a call: bags, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

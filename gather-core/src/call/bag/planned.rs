@@ -86,7 +86,7 @@ impl Planned {
     /// [`Error::PlanMismatch`], then those of [`erased::run`].
     ///
     /// # Safety
-    /// As for [`erased::run`], but for the layout of the output, whose type is the plan's (O1).
+    /// As for [`erased::run`], except for the layout of the output, whose type is the plan's (O1).
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
         check_target(&self.out, &out)?;
         // SAFETY: the caller's promise; the layout of the output has just been checked.

@@ -24,7 +24,7 @@ use crate::types::index::Index;
 use crate::types::op::Argument;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
-/// What an operator on block-quantised data is: that on its indices, and how data holds its codes.
+/// The kind of an operator on block-quantised data: the one on its indices, and the format of its codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dequantizing<A> {
     gathering: Gathering<A>,
@@ -73,10 +73,10 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// rounded to the type of the scales.
     ///
     /// - `data` is bytes of codes. Its last axis has [`Codes::per_byte`] values a byte; blocks run along it.
-    /// - `scales` has the shape of data, but for the last axis, which has an entry for each block: values divided by
+    /// - `scales` has the shape of data, except for the last axis, which has an entry for each block: values divided by
     ///   `block_size`, rounded up. The last block of a row may be short.
     /// - `zero_points` are codes as data has them, one for each block. For [`Codes::Bits2`], [`Codes::Bits4`] and
-    ///   [`Codes::Bits8`] the shape is that of scales, but for the last axis, divided by [`Codes::per_byte`] and
+    ///   [`Codes::Bits8`] the shape is that of scales, except for the last axis, divided by [`Codes::per_byte`] and
     ///   rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of bytes, half as many as scales, rounded
     ///   up. Without them, [`Codes::default_zero_point`] holds for all.
     ///
@@ -129,8 +129,8 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     ///
     /// # Errors
     /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for a
-    /// view. The output is untouched but for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it
-    /// held before.
+    /// view. The output is untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what
+    /// it held before.
     pub fn run_into<T: Scale, I: Index>(
         &self,
         data: &View<'_, u8>,

@@ -62,7 +62,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         &self.output
     }
 
-    /// What a call will do: method, loops, bytes, tasks. Loops count bytes of data, not values.
+    /// A description of a call: method, loops, bytes, tasks. Loops count bytes of data, not values.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         Explain::index(&self.plan, pool_threads)
@@ -183,7 +183,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         if given.is_empty() {
             return Ok(&[]);
         }
-        // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they lie side by side.
+        // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they are contiguous.
         Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
     }
 }

@@ -220,7 +220,7 @@ static ZERO: [u128; 2] = [0; 2];
 /// [`Error::TooManyElements`], then those of [`Request::run`].
 ///
 /// # Safety
-/// The promise of [`Request::run`], but for data.
+/// The promise of [`Request::run`], except for data.
 unsafe fn from_zeros(request: &Request<'_>, shape: &[usize], tensors: Tensors, out: Target<'_>) -> Result<(), Error> {
     assert!(request.planned.dtype.size() <= size_of_val(&ZERO), "built-in numbers alone are added");
     let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;

@@ -71,7 +71,7 @@ impl Attributes<'_> {
     }
 }
 
-/// What an operator says of all its calls.
+/// The settings of an operator that hold for all its calls.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'a> {
     pub(super) attributes: Attributes<'a>,
@@ -83,7 +83,7 @@ pub(super) struct Settings<'a> {
     pub(super) options: Options,
 }
 
-/// What is planned, without its types.
+/// The call to plan, without its types.
 pub(super) struct Request<'a> {
     attributes: Attributes<'a>,
     pub(super) planned: ReduceRequest,
@@ -170,7 +170,7 @@ impl<'a> Request<'a> {
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
-    /// What runs a plan for a destination with any size of the first dimension of indices and updates.
+    /// A plan for a destination with any size of the first dimension of indices and updates.
     ///
     /// # Errors
     /// [`Error::FixedCount`].

@@ -38,7 +38,7 @@ pub trait ScatterAttributes: Sealed {
     -> Result<(), Error>;
 }
 
-/// What a scatter is: its attributes, what updates do, and what an index may be.
+/// The kind of a scatter: its attributes, its reduction and its index policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scattering<A> {
     attributes: A,
@@ -125,7 +125,7 @@ impl<A> ScatterOperator<A> {
 }
 
 impl<A: ScatterAttributes> ScatterOperator<A> {
-    /// What the operator says of all its calls.
+    /// The settings that hold for all calls of the operator.
     fn settings(&self) -> Settings<'_> {
         Settings {
             attributes: Attributes::Scatter(self.attributes()),

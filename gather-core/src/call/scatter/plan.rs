@@ -22,7 +22,7 @@ struct Planned {
     destination: Layout,
     indices: Layout,
     updates: Layout,
-    /// What runs calls with another size of the first dimension of indices and updates.
+    /// Runs calls with another size of the first dimension of indices and updates.
     counted: Option<Box<CountedReducePlan>>,
 }
 
@@ -175,7 +175,7 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
         self.planned.destination.shape()
     }
 
-    /// What a call will do: method, kernel, loops, bytes, tasks.
+    /// A description of a call: method, kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

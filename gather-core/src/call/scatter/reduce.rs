@@ -109,7 +109,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         ScatterPlan::new(&request, &Layout::contiguous(data)?)
     }
 
-    /// What the operator says of calls with a reduction of the caller's own.
+    /// The settings of calls with a reduction of the caller's own.
     fn reducing<T>(&self, reducer: &Reducer<T>) -> Settings<'_> {
         Settings { own: Some(reducer.fns()), ..self.settings() }
     }

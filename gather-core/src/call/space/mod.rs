@@ -35,7 +35,7 @@ pub trait SpaceAttributes: Sealed {
 /// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
 pub trait Permutes: SpaceAttributes {}
 
-/// What an operator that rearranges space is: its attributes.
+/// The kind of an operator that rearranges space: its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rearranging<A> {
     attributes: A,

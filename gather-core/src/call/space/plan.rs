@@ -63,7 +63,7 @@ impl<T: Typing> RearrangePlan<T> {
         self.out.shape()
     }
 
-    /// What a call will do: kernel, loops, bytes, tasks.
+    /// A description of a call: kernel, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         Explain::space(&self.plan, pool_threads)

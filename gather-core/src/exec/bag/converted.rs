@@ -3,7 +3,7 @@
 //! ```text
 //! for columns of the rows, as many as the first-level cache holds of all of them:
 //!     for each row:
-//!         ask for a row further on, and for what is given for it
+//!         prefetch a later row, and its parameters
 //!         convert it into the scratch, by the map      (`kernels/convert`)
 //!     reduce the rows of the scratch                   (`kernels/reduce/bag`)
 //! ```
@@ -21,7 +21,7 @@ use crate::plan::{BagCall, BagConversion, MOST_CONVERTED};
 pub(super) struct Converted<'a> {
     plan: &'a BagCall<'a>,
     conversion: &'a BagConversion,
-    /// What is given for the map's parameters, and whether elements have values of their own.
+    /// The values of the map's parameters, and whether elements have values of their own.
     params: ErasedParams<'a>,
     by_element: bool,
     /// Where data begins.
@@ -43,7 +43,7 @@ impl<'a> Converted<'a> {
         Converted { plan, conversion, params, by_element, origin: operands.data, rows, positions }
     }
 
-    /// Converts the first `count` rows, and reduces them. Other positions are those of rows to ask for.
+    /// Converts the first `count` rows, and reduces them. Other positions are those of rows to prefetch.
     ///
     /// # Safety
     /// The contract of bags for the rows, and K8 for those of data: positions that are not negative reach `elements`
@@ -104,7 +104,7 @@ impl<'a> Converted<'a> {
         }
     }
 
-    /// Asks for elements of a row, and for what is given for them.
+    /// Prefetches elements of a row, and their parameters.
     #[inline(always)]
     fn ask(&self, from: *const u8, position: i64, elements: usize) {
         prefetch_row(from, elements * self.plan.size_in());

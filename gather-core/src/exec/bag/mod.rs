@@ -39,7 +39,7 @@ pub(crate) struct BagOperands<'a> {
     pub(crate) indices: &'a Layout,
     /// Of the shape of indices.
     pub(crate) weights: Option<(*const u8, &'a Layout)>,
-    /// What is given for the parameters of a map.
+    /// The values of a map's parameters.
     pub(crate) params: ErasedParams<'a>,
 }
 
@@ -322,7 +322,7 @@ impl Call<'_> {
             match converted.as_deref_mut() {
                 // SAFETY: the contract of bags holds, as argued above.
                 None => unsafe { (self.reduce)(&rows) },
-                // SAFETY: as above, but that rows are of the map's input; K8 is the caller's promise.
+                // SAFETY: as above, except that rows are of the map's input; K8 is the caller's promise.
                 Some(converted) => unsafe { converted.reduce(self.reduce, &rows, stretch.rows) },
             }
         });

@@ -6,15 +6,15 @@ use crate::kernels::reduce::{BagIndices, PositionsFn};
 
 /// The most rows that are reduced at a time.
 pub(super) const PART: usize = 512;
-/// The most rows that are asked for ahead.
+/// The most rows that are prefetched.
 pub(super) const AHEAD: usize = 64;
 /// Positions of a window: as many as two parts, so that what is moved on with it is less than what is resolved.
 const ROOM: usize = 2 * PART + AHEAD;
 
-/// What follows the last position: one more, and asking for it does no harm.
+/// The position after the last one. To prefetch its row does no harm.
 const PLACEHOLDER: MaybeUninit<i64> = MaybeUninit::new(0);
 
-/// Memory for the positions of a window, which would be moved with it.
+/// The buffer for the positions of a window, which would be moved with it.
 pub(super) struct Room([MaybeUninit<i64>; ROOM]);
 
 impl Room {
@@ -30,9 +30,9 @@ pub(super) struct Window<'a> {
     indices: &'a BagIndices,
     /// The first index that is not the caller's.
     end: usize,
-    /// How many positions follow those of rows, to be asked for.
+    /// How many positions follow those of rows, to be prefetched.
     ahead: usize,
-    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the room on, and at the
+    /// W1: positions of the indices from `start` to `stop` are initialised, from the first of the buffer on, and at the
     /// end of the indices as many more as are to follow.
     room: &'a mut [MaybeUninit<i64>; ROOM],
     start: usize,

@@ -69,17 +69,17 @@ impl Scratch {
 /// The rooms of all tasks, each of which uses its own.
 struct Rooms(*mut Entries, usize);
 
-// SAFETY: tasks have numbers of their own, and each uses the room of its number.
+// SAFETY: tasks have numbers of their own, and each uses the entries of its number.
 unsafe impl Sync for Rooms {}
 
 impl Rooms {
-    /// The room of a task.
+    /// The entries of a task.
     ///
     /// # Safety
     /// One thread at a time has the number.
     #[allow(clippy::mut_from_ref, reason = "the caller's promise")]
     unsafe fn of(&self, worker: usize) -> &mut Entries {
-        assert!(worker < self.1, "a task without a room");
+        assert!(worker < self.1, "a task without entries");
         // SAFETY: the caller's promise; there are as many rooms.
         unsafe { &mut *self.0.wrapping_add(worker) }
     }

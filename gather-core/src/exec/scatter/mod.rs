@@ -128,13 +128,13 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     })
 }
 
-/// What reduces the rows of a plan one by one.
+/// Reduces the rows of a plan one by one.
 fn reducing(plan: &ReducePlan) -> Take {
     let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
     Take::Reduce(rows.resolved.at(plan.spec().level), plan.by_index())
 }
 
-/// Memory that a run needs, which is had before anything is written.
+/// Scratch memory, allocated before the first write.
 enum Scratch<'a> {
     None,
     Panels(&'a Panels, panels::Scratch),
@@ -178,7 +178,7 @@ const COLUMNS_FROM: usize = 1 << 10;
 /// The least iterations of an inner loop that is cut so that its records fit in a cache.
 const LEAST_INNER: usize = 512;
 
-/// Whether pieces side by side in the destination are so narrow that two threads often write to one line.
+/// Whether neighbouring pieces of the destination are so narrow that two threads often write to one line.
 fn is_narrow(plan: &ReducePlan, cuts: &Cuts) -> bool {
     let whole = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
     let scales = plan.spec().components.iter().filter(|component| component.dim > 1).map(|component| component.scale);

@@ -21,7 +21,7 @@ use crate::types::error::Error;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are asked for ahead while packing and unpacking.
+/// How many rows are prefetched while packing and unpacking.
 const PACK_AHEAD: usize = 8;
 
 /// Memory for the panels that are worked on at a time.

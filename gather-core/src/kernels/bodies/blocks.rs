@@ -61,7 +61,7 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
             let (at, n) = (plane.skip(inner, done), inner.n - done);
             let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, n);
             let moves = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
-            // SAFETY: the caller's promise; K9: elements and indices of one byte lie side by side, and the table fits.
+            // SAFETY: the caller's promise; K9: elements and indices of one byte are contiguous, and the table fits.
             done += L::look_up_bytes::<I>().map_or(0, |look_up| unsafe { look_up(&job, &moves) });
             let n = (inner.n - done).min(BLOCK);
             if n > 0 {
@@ -190,7 +190,7 @@ pub(super) unsafe fn resolve_block_by(
     resolve: ResolveFn,
 ) {
     let State { positions, block, resolved, out_of_range, .. } = state;
-    // Several blocks share the room where the inner loop is longer than one. One that is not all of the loop is not
+    // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is not
     // come back to: what begins where it does may be longer.
     let whole = n == args.inner().n;
     if !whole || index != *resolved {
@@ -200,7 +200,7 @@ pub(super) unsafe fn resolve_block_by(
     }
 }
 
-/// What is to be prefetched of the next outer coordinate's data while the rows from `done` on are moved.
+/// The part of the next outer coordinate's data to prefetch while the rows from `done` on are moved.
 #[inline(always)]
 pub(crate) fn next_slice(args: &IndexArgs<'_>, at: Cursor, done: usize) -> NextSlice {
     match args.spec.next_slice_bytes {

@@ -2,7 +2,7 @@
 //! chosen.
 //!
 //! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
-//! choose another way; but that `Direct` asks whether a loop over elements does.
+//! choose another way; only `Direct` looks whether a loop over elements does.
 //!
 //! What depends on the index type and what depends on the width meet at a pointer, which is called once for many rows.
 //! So most methods cost a loop for each index type and level, and not for each width as well. `Gathered` and the
@@ -52,7 +52,7 @@ pub(crate) type Body = unsafe fn(&mut State, &IndexArgs<'_>, &Cursor);
 /// K1, K2, K4 and K6 to K9 for the rows.
 pub(crate) type MoveFn = unsafe fn(&IndexArgs<'_>, &MoveJob);
 
-/// Bytes of a row up to which rows are asked for a round ahead: longer ones would not stay in the first-level cache.
+/// Bytes of a row up to which rows are prefetched a round ahead: longer ones would not stay in the first-level cache.
 pub(crate) const MOST_PREFETCHED: usize = 256;
 
 /// The body of a kernel, by its plan's method: a function of its own, which kernels of every rank share.
@@ -80,7 +80,7 @@ pub(crate) fn one_pass_of<W: Width, I: Index, L: Isa>(size: RowSize, packed: boo
     W::one_pass::<I, L::Plain>(size, packed)
 }
 
-/// What the planes of one run of a kernel have in common.
+/// The arguments that all planes of one run of a kernel share.
 pub(crate) struct State {
     positions: Positions,
     block: Block,
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// What was found on the way.
+    /// The outcome of a run.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome { out_of_range: self.out_of_range }

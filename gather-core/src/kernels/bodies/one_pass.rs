@@ -73,7 +73,7 @@ unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor,
     Outcome { out_of_range: true }
 }
 
-/// What is left of a plane: the inner loop at a cursor from row `done` on, and `left - 1` inner loops after it.
+/// The rest of a plane: the inner loop at a cursor from row `done` on, and `left - 1` inner loops after it.
 pub(crate) struct Left<'a> {
     pub(crate) args: &'a IndexArgs<'a>,
     pub(crate) at: Cursor,
@@ -164,7 +164,8 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
 const PROBED: usize = 64;
 const PROBES: usize = 8;
 
-/// What one pass along the inner loop needs, read up front: otherwise the compiler reads it again after every store.
+/// The fields that one pass along the inner loop needs, read up front: otherwise the compiler reads them again after
+/// every store.
 #[derive(Clone, Copy)]
 struct Pass {
     n: usize,

@@ -27,10 +27,10 @@ use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
-/// Bytes by which indices are asked for ahead: among rows that come from anywhere, the hardware stops to follow them
+/// Bytes by which indices are prefetched: among rows that come from anywhere, the hardware stops to follow them
 /// (workload `gather/rows64B_1Mx16_1M`).
 const INDICES_AHEAD: usize = 4 << 10;
-/// The most bytes of a tuple that is asked for ahead. Longer ones the hardware follows, and to ask for them takes time
+/// The most bytes of a tuple that is prefetched. Longer ones the hardware follows, and to prefetch them takes time
 /// (workload `gather_nd/k3_elems_128x128x128_1M`).
 const MOST_ASKED: usize = 16;
 
@@ -126,7 +126,7 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
     unsafe { rolling.finish() };
 }
 
-/// Runs the inner loop by one call of the level for all rounds. Only tuples that lie side by side are run so, by levels
+/// Runs the inner loop by one call of the level for all rounds. Only tuples that are contiguous are run so, by levels
 /// that have a way of their own for as many components. For others nothing is done, and `false` returned.
 ///
 /// # Safety
@@ -158,7 +158,7 @@ unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, 
         rooms.swap(0, 1);
         goes_on
     };
-    // SAFETY: K2 and K3 for these tuples; each room is as long as a block, and a round at most that.
+    // SAFETY: K2 and K3 for these tuples; each buffer is as long as a block, and a round at most that.
     let done = unsafe { resolve_tuples(&job, &mut each) };
     if done && goes_on {
         // SAFETY: the caller's promise.
@@ -167,8 +167,8 @@ unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, 
     done
 }
 
-/// Asks for the indices that follow `n` from `index` on after [`INDICES_AHEAD`] bytes, if they lie at most `most` bytes
-/// apart.
+/// Prefetches the indices that follow `n` from `index` on after [`INDICES_AHEAD`] bytes, if they lie at most `most`
+/// bytes apart.
 #[inline(always)]
 fn ask_for_indices(index: *const u8, step: isize, n: usize, most: usize) {
     if (1..=most as isize).contains(&step) {
@@ -182,12 +182,12 @@ fn round(args: &IndexArgs<'_>) -> usize {
     args.spec.prefetch_distance.clamp(1, BLOCK)
 }
 
-/// The inner loop on its way: the rows of a round are moved while those of the next one are asked for.
+/// The inner loop on its way: the rows of a round are moved while those of the next round are prefetched.
 struct Rolling<'a, L> {
     args: &'a IndexArgs<'a>,
     /// The cursor of the round that is resolved next.
     at: Cursor,
-    /// The rows that were asked for last, and which of their indices are out of range.
+    /// The rows that were prefetched last, and which of their indices are out of range.
     asked: MoveJob,
     block: Block,
     way: Way,
@@ -196,14 +196,14 @@ struct Rolling<'a, L> {
 }
 
 impl<'a, L: Isa> Rolling<'a, L> {
-    /// The loop at its start: no rows have been asked for.
+    /// The loop at its start: no rows have been prefetched.
     #[inline(always)]
     fn new(args: &'a IndexArgs<'a>, at: Cursor, way: Way, fill: &'a mut FillRow) -> Self {
         let asked = MoveJob::new(args, at, core::ptr::null(), 0, NextSlice::NONE);
         Rolling { args, at, asked, block: Block::new(), way, fill, level: PhantomData }
     }
 
-    /// Asks for the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
+    /// Prefetches the rows of a round of `n` indices, which have been resolved as `block` says, and moves those of the
     /// round before; returns whether to go on: not where an index is out of range and that is an error.
     ///
     /// # Safety
@@ -211,7 +211,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
     #[inline(never)]
     unsafe fn go_on(&mut self, positions: *const i32, n: usize, block: &Block) -> bool {
         let next = MoveJob::new(self.args, self.at, positions, n, NextSlice::NONE);
-        // SAFETY: K1, K2, K4, K6 and K7 for the rows of both whose positions are in range; others are only asked for.
+        // SAFETY: K1, K2, K4, K6 and K7 for the rows of both whose positions are in range; others are only prefetched.
         unsafe { self.move_asked(&next) };
         self.block = *block;
         (self.at, self.asked) = (self.at.skip(self.args.inner(), n), next);
@@ -224,11 +224,11 @@ impl<'a, L: Isa> Rolling<'a, L> {
     /// As for [`Rolling::go_on`].
     #[inline(never)]
     unsafe fn finish(&mut self) {
-        // SAFETY: the caller's promise; nothing is asked for.
+        // SAFETY: the caller's promise; nothing is prefetched.
         unsafe { self.move_asked(&MoveJob { n: 0, ..self.asked }) };
     }
 
-    /// Moves the rows that were asked for last, and asks for those of `ahead`.
+    /// Moves the rows that were prefetched last, and prefetches those of `ahead`.
     ///
     /// # Safety
     /// As for [`Rolling::go_on`].
@@ -240,7 +240,7 @@ impl<'a, L: Isa> Rolling<'a, L> {
             return unsafe { move_rows((&self.asked, ahead)) };
         }
         let nothing = |job: &MoveJob| MoveJob { n: 0, ..*job };
-        // SAFETY: the caller's promise: the rows are only asked for.
+        // SAFETY: the caller's promise: the rows are only prefetched.
         unsafe { move_rows((&nothing(ahead), ahead)) };
         // SAFETY: the caller's promise, for rows whose positions are in range.
         let mut move_rows = |job: &MoveJob| unsafe { move_rows((job, &nothing(job))) };

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
-//! In rounds, the rows of the next block are handed over too, to be asked for.
+//! In rounds, the rows of the next block are handed over too, to be prefetched.
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
@@ -70,7 +70,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     }
 }
 
-/// As [`in_blocks`], for the rows of a plane but for the first `taken`.
+/// As [`in_blocks`], for the rows of a plane except for the first `taken`.
 ///
 /// # Safety
 /// As for [`in_blocks`]; there are more rows.
@@ -143,8 +143,8 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, planes: usize) -> IndexedJob {
 /// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
 /// these wait for (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
-/// Asks for the indices and updates that follow `n` iterations of the inner loop by and by, where they lie side by
-/// side.
+/// Prefetches the indices and updates of a few iterations, those that follow `n` of the inner loop, where they are
+/// contiguous.
 #[inline(always)]
 fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
     let (inner, row) = (args.inner(), args.spec.row);
@@ -154,7 +154,7 @@ fn ask_for_streams(args: &IndexArgs<'_>, at: Cursor, n: usize) {
     }
 }
 
-/// Runs a plane of a scatter in rounds: while the rows of some indices are taken, those of the next ones are asked for.
+/// Runs a plane of a scatter in rounds: the rows of the next indices are prefetched while those of some are taken.
 ///
 /// # Safety
 /// As for [`Body`](super::Body), with the contract of a scatter.
@@ -257,7 +257,7 @@ unsafe fn chosen<'a>(
     Chosen { rows, which: Some(which.rows()) }
 }
 
-/// What resolves indices of a type at a level, and what checks them.
+/// The functions that resolve indices of a type at a level, and that check them.
 struct Resolver {
     resolve: ResolveFn,
     check: CheckFn,
@@ -270,7 +270,7 @@ impl Resolver {
     }
 }
 
-/// Checks the indices of a plane, whose rows are not taken: those that are not positions as they stand are resolved.
+/// Checks the indices of a plane, whose rows are not taken: those that are not valid are resolved.
 ///
 /// # Safety
 /// K2, K3 and K7 for the plane.

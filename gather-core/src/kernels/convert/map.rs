@@ -82,7 +82,7 @@ impl<T, U, P> fmt::Debug for Map<T, U, P> {
     }
 }
 
-/// What a call gives for one parameter of a [`Map`].
+/// The value or values of one parameter of a [`Map`] in a call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Param<'a, V> {
@@ -159,7 +159,7 @@ impl<V: Copy> Lookup<'_, V> {
     }
 }
 
-/// Where the values lie that are given for a parameter, so that they can be asked for.
+/// Where the values of a parameter lie, so that they can be prefetched.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
@@ -184,7 +184,7 @@ impl Ahead {
         self.element_step > 0
     }
 
-    /// Asks for the values of so many elements, or for the first of them.
+    /// Prefetches the values of a number of elements, or the first of them.
     #[inline(always)]
     pub(crate) fn prefetch(&self, row: usize, element: usize, elements: usize) {
         let at = row.wrapping_mul(self.row_step).wrapping_add(element.wrapping_mul(self.element_step));
@@ -204,7 +204,7 @@ pub struct Place {
     pub(crate) element: usize,
 }
 
-/// What a kernel of a map is given for its parameters.
+/// The parameters of a map, as its kernel takes them.
 pub(crate) struct GivenParams<'a, P: Params> {
     pub(crate) lookups: P::Lookups<'a>,
     /// The address of the first element of data.
@@ -224,7 +224,7 @@ impl<'a, P: Params> GivenParams<'a, P> {
         GivenParams { lookups, data, by_element, ahead }
     }
 
-    /// Asks for the values that elements have of their own.
+    /// Prefetches the values that elements have of their own.
     pub(crate) fn prefetch_elements(&self, element: usize, elements: usize) {
         for ahead in self.ahead.iter().filter(|ahead| ahead.is_by_element()) {
             ahead.prefetch(0, element, elements);
@@ -237,7 +237,7 @@ impl<'a, P: Params> GivenParams<'a, P> {
     }
 }
 
-/// What is given for the parameters of a map, without its types.
+/// The parameters of a map, without their types.
 #[derive(Clone, Copy)]
 pub(crate) struct ErasedParams<'a> {
     /// A [`GivenParams`]; null without a map.
@@ -259,7 +259,7 @@ mod sealed {
 
 /// The types of a map's parameters: a tuple of up to four `Copy + Send + Sync + 'static` types. Sealed.
 pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// What a call gives: one [`Param`] for each, in a tuple.
+    /// The argument of a call: one [`Param`] for each parameter, in a tuple.
     type Given<'a>: Copy;
 
     #[doc(hidden)]
@@ -333,12 +333,12 @@ params!(A 0, B 1, C 2);
 params!(A 0, B 1, C 2, D 3);
 const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
 
-/// What [`map_kernels!`](crate::map_kernels!) makes of a closure.
+/// A map, as [`map_kernels!`](crate::map_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Convert: 'static {
-    /// What is read.
+    /// The type of the elements that are read.
     type In: Element;
-    /// What is written.
+    /// The type of the elements that are written.
     type Out: Element;
     /// The types of the parameters.
     type Params: Params;

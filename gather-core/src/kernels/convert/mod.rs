@@ -46,7 +46,7 @@ use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::method::Method;
 
-/// What a map is at a level.
+/// The functions of a map at a level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertFns {
     /// Converts the rows of a job.
@@ -55,7 +55,7 @@ pub(crate) struct ConvertFns {
     pub(crate) row: RowFn,
 }
 
-/// What converts the rows of a plan.
+/// Converts the rows of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
     /// The map, or the row function, at the plan's level.
@@ -74,7 +74,7 @@ impl Conversion {
 }
 
 /// The kernel of maps for an index type at a level, by a plan's method: `Direct`, or else `Blocks` or `Streamed`, which
-/// run alike but for how rows are written.
+/// run alike except for how rows are written.
 pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
     match level {
         _ if method == Method::Direct => nest_direct::<I>,
@@ -227,16 +227,16 @@ unsafe fn convert_rows<C: Convert>(args: &IndexArgs<'_>, job: &MoveJob, pieces_f
     }
 }
 
-/// Whether elements of a size and an alignment are written past the caches: whether some of them fit in the room in
-/// which lines are put together.
+/// Whether elements of a size and an alignment are written by non-temporal stores: whether some of them fit in the
+/// buffer in which lines are put together.
 pub(crate) const fn streams(size: usize, align: usize) -> bool {
     cfg!(target_arch = "x86_64") && size <= STREAMED_AT_ONCE && align <= LINE
 }
 
-/// The most bytes of a row of a row function that is written past the caches.
+/// The most bytes of a row of a row function that is written by non-temporal stores.
 pub(crate) const STREAMED_WHOLE: usize = STREAMED_AT_ONCE;
 
-/// Asks for the first values of those from `at` on that are given for a row.
+/// Prefetches the first values of a row, from `at` on.
 #[inline(always)]
 fn prefetch_given<V>(values: &[V], at: usize, n: usize) {
     prefetch(values.as_ptr().wrapping_add(at).cast(), n.saturating_mul(size_of::<V>()).min(PIECE));

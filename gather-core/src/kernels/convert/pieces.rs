@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! for each row of a job:
-//!     for each piece of it:       the whole row, where nothing is asked for ahead
-//!         ask for the same piece of a later row
+//!     for each piece of it:       the whole row, where nothing is prefetched
+//!         prefetch the same piece of a later row
 //!         convert it              by a function of the map and the level, which is compiled for its types
 //! ```
 
@@ -27,10 +27,10 @@ pub(crate) type RowFn = unsafe fn(from: *const u8, to: *mut u8, elements: usize,
 /// Bytes of a row, or of what is given for it, that are prefetched at once.
 pub(super) const PIECE: usize = 256;
 
-/// What converts rows.
+/// Converts rows.
 pub(super) struct Pieces<'a> {
     pub(super) row_fn: RowFn,
-    /// What is given for the parameters of the map.
+    /// The values of the map's parameters.
     pub(super) given: *const (),
     /// The address of the first element of data.
     pub(super) data: usize,
@@ -38,7 +38,7 @@ pub(super) struct Pieces<'a> {
     pub(super) size_out: usize,
     /// Whether anything is given for elements, so that their place in data matters.
     pub(super) by_element: bool,
-    /// Asks for what is given for elements, by the place of the first one and their number.
+    /// Prefetches the parameters of elements, by the place of the first one and their number.
     pub(super) fetch: &'a dyn Fn(usize, usize),
 }
 
@@ -84,7 +84,7 @@ impl Pieces<'_> {
     unsafe fn convert<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
         #[cfg(target_arch = "x86_64")]
         if args.spec.method == Method::Streamed {
-            // SAFETY: the caller's promise; K9: rows lie side by side.
+            // SAFETY: the caller's promise; K9: rows are contiguous.
             return unsafe { self.stream::<VECTOR>(args, job) };
         }
         let (elements, size) = self.sizes(args);
@@ -108,16 +108,16 @@ impl Pieces<'_> {
         }
     }
 
-    /// [`Self::convert`], with whole lines of the output written past the caches.
+    /// [`Self::convert`], with whole lines of the output written by non-temporal stores.
     ///
     /// # Safety
-    /// As for [`Self::convert`], for rows that lie side by side in the output, of elements that may be streamed.
+    /// As for [`Self::convert`], for rows that are contiguous in the output, of elements that may be streamed.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn stream<const VECTOR: usize>(&self, args: &IndexArgs<'_>, job: &MoveJob) {
         let (elements, size) = self.sizes(args);
         debug_assert!(self.size_out <= STREAMED_AT_ONCE, "K9: elements of {} bytes", self.size_out);
-        debug_assert_eq!(job.out_step, (elements * self.size_out) as isize, "K9: rows that do not lie side by side");
+        debug_assert_eq!(job.out_step, (elements * self.size_out) as isize, "K9: rows that are not contiguous");
         let most = evened(elements, (PIECE / size).clamp(1, STREAMED_AT_ONCE / self.size_out));
         let mut pending = Pending::<VECTOR>::new(job.out);
         for i in 0..job.n {
@@ -133,7 +133,8 @@ impl Pieces<'_> {
                 // SAFETY: K2 and K8 for a piece of the row; there is room for so many bytes, which are aligned as they
                 // are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
-                // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the room.
+                // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the
+                // buffer.
                 unsafe { pending.take(piece.len * self.size_out) };
             }
         }
@@ -165,7 +166,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Asks for what is given for the elements of a row.
+    /// Prefetches the parameters of the elements of a row.
     #[inline(always)]
     fn fetch_given(&self, row: *const u8, size: usize, elements: usize) {
         if self.by_element {

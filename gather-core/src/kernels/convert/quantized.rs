@@ -28,7 +28,7 @@ use crate::kernels::moves::MoveJob;
 use crate::types::codes::{Codes, Scale};
 use crate::types::numbers::{e2m1_to_f32, e4m3_to_f32, e4m3fnuz_to_f32, e5m2_to_f32, e5m2fnuz_to_f32};
 
-/// What is given with block-quantised data.
+/// The scales and zero points of block-quantised data.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantized<'a, T> {
     /// The address of the first byte of data.
@@ -92,7 +92,7 @@ impl<T> Quantized<'_, T> {
         self.row.div_ceil(1 << self.block_log2)
     }
 
-    /// Asks for the scales and zero points of bytes of data.
+    /// Prefetches the scales and zero points of bytes of data.
     #[inline(always)]
     fn prefetch(&self, per_byte: usize, at: usize, bytes: usize) {
         let (row, blocks) = (at / self.row, self.blocks());
@@ -113,7 +113,7 @@ pub(crate) enum ZeroPoints<'a> {
     Packed { codes: &'a [u8], row: usize },
 }
 
-/// What converts the rows of codes, by level.
+/// The functions that convert rows of codes, by level.
 pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<ConvertFns> {
     match codes {
         Codes::Bits2 => fns::<T, 4, Unsigned>(),
@@ -130,7 +130,7 @@ pub(crate) fn convert_fns<T: Scale>(codes: Codes) -> ByLevel<ConvertFns> {
 
 /// Codes of which a byte holds `PER`, the lowest bits first.
 trait Decode<const PER: usize> {
-    /// What code `k` of a byte stands for, before its zero point is subtracted.
+    /// The number of code `k` of a byte, before its zero point is subtracted.
     fn value(byte: u8, k: usize) -> f32;
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct FillRow {
     kind: Kind,
 }
 
-/// What a fill is.
+/// The bytes of a fill.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Nobody has asked.
@@ -69,7 +69,7 @@ impl FillRow {
         self.row.as_ptr().cast()
     }
 
-    /// What the fill is. Makes the row, if that is short.
+    /// The fill. Makes the row of it, if that is short.
     ///
     /// # Safety
     /// K6; as for [`FillRow::row`].
@@ -129,7 +129,7 @@ impl FillRow {
 /// Fills `bytes` bytes from `to` on with a fill of a kind.
 ///
 /// # Safety
-/// The bytes may be written, are a multiple of the fill's, and lie apart from it.
+/// The bytes may be written, are a multiple of the fill's, and do not overlap it.
 unsafe fn fill_bytes(kind: Kind, fill: &[u8], to: *mut u8, bytes: usize) {
     debug_assert!(!fill.is_empty() && bytes.is_multiple_of(fill.len()), "K6: a fill");
     if let Kind::Byte(byte) = kind {

@@ -59,7 +59,7 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
     false
 }
 
-/// Asks for indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
+/// Prefetches indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
 #[inline(always)]
 pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
     if args.spec.outer_prefetch_distance != 0 {
@@ -71,7 +71,7 @@ pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at
     }
 }
 
-/// What the inner loops of a plane have in common.
+/// The arguments that the inner loops of a plane share.
 #[derive(Clone, Copy)]
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
@@ -171,7 +171,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                     prefetch_to_write(at.out.wrapping_add(later * BYTES));
                 }
             }
-            // SAFETY: K3: eight of the `n` indices, which lie side by side.
+            // SAFETY: K3: eight of the `n` indices, which are contiguous.
             let resolved = unsafe { self.resolve(index.wrapping_add(step * EIGHT)) };
             if negative_lanes(resolved) == 0 {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
@@ -242,7 +242,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         let index = at.index.wrapping_offset(self.component.index).cast::<I>();
         for step in first..args.inner().n / EIGHT {
             let index = index.wrapping_add(step * EIGHT);
-            // SAFETY: K3: eight of the `n` indices, which lie side by side.
+            // SAFETY: K3: eight of the `n` indices, which are contiguous.
             let mut positions = unsafe { self.resolve(index) };
             if negative_lanes(positions) != 0 {
                 // SAFETY: as above; the axis has elements.

@@ -1,5 +1,5 @@
 //! Resolving and moving rows of 4 and 8 bytes in one loop with AVX-512, sixteen at a time: from the first index on that
-//! is no position as it stands. What comes before it is moved by `gather_positions.rs`.
+//! is negative or out of range. What comes before it is moved by `gather_positions.rs`.
 //!
 //! ```text
 //! for each sixteen indices:
@@ -80,7 +80,7 @@ unsafe fn go_on<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, 
     unsafe { gather_avx2::gather::<BYTES, I>(&rest, &at) }
 }
 
-/// What the inner loops of a plane have in common.
+/// The arguments that the inner loops of a plane share.
 #[derive(Clone, Copy)]
 struct Sixteen<const BYTES: usize> {
     bounds: Bounds,
@@ -132,7 +132,7 @@ impl<const BYTES: usize> Sixteen<BYTES> {
                     prefetch_to_write(at.out.wrapping_add((done + distance) * BYTES + line));
                 }
             }
-            // SAFETY: K3: sixteen of the `n` indices, which lie side by side.
+            // SAFETY: K3: sixteen of the `n` indices, which are contiguous.
             let positions = unsafe { self.bounds.resolve(index.wrapping_add(done), u16::MAX) };
             if _mm512_movepi32_mask(positions) != 0 {
                 return done;

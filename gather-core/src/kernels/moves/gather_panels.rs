@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! for each sixteen rows:
-//!     ask for the indices of later ones, and for the output of these
-//!     turn the indices into offsets     (up to sixteen rows in which an index is no position as it stands)
+//!     prefetch the indices of later ones, and the output of these
+//!     turn the indices into offsets     (up to sixteen rows in which an index is negative or out of range)
 //!     load the elements, store them
 //! ```
 //!
 //! Indices and output come from memory, elements out of the second-level cache. A core waits for few lines of its
-//! first-level cache at a time. Where both kinds of misses share those places, elements wait for memory. So memory is
-//! asked for lines into the second-level cache, and all indices are read before the first element is. Lines of rows a
+//! first-level cache at a time. Where both kinds of misses share those places, elements wait for memory. So lines are
+//! prefetched into the second-level cache, and all indices are read before the first element is. Lines of rows a
 //! power of two apart would not stay in the first-level cache either: they share few of its sets.
 
 use core::arch::x86_64::{
@@ -36,7 +36,7 @@ const FOUR: usize = 4;
 /// Offsets of elements in bytes.
 type Offsets = [MaybeUninit<i32>; MOST];
 
-/// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is no position as it stands,
+/// Gathers a plane of a panel's columns; `rest` does so from the rows on in which an index is negative or out of range,
 /// and where rows are short or there is one.
 ///
 /// # Safety
@@ -63,7 +63,7 @@ pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
     false
 }
 
-/// What the rows of a plane have in common.
+/// The arguments that the rows of a plane share.
 #[derive(Clone, Copy)]
 struct Panel<const BYTES: usize> {
     bounds: Bounds,
@@ -78,8 +78,8 @@ impl<const BYTES: usize> Panel<BYTES> {
         Panel { bounds: Bounds::of(&job), stride: _mm256_set1_epi32(args.stride as i32) }
     }
 
-    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and asks for later indices and
-    /// for the rows of the output. Returns whether all are positions as they stand.
+    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and prefetches later indices and
+    /// the rows of the output. Returns whether all are valid indices.
     ///
     /// # Safety
     /// K2, K3 and K9 for these rows, of `EIGHT` elements or more each and `MOST` together.
@@ -104,7 +104,7 @@ impl<const BYTES: usize> Panel<BYTES> {
                 }
                 // The last eight may share some with those before.
                 let first = first.min(inner.n - EIGHT);
-                // SAFETY: K3: eight of the `n` indices of the row, which lie side by side.
+                // SAFETY: K3: eight of the `n` indices of the row, which are contiguous.
                 let indices = unsafe { load(index.cast::<I>().wrapping_add(first)) };
                 let (positions, outside) = self.bounds.as_they_stand(indices);
                 any = _mm256_or_si256(any, outside);

@@ -1,4 +1,4 @@
-//! Gathering rows of 4, 8 and 12 bytes by indices that are positions as they stand: none negative, none out of range.
+//! Gathering rows of 4, 8 and 12 bytes by valid indices: none negative, none out of range.
 //!
 //! ```text
 //! for each index:
@@ -7,7 +7,7 @@
 //!
 //! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
 //! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
-//! index that is no position ends the loop. The branch that says so is predicted as long as there is none. What is
+//! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What is
 //! left of the plane is gathered by vectors, which resolve indices of any kind in the same time; or, where indices out
 //! of range become rows of zeros, moved or filled one by one (`bodies/one_pass.rs`).
 
@@ -21,7 +21,7 @@ use crate::kernels::moves::{copy_fixed, gather_panels};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::OutOfBounds;
 
-/// What gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
+/// Gathers the rest of a plane at a level: the inner loop at a cursor, from a row on, and the inner loops after
 /// it. The last number is how many these are, the first one counted. It returns what
 /// [`GatherFn`](crate::kernels::isa::GatherFn) does.
 ///
@@ -29,10 +29,10 @@ use crate::types::policy::OutOfBounds;
 /// As for [`GatherFn`](crate::kernels::isa::GatherFn). The row is a multiple of [`GROUP`], and one of the loop.
 pub(super) type RestFn = unsafe fn(&IndexArgs<'_>, Cursor, usize, usize) -> bool;
 
-/// Rows that are moved before later indices, and later rows of the output, are asked for.
+/// The number of rows after which later indices, and later rows of the output, are prefetched.
 pub(super) const GROUP: usize = 16;
 
-/// [`GatherFn`](crate::kernels::isa::GatherFn), of which a level does what follows an index that is no position.
+/// [`GatherFn`](crate::kernels::isa::GatherFn), of which a level does what follows an index that is negative or out of range.
 ///
 /// Unsigned indices of 32 and 64 bits are read as signed ones: positions are the same values in both types, and what is
 /// none in one is none in the other, since axes have at most `i32::MAX` elements (K2).
@@ -65,7 +65,7 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
 ) -> bool {
     let rest = &Left { args, at, done: first, left };
     if args.spec.packed {
-        // SAFETY: the caller's promise; K9: there is one component, and indices and rows lie side by side. The plan
+        // SAFETY: the caller's promise; K9: there is one component, and indices and rows are contiguous. The plan
         // found the rows packed.
         unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, false>>(rest) };
     } else {
@@ -90,7 +90,7 @@ unsafe fn planes<const BYTES: usize, I: Index>(
         // SAFETY: the caller's promise.
         return unsafe { gather_panels::gather::<BYTES, I>(args, *at, rest) };
     }
-    // Other panels, whose output is asked for by outer coordinates, take as long either way.
+    // Other panels, whose output is prefetched by outer coordinates, take as long either way.
     let prefetches = args.spec.prefetch_distance != 0 || args.spec.next_slice_bytes != 0;
     let is_adjacent = args.spec.packed || args.inner().data == BYTES as isize;
     if !is_adjacent || args.spec.outer_prefetch_distance != 0 {
@@ -110,7 +110,7 @@ unsafe fn planes<const BYTES: usize, I: Index>(
     }
 }
 
-/// As [`planes`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether it asks for anything ahead.
+/// As [`planes`]; `PACKED` says whether the plan found the rows packed, `PREFETCH` whether anything is prefetched.
 ///
 /// # Safety
 /// As for [`planes`].
@@ -154,7 +154,7 @@ unsafe fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREF
     // Where row `done + k` lies: a macro, because it may end the function.
     macro_rules! place {
         ($k:expr) => {{
-            // SAFETY: K3: one of the `n` indices, which lie side by side.
+            // SAFETY: K3: one of the `n` indices, which are contiguous.
             let position = unsafe { index.wrapping_add(done + $k).read_unaligned() }.widen();
             if position as u64 >= dim {
                 return done;

@@ -96,7 +96,7 @@ pub(super) unsafe fn four_at<const BYTES: usize>(places: [*const u8; 4]) -> [__m
     [low, _mm_insert_epi64::<1>(_mm_cvtsi64_si128(third), fourth)]
 }
 
-/// Copies four rows of 4, 8 or 12 bytes to places side by side: elements of 4 and 8 bytes by whole vectors, since a
+/// Copies four rows of 4, 8 or 12 bytes to contiguous places: elements of 4 and 8 bytes by whole vectors, since a
 /// store an element fills the queue of stores while lines of the output are on their way.
 ///
 /// # Safety

@@ -64,7 +64,7 @@ pub(crate) mod stream {
     pub(crate) fn fence() {}
 }
 
-/// The most bytes of converted rows that are put together before their lines are written past the caches.
+/// The most bytes of converted rows that are put together before their lines are written by non-temporal stores.
 pub(crate) const STREAMED_AT_ONCE: usize = 4 << 10;
 
 /// Moves the rows of a job by their positions.
@@ -95,7 +95,7 @@ pub trait ByWay {
     fn of<C: CopyRow>() -> Self::Fn;
 }
 
-/// What one iteration of the inner loop moves. Each method names a function of a level for this width.
+/// The width of one iteration of the inner loop. Each method names a function of a level for this width.
 pub trait Width: 'static {
     /// Bytes of a row; `None` for rows of any length.
     const BYTES: Option<usize>;
@@ -250,13 +250,13 @@ pub struct MoveJob {
     pub(crate) stride: isize,
     pub(crate) n: usize,
     pub(crate) row: usize,
-    /// How many rows are prefetched ahead; 0 for none.
+    /// How many rows are prefetched; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// Whether the plan found that rows lie side by side in the output, and elements in data, which the loop does not
+    /// Whether the plan found that rows are contiguous in the output, and elements in data, which the loop does not
     /// move.
     pub(crate) packed: bool,
     pub(crate) table_entries: usize,
-    /// What else is prefetched meanwhile.
+    /// Other memory to prefetch at the same time.
     pub(crate) next: NextSlice,
 }
 

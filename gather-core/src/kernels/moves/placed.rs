@@ -11,7 +11,7 @@ use crate::kernels::moves::rows::{copy_halves, copy_long};
 /// Rows that are resolved before they are moved.
 pub(crate) const FEW: usize = 64;
 
-/// Bytes of a row that are asked for ahead: the hardware sees the rest coming.
+/// Bytes of a row that are prefetched: the hardware sees the rest coming.
 pub(crate) const FIRST_BYTES: usize = 4 * LINE;
 
 /// The most bytes of rows that vectors of 16 bytes copy as fast as those of 32.

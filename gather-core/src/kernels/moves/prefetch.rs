@@ -1,9 +1,9 @@
-//! Prefetching: asking for memory before it is needed.
+//! Prefetching: bringing memory into a cache before it is needed.
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Asks for the lines of `bytes` bytes, to be read.
+/// Prefetches the lines of `bytes` bytes, to be read.
 #[inline(always)]
 pub(crate) fn prefetch(start: *const u8, bytes: usize) {
     if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
@@ -15,10 +15,10 @@ pub(crate) fn prefetch(start: *const u8, bytes: usize) {
     }
 }
 
-/// The most bytes that are asked for of a row, but for its last line.
+/// The most bytes of a row that are prefetched, except for its last line.
 const ASKED: usize = 1 << 10;
 
-/// Asks for up to a KiB of a row of at least a byte, and for the line of its last byte, which may be one more where the
+/// Prefetches up to a KiB of a row of at least a byte, and the line of its last byte, which may be one more where the
 /// row does not begin with a line.
 #[inline(always)]
 pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
@@ -26,7 +26,7 @@ pub(crate) fn prefetch_row(row: *const u8, bytes: usize) {
     prefetch(row.wrapping_add(bytes - 1), 1);
 }
 
-/// Asks for a line, to be read.
+/// Prefetches a line, to be read.
 #[inline(always)]
 fn prefetch_line(line: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -46,7 +46,7 @@ fn prefetch_line(line: *const u8) {
     let _ = line;
 }
 
-/// Asks for lines of `bytes` bytes to come into the second-level cache, `LINE` bytes apart. They may be written, too:
+/// Prefetches lines of `bytes` bytes into the second-level cache, `LINE` bytes apart. They may be written, too:
 /// what no other core has comes so that it can be.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -58,7 +58,7 @@ pub(crate) fn prefetch_near(start: *const u8, bytes: usize) {
     }
 }
 
-/// Asks for a line that will be written.
+/// Prefetches a line that will be written.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch_to_write(line: *mut u8) {
@@ -94,7 +94,7 @@ impl NextSlice {
         NextSlice { at: at.wrapping_add(done / STEP * bytes), bytes }
     }
 
-    /// What is left after `steps` times [`STEP`] rows.
+    /// The rest after `steps` times [`STEP`] rows.
     #[inline(always)]
     pub(crate) fn from(self, steps: usize) -> Self {
         NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
@@ -112,13 +112,13 @@ impl NextSlice {
         self.bytes != 0
     }
 
-    /// Asks for what belongs to `n` rows, in whole steps.
+    /// Prefetches the memory of `n` rows, in whole steps.
     #[inline(always)]
     pub(crate) fn fetch_steps(self, n: usize) {
         prefetch(self.at, n.div_ceil(STEP) * self.bytes);
     }
 
-    /// Asks for what belongs to a step of [`STEP`] rows.
+    /// Prefetches the memory of a step of [`STEP`] rows.
     #[inline(always)]
     pub(crate) fn fetch(self, step: usize) {
         prefetch(self.at.wrapping_add(step * self.bytes), self.bytes);

@@ -1,4 +1,4 @@
-//! Moving rows by their positions while those of a later job are asked for.
+//! Moving rows by their positions while those of a later job are prefetched.
 
 use core::marker::PhantomData;
 
@@ -70,7 +70,7 @@ unsafe fn run<C: CopyRow, const PACKED: bool>(job: &MoveJob, ahead: &MoveJob) {
     }
 }
 
-/// Asks for the lines of a row.
+/// Prefetches the lines of a row.
 #[inline(always)]
 fn ask<C: CopyRow>(from: *const u8, row: usize) {
     if C::MOST <= LINE {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Stores by a mask take longer than those that overlap, which must not go past the rows of this job: what lies there
-//! may be another thread's. Other rows are moved as at the level AVX2: those that do not lie side by side in the
+//! may be another thread's. Other rows are moved as at the level AVX2: those that are not contiguous in the
 //! output; those whose bytes are a constant there; and longer ones, whose vectors would mostly straddle two lines.
 
 use core::arch::x86_64::{
@@ -82,7 +82,7 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
     match job.row {
         // SAFETY: the caller's promise; the machine has AVX2 too. The number of bytes is a constant there.
         6 | 12 | 24 => unsafe { avx2::<MoveRows>(job) },
-        // SAFETY: the caller's promise, for rows of at most so many bytes that lie side by side.
+        // SAFETY: the caller's promise, for rows of at most so many bytes that are contiguous.
         5..=15 if is_dense => unsafe { masked::<16>(job) },
         // SAFETY: as above.
         17..=31 if is_dense => unsafe { masked::<32>(job) },
@@ -94,7 +94,7 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
 /// Moves rows of at most `VECTOR` bytes.
 ///
 /// # Safety
-/// As for [`move_rows`]; the rows lie side by side in the output.
+/// As for [`move_rows`]; the rows are contiguous in the output.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn masked<const VECTOR: usize>(job: &MoveJob) {

@@ -1,6 +1,7 @@
-//! Rows that are written past the caches: outputs that the last-level cache cannot hold beside what they are read from.
+//! Rows that are written by non-temporal stores: outputs that the last-level cache cannot hold beside what they are
+//! read from.
 //!
-//! Only whole lines are written past the caches, each once: a line that is written both ways would be evicted in
+//! Only whole lines are written by non-temporal stores, each once: a line that is written both ways would be evicted in
 //! between. A line that two rows share is put together on the stack.
 //!
 //! Address and thread sanitizers do not see these stores, whose intrinsics are inline assembly. Valgrind does.
@@ -36,7 +37,7 @@ impl LevelFn for StreamRows {
         for i in 0..job.n {
             // SAFETY: `i < n`.
             let source = unsafe { from.next() };
-            // SAFETY: below `ahead.n`. Where no row follows, to ask for this one does no harm.
+            // SAFETY: below `ahead.n`. Where no row follows, to prefetch this one does no harm.
             let later = if i < ahead.n { unsafe { next.next() } } else { source };
             // SAFETY: K1, K2 and K4 for the row: `row` bytes at both ends, apart from each other.
             unsafe { rows.stream(source, later) };
@@ -48,8 +49,8 @@ impl LevelFn for StreamRows {
     }
 }
 
-/// Bytes of the vectors by which rows that are moved as they are go past the caches. Longer ones take more time
-/// (workload `gather/embedding_50257x768_8k`), while they take less for lines of [`Pending`].
+/// Bytes of the vectors by which rows are stored non-temporally, where nothing converts them. Longer ones take more
+/// time (workload `gather/embedding_50257x768_8k`), while they take less for lines of [`Pending`].
 const ROW_VECTOR: usize = 16;
 
 /// Rows of an output.
@@ -65,7 +66,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Writes the next row, and asks for the lines of a later one.
+    /// Writes the next row, and prefetches the lines of a later one.
     ///
     /// # Safety
     /// There is one more, of `row` bytes as at `from`, apart from them.
@@ -94,7 +95,7 @@ impl Rows {
         }
         self.left -= 1;
         self.out = to.wrapping_offset(self.step);
-        // Where rows lie side by side, a line goes on from one to the next.
+        // Where rows are contiguous, a line goes on from one to the next.
         self.is_begun = at < row && self.step == row as isize && self.left > 0;
         if self.is_begun {
             // SAFETY: the row has a line or more.
@@ -106,36 +107,36 @@ impl Rows {
     }
 }
 
-/// Neighbouring bytes of an output, put together here before whole lines of them are written past the caches. To drop
-/// it writes what is left, and fences, also when a map panics: so no element is left half written.
+/// Neighbouring bytes of an output, put together here before whole lines of them are written by non-temporal stores.
+/// Dropping it writes what is left, and fences, also when a map panics: so no element is left half written.
 #[repr(C, align(64))]
 pub(crate) struct Pending<const VECTOR: usize> {
-    room: [MaybeUninit<u8>; ROOM],
-    /// Where byte 0 of the room goes: the start of a line.
+    buffer: [MaybeUninit<u8>; BUFFER],
+    /// Where byte 0 of the buffer goes: the start of a line.
     to: *mut u8,
-    /// What is pending: bytes `begin..end` of the room, and `begin < LINE`.
+    /// The pending bytes: `begin..end` of the buffer, and `begin < LINE`.
     begin: usize,
     end: usize,
 }
 
 /// With a line before what is added, where some may be pending, and one behind it, which is copied with it.
-const ROOM: usize = STREAMED_AT_ONCE + 2 * LINE;
+const BUFFER: usize = STREAMED_AT_ONCE + 2 * LINE;
 
 impl<const VECTOR: usize> Pending<VECTOR> {
     /// Nothing yet, of what goes to `to` and behind it.
     #[inline(always)]
     pub(crate) fn new(to: *mut u8) -> Self {
         let begin = to.addr() % LINE;
-        let room = [const { MaybeUninit::uninit() }; ROOM];
-        Pending { room, to: to.wrapping_sub(begin), begin, end: begin }
+        let buffer = [const { MaybeUninit::uninit() }; BUFFER];
+        Pending { buffer, to: to.wrapping_sub(begin), begin, end: begin }
     }
 
-    /// Room for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their place in
-    /// the output.
+    /// The buffer for the next bytes, up to [`STREAMED_AT_ONCE`] of them, as far after the start of a line as their
+    /// place in the output.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> *mut u8 {
         debug_assert!(self.end < LINE);
-        self.room.as_mut_ptr().wrapping_add(self.end).cast()
+        self.buffer.as_mut_ptr().wrapping_add(self.end).cast()
     }
 
     /// Takes the bytes that have been written to [`Pending::next`], and writes all whole lines.
@@ -148,7 +149,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
         debug_assert!(bytes <= STREAMED_AT_ONCE);
         self.end += bytes;
         // Copies of them: after each store, which is inline assembly, fields would be loaded again.
-        let (from, to, end) = (self.room.as_ptr().cast::<u8>(), self.to, self.end);
+        let (from, to, end) = (self.buffer.as_ptr().cast::<u8>(), self.to, self.end);
         let mut at = 0;
         if self.begin > 0 && end >= LINE {
             // SAFETY: the caller's promise: what the first line has of the output.
@@ -156,23 +157,23 @@ impl<const VECTOR: usize> Pending<VECTOR> {
             at = LINE;
         }
         while at + LINE <= end {
-            // SAFETY: a line of the room, all of which is pending; `to` is a multiple of its length.
+            // SAFETY: a line of the buffer, all of which is pending; `to` is a multiple of its length.
             unsafe { stream_line::<VECTOR>(from.wrapping_add(at), to.wrapping_add(at)) };
             at += LINE;
         }
         if at > 0 {
-            self.room.copy_within(at..at + LINE, 0);
+            self.buffer.copy_within(at..at + LINE, 0);
             (self.to, self.begin, self.end) = (to.wrapping_add(at), 0, end - at);
         }
     }
 
-    /// Writes what is pending up to byte `end` of the room.
+    /// Writes what is pending up to byte `end` of the buffer.
     ///
     /// # Safety
     /// As for [`Pending::take`]; it is pending.
     #[inline(always)]
     unsafe fn write(&self, end: usize) {
-        let (from, to) = (self.room.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
+        let (from, to) = (self.buffer.as_ptr().wrapping_add(self.begin).cast(), self.to.wrapping_add(self.begin));
         // SAFETY: the caller's promise.
         unsafe { to.copy_from_nonoverlapping(from, end - self.begin) }
     }
@@ -194,7 +195,7 @@ pub(crate) fn fence() {
     unsafe { _mm_sfence() };
 }
 
-/// A line that two rows share, with a line of room on either side.
+/// A line that two rows share, with a line of buffer on either side.
 #[repr(C, align(64))]
 struct Shared([MaybeUninit<u8>; 3 * LINE]);
 
@@ -232,7 +233,7 @@ impl Shared {
         unsafe { copy_line(from, self.line().wrapping_add(n)) };
     }
 
-    /// Writes the line past the caches.
+    /// Writes the line by non-temporal stores.
     ///
     /// # Safety
     /// It has been begun and ended. A line may be written to `to`, which is a multiple of its length.
@@ -255,7 +256,7 @@ unsafe fn copy_line(from: *const u8, to: *mut u8) {
     unsafe { to.cast::<[u8; LINE]>().write(line) };
 }
 
-/// Copies a line past the caches, by vectors of `VECTOR` bytes.
+/// Copies a line by non-temporal stores, by vectors of `VECTOR` bytes.
 ///
 /// # Safety
 /// Both ends reach `LINE` bytes and do not overlap; `to` is a multiple of `LINE`. A [`fence`] comes before any

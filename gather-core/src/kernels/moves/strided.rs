@@ -39,7 +39,7 @@ impl<C: CopyRow> LevelFn for MoveStrided<C> {
     }
 }
 
-/// Moves rows to where they lie side by side, or from there, and asks for those `distance` further at the other end,
+/// Moves rows to where they are contiguous, or from there, and prefetches those `distance` further at the other end,
 /// where they lie too far apart for the hardware to guess.
 ///
 /// # Safety

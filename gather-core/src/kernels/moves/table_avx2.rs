@@ -125,7 +125,7 @@ impl Words {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn words(moves: &MoveJob) -> usize {
-    // SAFETY: K9: the entries lie side by side, and may be read.
+    // SAFETY: K9: the entries are contiguous, and may be read.
     let table = Words::new(&unsafe { padded::<64>(moves.data, moves.table_entries * 4) });
     let steps = moves.n / 8;
     for step in 0..steps {
@@ -145,7 +145,7 @@ unsafe fn words(moves: &MoveJob) -> usize {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(moves: &MoveJob) -> usize {
-    // SAFETY: K9: the entries lie side by side, and may be read.
+    // SAFETY: K9: the entries are contiguous, and may be read.
     let table = Words::new(&unsafe { padded::<64>(moves.data, moves.table_entries * 8) });
     let steps = moves.n / 4;
     for step in 0..steps {
@@ -190,7 +190,7 @@ pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) 
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn straight<I: Index, const TABLES: usize>(job: &ResolveJob, moves: &MoveJob) -> usize {
-    // SAFETY: K9: the entries lie side by side, and may be read.
+    // SAFETY: K9: the entries are contiguous, and may be read.
     let table = unsafe { padded::<256>(moves.data, moves.table_entries) };
     let chain = chain::<TABLES>(&table);
     let signed = I::TYPE.fixed_width() == IndexType::I8;
@@ -226,7 +226,7 @@ unsafe fn straight<I: Index, const TABLES: usize>(job: &ResolveJob, moves: &Move
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn bytes<const TABLES: usize>(moves: &MoveJob) -> usize {
-    // SAFETY: K9: the entries lie side by side, and may be read.
+    // SAFETY: K9: the entries are contiguous, and may be read.
     let table = unsafe { padded::<256>(moves.data, moves.table_entries) };
     let chain = chain::<TABLES>(&table);
     let steps = moves.n / VECTOR;

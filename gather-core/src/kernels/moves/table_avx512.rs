@@ -120,14 +120,14 @@ pub(crate) unsafe fn look_up<const BYTES: usize>(job: &MoveJob) -> usize {
         return 0;
     }
     if BYTES == 1 && job.table_entries > 128 {
-        // SAFETY: K9: the entries lie side by side, and may be read.
+        // SAFETY: K9: the entries are contiguous, and may be read.
         let table = unsafe { Table::<4>::load(job.data, job.table_entries) };
         // SAFETY: the machine has the level.
         let at = |positions| unsafe { ByteTable::at(table, positions) };
         // SAFETY: the caller's promise.
         unsafe { each_vector::<1>(job, at) };
     } else {
-        // SAFETY: K9: the entries lie side by side, and may be read.
+        // SAFETY: K9: the entries are contiguous, and may be read.
         let table = unsafe { Table::<2>::load(job.data, job.table_entries * BYTES) };
         let at = |positions| table.at::<BYTES>(positions);
         // SAFETY: the caller's promise.
@@ -215,7 +215,7 @@ pub(crate) unsafe fn look_up_bytes<I: Index>(job: &ResolveJob, moves: &MoveJob) 
         return 0;
     }
     if moves.table_entries > 128 {
-        // SAFETY: K9: the entries lie side by side, and may be read.
+        // SAFETY: K9: the entries are contiguous, and may be read.
         let table = unsafe { Table::<4>::load(moves.data, moves.table_entries) };
         // SAFETY: the caller's promise.
         unsafe { straight::<I>(job, moves, table) }
@@ -263,13 +263,13 @@ unsafe fn straight<I: Index>(job: &ResolveJob, moves: &MoveJob, table: impl Byte
     moves.n
 }
 
-/// What 64 indices of one byte are compared with.
+/// The vectors that 64 indices of one byte are compared with.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Whether indices may be negative, and whether those count from the end.
     signed: bool,
     from_end: bool,
-    /// What negative indices are added to.
+    /// The vector that is added to negative indices.
     add: __m512i,
     /// The last position.
     last: __m512i,

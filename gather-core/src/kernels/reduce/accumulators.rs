@@ -13,7 +13,7 @@
 //!
 //! # The contract
 //!
-//! - **A1** A job of rows ([`RowsJob`]) has `n` records side by side, which nothing else uses meanwhile. The rows of
+//! - **A1** A job of rows ([`RowsJob`]) has `n` contiguous records, which nothing else uses meanwhile. The rows of
 //!   the destination are `step` bytes apart, reach `elements` elements each that may be read and written, at any
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
 //! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
@@ -54,7 +54,7 @@ impl AccumulatorFns {
     }
 }
 
-/// What reduces updates that are grouped by destination.
+/// Reduces updates that are grouped by destination.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupFns {
     /// With accumulators that have notes.
@@ -110,7 +110,7 @@ const fn record(sum: usize, note: usize, elements: usize) -> usize {
     }
 }
 
-/// What a note tells, by its bytes: how many updates have met the row, and the destination if that counts.
+/// The meaning of a note's bytes: how many updates have met the row, and the destination if that counts.
 const COUNT: usize = 4;
 /// Whether an update has met the row.
 const MET: usize = 1;
@@ -157,7 +157,7 @@ const fn next_note<const NOTE: usize>(note: u32) -> u32 {
     if NOTE == COUNT { note + 1 } else { note | 2 }
 }
 
-/// Records that lie side by side, and the rows of the destination that they stand for.
+/// Records that are contiguous, and the rows of the destination that they stand for.
 #[derive(Clone, Copy)]
 pub(crate) struct RowsJob {
     pub(crate) n: usize,
@@ -361,7 +361,7 @@ unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
     unsafe { take_rows::<A, NOTE>(job) }
 }
 
-/// What reduces rows of a few elements into records by indices of a size.
+/// Reduces rows of a few elements into records by indices of a size.
 fn choose<A: Accumulate, const NOTE: usize>(index: usize, updates: Updates, elements: usize) -> Option<ByIndexFn> {
     macro_rules! fixed {
         ($($elements:literal)*) => {

@@ -5,7 +5,7 @@
 //!     for each bag:
 //!         sums = the first row that counts        (or what an earlier part of the bag has left, or what out holds)
 //!         for each other row, in order:
-//!             ask for a row further on            (of any bag)
+//!             prefetch a later row                (of any bag)
 //!             sums (op)= the row                  (times its weight)
 //!         out = sums, rounded or divided          (or they are left for the next part)
 //! ```
@@ -53,10 +53,10 @@ pub(crate) struct BagRows<'a> {
     pub(crate) data: *const u8,
     /// Bytes from one position to the next.
     pub(crate) stride: isize,
-    /// The positions of the rows, in order, or [`LEFT_OUT`], or [`ZEROS`]; then those of rows to ask for.
+    /// The positions of the rows, in order, or [`LEFT_OUT`], or [`ZEROS`]; then those of rows to prefetch.
     pub(crate) positions: &'a [i64],
     pub(crate) bags: Lengths<'a>,
-    /// How many rows ahead of their use rows are asked for; 0 for none.
+    /// How many rows ahead of their use rows are prefetched; 0 for none.
     pub(crate) distance: usize,
     /// The weight of the first row; null without weights.
     pub(crate) weights: *const u8,
@@ -87,7 +87,7 @@ impl BagRows<'_> {
         if position == ZEROS { self.zeros } else { self.later_row(position) }
     }
 
-    /// Where the row of a position is to be asked for: anywhere, where the position is none.
+    /// The address to prefetch for a position: any, where the position names no row.
     #[inline(always)]
     pub(super) fn later_row(&self, position: i64) -> *const u8 {
         self.data.wrapping_offset((position as isize).wrapping_mul(self.stride))
@@ -99,7 +99,7 @@ impl BagRows<'_> {
         self.weights.wrapping_offset(self.weight_step.wrapping_mul(row as isize))
     }
 
-    /// What bags begin with.
+    /// The value that bags begin with.
     #[inline(always)]
     pub(super) fn begin(&self) -> Begin {
         self.part.map_or(Begin::Row, |part| part.begin)
@@ -115,7 +115,7 @@ impl BagRows<'_> {
     }
 }
 
-/// What is known of the one bag that rows belong to; without it, all rows of all bags count.
+/// The known facts of the one bag that rows belong to; without it, all rows of all bags count.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     /// How many rows count, of these and of those before.
@@ -127,7 +127,7 @@ pub(crate) struct Part {
     pub(crate) carried: *mut u8,
 }
 
-/// What a part of a bag begins with.
+/// The value that a part of a bag begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
     /// Its first row that counts.
@@ -165,7 +165,7 @@ impl Lengths<'_> {
     }
 }
 
-/// What reduces bags of elements of a type.
+/// The functions that reduce bags of elements of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct BagFns {
     pub(crate) plain: ByLevel<BagFn>,
@@ -173,7 +173,7 @@ pub(crate) struct BagFns {
     pub(crate) weighted: Option<ByLevel<BagFn>>,
     /// Bytes of a sum.
     pub(crate) sum: usize,
-    /// What [`BagRows::divides`] is to say.
+    /// The value of [`BagRows::divides`].
     pub(crate) divides: bool,
 }
 

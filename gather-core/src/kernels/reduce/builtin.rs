@@ -18,7 +18,7 @@ use crate::kernels::reduce::store::STORE;
 use crate::types::element::{DType, Element};
 use crate::types::reduction::Reduction;
 
-/// What reduces elements of a data type; `None` where there is no such reduction of it.
+/// The functions that reduce elements of a data type; `None` where there is no such reduction of it.
 pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<&'static ReduceFns> {
     if reduction == Reduction::None {
         return Some(&STORE);

@@ -1,4 +1,4 @@
-//! Reducing single elements by indices that are positions as they stand: none negative, none out of range.
+//! Reducing single elements by valid indices: none negative, none out of range.
 //!
 //! ```text
 //! for each index, in order:
@@ -6,9 +6,8 @@
 //!     load the element that it names and its update, combine, store
 //! ```
 //!
-//! These are few operations, and nothing is written between an index and its use. The first index that is no position
-//! ends the loop, and what is left is resolved block by block. As long as every index is a position, the branch that
-//! says so is predicted. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one update,
+//! These are few operations, and nothing is written between an index and its use. The first index that is not valid
+//! ends the loop, and what is left is resolved block by block. As long as every index is valid, the branch is predicted. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one update,
 //! it is loaded once.
 
 use core::marker::PhantomData;
@@ -35,19 +34,19 @@ pub(crate) struct IndexedJob {
     /// Bytes of the destination from one position to the next, and from one iteration to the next.
     pub(crate) stride: isize,
     pub(crate) destination_step: isize,
-    /// What is asked for of the next coordinate's destination meanwhile.
+    /// The part of the next coordinate's destination to prefetch at the same time.
     pub(crate) next: NextSlice,
 }
 
-/// Reduces elements up to the first whose index is no position; returns how many. Short inner loops are run here one
+/// Reduces elements up to the first whose index is not valid; returns how many. Short inner loops are run here one
 /// after the other: to call a function for each would take longer.
 ///
 /// # Safety
 /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are positions.
 pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> usize;
 
-/// What reduces elements of a size by indices of a size, both in bytes, with updates as they are; `None` where nothing
-/// does.
+/// Chooses the function that reduces elements of a size by indices of a size, both in bytes, with updates as they are;
+/// `None` where nothing does.
 pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn>;
 
 /// How the updates of single elements lie along the inner loop.
@@ -60,8 +59,8 @@ pub(crate) enum Updates {
     One,
 }
 
-/// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are asked
-/// for.
+/// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are
+/// prefetched.
 pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
     debug_assert_eq!(element, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } {
@@ -170,12 +169,12 @@ unsafe fn take_one<C: Combine, const INDEX: usize, const COMPARE: bool>(
     true
 }
 
-/// Elements that take one update before later indices are prefetched.
+/// The number of elements, all with one update, after which later indices are prefetched.
 const UNROLLED: usize = 8;
-/// Elements that are reduced before later indices and updates are asked for.
+/// The number of elements after which later indices and updates are prefetched.
 const GROUP: usize = 16;
-/// Bytes by which streams of indices and short updates are asked for ahead: among rows that go anywhere, the processor
-/// loses sight of them (workload `index_add/4M_into_64K_scalars`).
+/// Bytes by which streams of indices and short updates are prefetched: among random rows, the hardware prefetcher
+/// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
 /// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of `INDEX` bytes.
@@ -332,7 +331,7 @@ mod tests {
         assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
     }
 
-    /// Adds 3 at indices into `dim` elements, and at every place in turn one that is no position.
+    /// Adds 3 at indices into `dim` elements, and at every place in turn one that is not valid.
     fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
         let by_index = choose::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
         let counted = |indices: &[I]| {

@@ -98,7 +98,7 @@ impl Entries {
         2 * if to.fits() && from.fits() { size_of::<Entry<u32>>() } else { size_of::<Entry<usize>>() }
     }
 
-    /// Room for `rows` entries of rows within the spans; `None` where there is no memory.
+    /// A buffer for `rows` entries of rows within the spans; `None` where there is no memory.
     pub(crate) fn with_capacity(rows: usize, to: Span, from: Span) -> Option<Self> {
         let list = match to.fits() && from.fits() {
             true => List::Narrow(Pair::with_capacity(rows)?),

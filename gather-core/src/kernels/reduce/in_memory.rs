@@ -102,7 +102,7 @@ unsafe fn in_room<S: Step>(bag: &BagRows<'_>, reduce: BatchFn, vector: usize) {
     }
 }
 
-/// What batches are reduced by.
+/// The function that batches are reduced by.
 #[derive(Clone, Copy)]
 struct By {
     reduce: BatchFn,

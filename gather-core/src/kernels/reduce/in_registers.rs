@@ -1,6 +1,6 @@
 //! Sums in registers: for the sums, means and greatest values of floats, and the sums and means of halves, by vectors.
 //!
-//! A panel is a number of vectors of sums that the compiler knows, so that all loops but that over rows are unrolled.
+//! A panel is a number of vectors of sums that the compiler knows, so that all loops except the one over rows are unrolled.
 //! There are panels of some numbers of vectors only. Where columns need fewer, the last vectors of the panel end with
 //! the last column, and share columns with those before them.
 //!
@@ -21,9 +21,9 @@ use crate::kernels::reduce::step::{Plain, Step, Weigh, Weighted};
 use crate::kernels::reduce::vectors::{Masked, Stored, Vector};
 use crate::types::element::Element;
 
-/// What each row does, on vectors: on every element what the step does.
+/// The step of each row, on vectors: on every element the scalar step.
 pub(super) trait VectorStep<V: Vector>: Step<Item = V::Item, Sum = V::Item> {
-    /// What the first row makes.
+    /// The sums after the first row.
     ///
     /// # Safety
     /// K7.
@@ -92,7 +92,8 @@ pub(super) trait InVectors: Element + Stored<Self::Of256> + Stored<Self::Of512> 
     /// A sum.
     type Sum: Number + Ordered + Element;
 
-    /// What reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not read under a mask.
+    /// Chooses the function that reduces rows of fewer columns than a vector of AVX2 has; `None` where memory is not
+    /// read under a mask.
     fn narrow<S: VectorStep<Self::Of256>>() -> Option<BagFn>;
 }
 
@@ -384,7 +385,7 @@ impl<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N: usize, 
         }
     }
 
-    /// Asks for the columns of a row, and for the line of the last one where that may be one more.
+    /// Prefetches the columns of a row, and the line of the last one where that may be one more.
     #[inline(always)]
     fn ask(&self, row: *const u8, ends_apart: bool) {
         let per_line = const { LINE / (V::N * size_of::<T>()) };

@@ -67,7 +67,7 @@ use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::by_index::ChooseByIndex;
 
-/// What reduces elements of a type.
+/// The functions that reduce elements of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceFns {
     /// Rows one by one; `None` where what stands between two updates is no element.
@@ -78,7 +78,7 @@ pub(crate) struct ReduceFns {
     pub(crate) groups: Option<GroupFns>,
 }
 
-/// What reduces rows one by one.
+/// Reduces rows one by one.
 #[derive(Clone, Copy)]
 pub(crate) struct RowFns {
     /// Rows whose indices have been resolved.

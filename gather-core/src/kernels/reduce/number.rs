@@ -10,7 +10,7 @@ use crate::types::element::{Element, Unaligned};
 #[cfg(feature = "half")]
 use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16, f32_to_f16, usual_f16_to_f32};
 
-/// What can be added, subtracted and multiplied. Integers wrap.
+/// Numbers that can be added, subtracted and multiplied. Integers wrap.
 pub(super) trait Number: Copy + 'static {
     const NOTHING: Self;
     fn plus(self, other: Self) -> Self;
@@ -18,7 +18,7 @@ pub(super) trait Number: Copy + 'static {
     fn times(self, other: Self) -> Self;
 }
 
-/// What has a least and a greatest. Of equal values the first is taken, and NaN before any other.
+/// Numbers that have a least and a greatest. Of equal values the first is taken, and NaN before any other.
 pub(super) trait Ordered: Copy + 'static {
     /// No value is less, and none is greater.
     const ENDS: [Self; 2];
@@ -26,7 +26,7 @@ pub(super) trait Ordered: Copy + 'static {
     fn greatest(self, other: Self) -> Self;
 }
 
-/// What can be summed up and divided by a count.
+/// Numbers that can be summed up and divided by a count.
 pub(super) trait Average: Copy + 'static {
     type Sum: Number;
     /// As for [`Accumulate`].
@@ -171,7 +171,7 @@ pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
 pub(super) trait Half: Copy + 'static {
     fn to_single(self) -> f32;
     fn from_single(value: f32) -> Self;
-    /// Converts numbers into room for as many.
+    /// Converts numbers into a buffer of as many.
     fn to_singles(from: &[Unaligned<Self>], to: &mut [f32]);
 }
 
@@ -300,7 +300,7 @@ impl Number for i128 {
     }
 }
 
-/// What floats and complex numbers have in common.
+/// The implementation that floats and complex numbers share.
 macro_rules! arithmetic {
     ($($(#[$attr:meta])* $ty:ty, $zero:expr, $real:ty;)*) => {$(
         $(#[$attr])*

@@ -33,12 +33,12 @@ pub(crate) struct BagIndices {
 /// There are as many indices, each of which may be read as a value of the index type, at any alignment (K3). K7.
 pub(crate) type PositionsFn = unsafe fn((&BagIndices, usize, &mut [MaybeUninit<i64>])) -> bool;
 
-/// What resolves indices of type `I`, by level.
+/// The functions that resolve indices of type `I`, by level.
 pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
     by_level!(fn ResolveRuns<I>)
 }
 
-/// What resolves indices of a type that is known at run time.
+/// The function that resolves indices of a type that is known at run time.
 pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
     match index.fixed_width() {
         IndexType::I8 => positions::<i8>(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each row, in order:
-//!     ask for both ends of a later row          (destinations beyond the caches only)
+//!     prefetch both ends of a later row         (destinations beyond the caches only)
 //!     for each line's worth of its elements:    load both ends, combine, store
 //! ```
 //!
@@ -29,7 +29,7 @@ pub(crate) type ReduceFn = unsafe fn(&ReduceJob<'_>);
 /// Rows to be reduced.
 pub(crate) struct ReduceJob<'a> {
     pub(crate) these: Chosen<'a>,
-    /// Rows that are reduced after these, and are asked for meanwhile; `None` where they are among these.
+    /// Rows that are reduced after these, and are prefetched at the same time; `None` where they are among these.
     pub(crate) later: Option<Chosen<'a>>,
     /// Elements of a row.
     pub(crate) elements: usize,
@@ -62,8 +62,8 @@ impl Chosen<'_> {
     }
 }
 
-/// What becomes of an element and an update: what [`reduce_kernels!`](crate::reduce_kernels!) makes of a closure, and
-/// the built-in reductions.
+/// Reduces an element and an update: emitted by [`reduce_kernels!`](crate::reduce_kernels!) for a closure, and
+/// implemented by the built-in reductions.
 #[doc(hidden)]
 pub trait Combine: 'static {
     /// The type of both.
@@ -73,10 +73,10 @@ pub trait Combine: 'static {
     /// The element of which and an update `combine` makes what `first` makes of the update, if there is one.
     const IDENTITY: Option<Self::Item> = None;
 
-    /// What the element becomes.
+    /// The new value of the element.
     fn combine(kept: Self::Item, new: Self::Item) -> Self::Item;
 
-    /// What the first update makes of an element that does not count.
+    /// The new value of an element that does not count, after the first update.
     #[inline(always)]
     fn first(new: Self::Item) -> Self::Item {
         new
@@ -123,7 +123,7 @@ unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
     unsafe { each(job, row, &Several::<C, LINE>(elements, PhantomData)) }
 }
 
-/// What becomes of a row: a trait, since a closure that is called in several places might become a function of its own,
+/// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
 /// compiled for no level.
 pub(super) trait TakeRow {
     /// # Safety
@@ -153,7 +153,7 @@ impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
     }
 }
 
-/// Takes every row of a job, of `bytes` bytes, in their order, and asks for later ones.
+/// Takes every row of a job, of `bytes` bytes, in their order, and prefetches later ones.
 ///
 /// # Safety
 /// As for [`ReduceFn`]; `row` takes rows of the job.
@@ -217,7 +217,7 @@ pub(super) unsafe fn each_short(job: &ReduceJob<'_>, updates: usize, data: usize
     true
 }
 
-/// Takes `n` rows, and asks for `asked` later ones.
+/// Takes `n` rows, and prefetches `asked` later ones.
 ///
 /// # Safety
 /// As for [`each`], for rows of these ends.
@@ -295,10 +295,11 @@ impl Ends {
     }
 }
 
-/// How far ahead of the rows that are asked for their updates are, in bytes (workload `index_add/512Kx64_into_16K`).
+/// The distance by which updates are prefetched beyond those of the rows that are prefetched, in bytes (workload
+/// `index_add/512Kx64_into_16K`).
 const UPDATES_AHEAD: usize = 6 << 10;
 
-/// Asks for the destination of row `i`, of `bytes` bytes; and for updates behind it, whose stream the processor loses
+/// Prefetches the destination of row `i`, of `bytes` bytes; and for updates behind it, whose stream the processor loses
 /// sight of between rows that go anywhere.
 #[inline(always)]
 fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
@@ -311,7 +312,7 @@ fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
     }
 }
 
-/// Asks for a row, or for the first lines of a long one. It takes no [`Ends`], which would be in memory for it.
+/// Prefetches a row, or the first lines of a long one. It takes no [`Ends`], which would be in memory for it.
 #[inline(never)]
 fn ask_for_lines(row: *const u8, bytes: usize) {
     let first = bytes.min(FIRST_BYTES);
@@ -372,7 +373,7 @@ unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut
     debug_assert_eq!(done, elements);
 }
 
-/// Reduces `N` elements side by side.
+/// Reduces `N` contiguous elements.
 ///
 /// # Safety
 /// The contract of a scatter for these elements of a row.

@@ -7,7 +7,7 @@ use crate::kernels::reduce::entries::Entries;
 use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
 use crate::kernels::resolve::block::BLOCK;
 
-/// What is done with rows.
+/// How a kernel uses the rows that it resolves.
 pub(crate) struct Sink {
     pub(crate) take: Take,
     /// Elements of a row.
@@ -16,7 +16,7 @@ pub(crate) struct Sink {
     pub(crate) owner: Option<Owner>,
 }
 
-/// What is done with rows that are taken.
+/// How rows are taken.
 pub(crate) enum Take {
     /// They are reduced into their destinations: once resolved, or, where the plan says so, by their indices.
     Reduce(ReduceFn, Option<ByIndexFn>),
@@ -123,7 +123,7 @@ impl Sink {
         matches!(self.take, Take::Nothing)
     }
 
-    /// What reduces elements by their indices. It knows no owners.
+    /// Reduces elements by their indices. It knows no owners.
     #[inline(always)]
     pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
         match self.take {
@@ -132,7 +132,7 @@ impl Sink {
         }
     }
 
-    /// Does with rows what is to be done, and asks for those that are taken after them.
+    /// Takes rows, and prefetches those that are taken after them.
     ///
     /// # Safety
     /// The contract of a scatter for these rows and the later ones, whose positions are in range; those listed are rows

@@ -25,13 +25,13 @@ pub(crate) trait Accumulate: 'static {
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
 
-    /// Widens elements into room for as many.
+    /// Widens elements into a buffer of as many.
     #[inline(always)]
     fn widen_all(from: &[Unaligned<Self::Item>], to: &mut [Self::Sum]) {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = Self::widen(from.0));
     }
 
-    /// What the first update makes of an element that does not count, when it has been widened.
+    /// The sum of an element that does not count, after the first update, which has been widened.
     fn begin(new: Self::Sum) -> Self::Sum;
 
     /// One update more, which has been widened.
@@ -88,16 +88,16 @@ pub(super) trait Step: 'static {
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
 
-    /// Widens elements into room for as many.
+    /// Widens elements into a buffer of as many.
     fn widen_all(from: &[Unaligned<Self::Item>], to: &mut [Self::Sum]);
 
-    /// What the first row makes, when it has been widened, and its weight too.
+    /// The sum after the first row, when it has been widened, and its weight too.
     fn begin(new: Self::Sum, weight: Self::Sum) -> Self::Sum;
 
     /// One row more, which has been widened, and its weight too.
     fn plus(sum: Self::Sum, new: Self::Sum, weight: Self::Sum) -> Self::Sum;
 
-    /// What the first row makes.
+    /// The sum after the first row.
     #[inline(always)]
     fn first(new: Self::Item, weight: Self::Item) -> Self::Sum {
         Self::begin(Self::widen(new), Self::widen(weight))

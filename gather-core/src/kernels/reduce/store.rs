@@ -7,11 +7,11 @@ use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, Updates, by_index}
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
-/// What stores elements of any type.
+/// The functions that store elements of any type.
 pub(super) static STORE: ReduceFns =
     ReduceFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), bag: None, groups: None };
 
-/// What stores elements of a size by indices of a size.
+/// The function that stores elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
     if updates == Updates::One {
         return None;

@@ -105,16 +105,16 @@ pub(crate) unsafe fn load<I: Index>(at: *const I) -> Indices {
     }
 }
 
-/// What eight indices are compared with.
+/// The vectors that eight indices are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    /// What negative indices are added to: the size of the axis, or 0.
+    /// The vector that is added to negative indices: the size of the axis, or 0.
     from_end: __m256i,
     /// The last position.
     last: __m256i,
-    /// What an index below the axis resolves to.
+    /// The position of an index below the axis.
     below: __m256i,
-    /// What an index above it resolves to.
+    /// The position of an index above it.
     above: __m256i,
 }
 
@@ -151,7 +151,7 @@ impl Bounds {
         _mm256_blendv_epi8(instead, r, _mm256_and_si256(inside, indices.fits))
     }
 
-    /// Eight indices in the order of the load, and lanes that are negative where one is no position as it stands.
+    /// Eight indices in the order of the load, and lanes that are negative where one is negative or out of range.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn as_they_stand(self, indices: Indices) -> (__m256i, __m256i) {

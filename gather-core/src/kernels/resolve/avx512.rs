@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The components' sizes and scales lie in K vectors, repeated in the order of the components. Permutes put the
-//! components of one axis side by side, which are added up. Indices of 64 bits are compared in 64 bits, eight at a
+//! contiguous components of one axis, which are added up. Indices of 64 bits are compared in 64 bits, eight at a
 //! time, and narrowed by a permute of two vectors. The last tuples, fewer than sixteen, are loaded and stored by masks.
 //! Under `Wrap`, tuples out of range are then resolved one by one.
 //!
@@ -57,18 +57,18 @@ fn widened(values: __m512i) -> [__m512i; 2] {
     [_mm512_cvtepi32_epi64(low), _mm512_cvtepi32_epi64(high)]
 }
 
-/// What sixteen indices are compared with, in 32 bits and in 64.
+/// The vectors that sixteen indices are compared with, in 32 bits and in 64.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     /// The sizes of the axes.
     dim: __m512i,
     wide_dim: [__m512i; 2],
-    /// What negative indices are added to: the size of the axis, or 0.
+    /// The vector that is added to negative indices: the size of the axis, or 0.
     from_end: __m512i,
     wide_from_end: [__m512i; 2],
-    /// What an index below the axis resolves to.
+    /// The position of an index below the axis.
     below: __m512i,
-    /// What an index above it resolves to.
+    /// The position of an index above it.
     above: __m512i,
     wide_above: [__m512i; 2],
 }
@@ -276,7 +276,7 @@ unsafe fn tuples<I: Index, const K: usize>(axes: &Axes<K>, job: &TupleJob<'_>) -
     found != 0
 }
 
-/// What the components of sixteen tuples are compared with and multiplied by.
+/// The vectors that the components of sixteen tuples are compared with and multiplied by.
 struct Axes<const K: usize> {
     bounds: [Bounds; K],
     scales: [__m512i; K],

@@ -10,13 +10,13 @@ use crate::types::index::Index;
 /// Indices resolved at once: their positions take 2 KiB, a small part of any first-level cache.
 pub(crate) const BLOCK: usize = 512;
 
-/// Room for the positions of a block, at the begin of a line: what is read soon after it was written should not have
-/// been written across two.
+/// A buffer for the positions of a block, at the begin of a line: what is read soon after it was written should not
+/// have been written across two.
 #[repr(align(64))]
 pub(crate) struct Positions([MaybeUninit<i32>; BLOCK]);
 
 impl Positions {
-    /// Room that holds nothing yet.
+    /// An uninitialised buffer.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Positions([const { MaybeUninit::uninit() }; BLOCK])
@@ -61,7 +61,7 @@ pub(crate) struct Block {
     least: i32,
 }
 
-/// What stands for a tuple out of range. Positions of others may be negative, where scales are.
+/// The position of a tuple out of range. Positions of others may be negative, where scales are.
 const BAD_TUPLE: i32 = i32::MIN;
 
 impl Block {
@@ -121,7 +121,7 @@ impl Block {
                 out_of_range = bad;
                 true
             };
-            // SAFETY: K3, passed on: the plan found the tuples side by side; there is room for BLOCK >= n positions.
+            // SAFETY: K3, passed on: the plan found the tuples contiguous; there is room for BLOCK >= n positions.
             if unsafe { resolve_tuples(&job, &mut note) } {
                 self.note(out_of_range);
                 return out_of_range;

@@ -1,4 +1,4 @@
-//! Checking indices without resolving them: whether they are positions as they stand, none negative, none out of range.
+//! Checking indices without resolving them: whether they are valid indices, none negative, none out of range.
 //!
 //! Most indices are. So the check ahead of the first write of a scatter writes nothing down, and takes two operations
 //! an index.
@@ -7,13 +7,13 @@ use crate::kernels::isa::{Isa, LevelFn};
 use crate::kernels::resolve::ResolveJob;
 use crate::types::index::Index;
 
-/// Says whether all indices of a job are positions as they stand. It may say no where all are.
+/// Says whether all indices of a job are valid indices. It may say no where all are.
 ///
 /// # Safety
 /// K3 and K7 for the job.
 pub(crate) type CheckFn = unsafe fn(&ResolveJob) -> bool;
 
-/// What says it for an index type, at a level.
+/// The [`CheckFn`] for an index type, at a level.
 #[inline(always)]
 pub(crate) fn of<I: Index, L: Isa>() -> CheckFn {
     match size_of::<I>() {

@@ -51,7 +51,7 @@ pub(crate) type ChunksFn = unsafe fn(&ResolveJob, each: &mut dyn FnMut(usize, bo
 /// K2, K3 and K7; each buffer has `job.chunk` places.
 pub(crate) type TuplesFn = unsafe fn(&TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool;
 
-/// What is to be resolved: `n` indices of one component, `stride` bytes apart, into `out`.
+/// Indices to resolve: `n` of one component, `stride` bytes apart, into `out`.
 #[derive(Clone, Copy)]
 pub struct ResolveJob {
     pub(crate) index: *const u8,
@@ -84,14 +84,14 @@ impl ResolveJob {
         ResolveJob { index: self.index.wrapping_offset(self.stride.wrapping_mul(first as isize)), n, ..*self }
     }
 
-    /// What is left after the first `done <= n` indices.
+    /// The rest after the first `done <= n` indices.
     #[inline(always)]
     pub(crate) fn rest(&self, done: usize) -> ResolveJob {
         ResolveJob { out: self.out.wrapping_add(done), ..self.chunk(done, self.n - done) }
     }
 }
 
-/// Tuples to be resolved and added up: `n` of them side by side, their components too. Every scale is positive: of an
+/// Tuples to be resolved and added up: `n` of them, contiguous, their components too. Every scale is positive: of an
 /// axis without a stride, a component out of range would scale to 0.
 #[derive(Clone, Copy)]
 pub struct TupleJob<'a> {
@@ -163,7 +163,7 @@ impl TupleJob<'_> {
     pub(crate) unsafe fn wrap<I: Index>(&self, done: usize) {
         debug_assert!(self.policy.out_of_bounds == OutOfBounds::Wrap && done <= self.n);
         for at in 0..done {
-            // SAFETY: the room holds `done` positions.
+            // SAFETY: the buffer holds `done` positions.
             if unsafe { self.rooms[0].wrapping_add(at).read() } < 0 {
                 // SAFETY: the caller's promise; `at < done <= n`.
                 unsafe { self.resolve_one::<I>(at) };

@@ -65,7 +65,7 @@ unsafe fn in_chunks<I: Index, const K: usize>(job: &TupleJob<'_>, each: &mut dyn
 /// The most components.
 const MOST: usize = 4;
 
-/// What the components of eight tuples are compared with and multiplied by.
+/// The vectors that the components of eight tuples are compared with and multiplied by.
 struct Axes<const K: usize> {
     bounds: [Bounds; K],
     scales: [__m256i; K],

@@ -168,7 +168,7 @@ impl SpaceShape {
         (self.skip(along.phase, along.step), plain)
     }
 
-    /// Makes the innermost loop a row where data lies side by side, and puts the loops at the end.
+    /// Makes the innermost loop a row where data is contiguous, and puts the loops at the end.
     const fn finish(mut self) -> Self {
         if self.len > 0 {
             let inner = self.loops[self.len - 1];
@@ -218,7 +218,7 @@ impl SpaceShape {
     }
 }
 
-/// What follows from a declaration of BatchToSpace.
+/// The constants that follow from a declaration of BatchToSpace.
 pub(crate) struct SpaceShapeOf<D>(D);
 
 /// Loops that are not among the last two, which have loops of their own in the code.

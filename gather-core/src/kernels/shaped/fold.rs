@@ -38,7 +38,7 @@ pub(crate) const OUTER: usize = MAX_DIMS - 3;
 /// - **D1** The loops reach as many rows of `row` elements as the output holds, front to back.
 /// - **D2** Along every coordinate, `data` plus the strides of the axes, times positions below their sizes, reaches
 ///   `row` elements of data.
-/// - **D3** Along every coordinate, `index` reaches as many indices as there are axes, side by side.
+/// - **D3** Along every coordinate, `index` reaches as many contiguous indices as there are axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexShape {
     /// D1 to D3. The last `len` count, outermost first; those before them run once.
@@ -163,7 +163,7 @@ impl IndexShape {
         self
     }
 
-    /// Makes the innermost loop a row where data lies side by side, and puts the loops at the end.
+    /// Makes the innermost loop a row where data is contiguous, and puts the loops at the end.
     const fn finish(mut self) -> Self {
         if self.len > 0 {
             let inner = self.loops[self.len - 1];

@@ -25,7 +25,7 @@ pub(crate) const LARGE: usize = 16 << 10;
 const LARGE_ROWS: usize = 128 << 10;
 /// Bytes of a row up to which it is short.
 const SHORT_ROW: usize = 32;
-/// The same for data beyond the caches, whose rows plans ask for ahead.
+/// The same for data beyond the caches, whose rows plans prefetch.
 const LARGE_FAR: usize = 8 << 10;
 /// Bytes of data beyond the caches.
 const FAR: usize = 4 << 20;

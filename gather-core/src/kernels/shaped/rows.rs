@@ -25,7 +25,7 @@ use crate::types::index::Index;
 use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
-/// What follows from a declaration of an operator on indices.
+/// The constants that follow from a declaration of an operator on indices.
 pub(crate) struct IndexShapeOf<D>(D);
 
 impl<D: Declaration> IndexShapeOf<D> {
@@ -36,7 +36,7 @@ impl<D: Declaration> IndexShapeOf<D> {
     const LINES: ShapedLoop = Self::SHAPE.loops[OUTER + 1];
     const INNER: ShapedLoop = Self::SHAPE.loops[OUTER + 2];
     const HAS_OUTER: bool = Self::SHAPE.len > MAX_DIMS - OUTER;
-    /// The size of the axis, where the inner loop looks up elements of one line of data by indices side by side.
+    /// The size of the axis, where the inner loop looks up elements of one line of data by contiguous indices.
     #[cfg(target_arch = "x86_64")]
     const LINE: Option<usize> = {
         let (axis, inner) = (Self::SHAPE.axes[0], Self::INNER);
@@ -202,7 +202,7 @@ unsafe fn move_line<D: Declaration, T: Element, I: Index, const ARGS: usize, con
         let data = (tensors.data.wrapping_add(place.data), dim);
         let index = tensors.indices.wrapping_add(place.index);
         // SAFETY: the clone for AVX2 runs on machines that have it. D1 to D3 for the line: the axis is the line of data
-        // from here on, and indices and elements of the output lie side by side.
+        // from here on, and indices and elements of the output are contiguous.
         let (ahead, ok) = unsafe { look_up(const { IndexShapeOf::<D>::POLICY }, data, index, place.out, n) };
         if !ok {
             return false;

@@ -1,4 +1,4 @@
-//! What a kernel that rearranges space is given.
+//! The arguments of a kernel that rearranges space.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ impl Step {
     /// Nowhere.
     pub(crate) const NONE: Step = Step { out: 0, data: 0 };
 
-    /// What `f` makes of the steps of both tensors.
+    /// The result of `f` for the steps of both tensors.
     #[inline(always)]
     pub(crate) fn map(self, f: impl Fn(isize) -> isize) -> Step {
         Step { out: f(self.out), data: f(self.data) }
@@ -132,7 +132,7 @@ pub(crate) struct SpaceArgs<'a> {
     pub(crate) loops: &'a [BlockLoop],
     /// Bytes of a row.
     pub(crate) row: usize,
-    /// What a row is filled with, where it is padded.
+    /// The fill of a row that is padded.
     pub(crate) fill: &'a [u8],
 }
 

@@ -3,7 +3,7 @@
 //! The compiler knows whether the target has them, so there is nothing to find out at run time, and no function is
 //! compiled for a level of its own: code of the scalar level uses the same registers. What is left to do by hand are
 //! indices (compilers resolve them in lanes of 64 bits), tables in registers, and zips. Rows are moved as at the scalar
-//! level. There are no instructions that gather, or write past the caches.
+//! level. There are no instructions that gather, or write by non-temporal stores.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -100,16 +100,16 @@ unsafe fn load_eight_bytes(from: *const u8) -> V128 {
     V128::of_bytes(bytes)
 }
 
-/// What four indices are compared with.
+/// The vectors that four indices are compared with.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// What negative indices are added to: the size of the axis, or 0.
+    /// The vector that is added to negative indices: the size of the axis, or 0.
     from_end: V128,
     /// The last position.
     last: V128,
-    /// What an index below the axis resolves to.
+    /// The position of an index below the axis.
     below: V128,
-    /// What an index above it resolves to.
+    /// The position of an index above it.
     above: V128,
 }
 

@@ -130,7 +130,7 @@ fn sixteen(entries: &[u8; 256], part: usize) -> V128 {
 /// The table of a job, zero beyond its entries.
 ///
 /// # Safety
-/// K9: the job's entries, of `size` bytes each, lie side by side and may be read. They have at most 256 bytes.
+/// K9: the job's entries, of `size` bytes each, are contiguous and may be read. They have at most 256 bytes.
 #[inline(always)]
 unsafe fn table<T: Table>(moves: &MoveJob, size: usize) -> T {
     let (mut table, bytes) = ([0; 256], moves.table_entries * size);

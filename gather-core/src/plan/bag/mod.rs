@@ -28,7 +28,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
-/// What an EmbeddingBag is made of besides layouts.
+/// The parts of an EmbeddingBag besides layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct BagRequest {
     /// Of the output.
@@ -93,7 +93,8 @@ impl BagConversion {
 
 /// The plan of an EmbeddingBag, for any bags.
 ///
-/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types, but for the number of bags:
+/// Made by [`BagPlan::new`] alone, from layouts. So, for tensors of these layouts and types, except for the number of
+/// bags:
 ///
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
 ///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes.
@@ -263,12 +264,12 @@ impl BagPlan {
         self.prefetch_distance
     }
 
-    /// What resolves indices.
+    /// The function that resolves indices.
     pub(crate) fn positions(&self) -> PositionsFn {
         self.request.positions.at(self.level)
     }
 
-    /// What reduces rows, with weights or without; `None` with weights where there is no such reduction.
+    /// The function that reduces rows, with weights or without; `None` with weights where there is no such reduction.
     pub(crate) fn reduce(&self, weighted: bool) -> Option<BagFn> {
         let BagFns { plain, weighted: with_weights, .. } = self.request.fns;
         let fns = if weighted { with_weights.as_ref()? } else { plain };
@@ -294,7 +295,7 @@ impl<'a> BagCall<'a> {
         }
     }
 
-    /// What the call does.
+    /// The work of a call.
     pub(crate) fn work(&self) -> Work {
         let rows = self.bounds.used();
         Work { bytes: rows.saturating_mul(self.row()), rows, read: 0 }
@@ -324,9 +325,9 @@ fn repeated(bytes: &[u8], count: usize) -> Result<Vec<u8>, Error> {
     Ok(all)
 }
 
-/// Bytes of data from which on rows are asked for ahead (bench `bags`).
+/// Bytes of data from which on rows are prefetched (bench `bags`).
 const FAR: usize = 1 << 18;
-/// Bytes of rows that are asked for ahead, and the most that are asked for of a row at a time: a panel of columns
+/// Bytes of rows that are prefetched, and the most of a row that are prefetched at a time: a panel of columns
 /// (bench `bags`).
 const BYTES_AHEAD: usize = 8 << 10;
 const PANEL: usize = 512;
@@ -338,7 +339,7 @@ const COLUMNS: usize = 1 << 10;
 /// The most rows that are converted at a time: as many as have a line each.
 pub(crate) const MOST_CONVERTED: usize = 256;
 
-/// How many rows of so many bytes are asked for ahead in data of so many; 0 for none.
+/// How many rows of so many bytes are prefetched in data of so many; 0 for none.
 fn prefetch_distance(row: usize, reach: usize) -> usize {
     if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.clamp(LINE, PANEL)).min(64) }
 }

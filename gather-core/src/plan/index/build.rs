@@ -25,7 +25,7 @@ const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of rows that are fetched ahead of a row function, and bytes of data from which on they are (bench `rows`).
 const WHOLE_BYTES_AHEAD: usize = 8 << 10;
 const WHOLE_FAR: usize = 12 << 20;
-/// Bytes of rows that are asked for a round ahead: a part of the first-level cache.
+/// Bytes of rows that are prefetched a round ahead: a part of the first-level cache.
 const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
 /// loses sight of what is read and written one after the other (workloads `gather/take_64K_4M_i32` and
@@ -239,7 +239,7 @@ impl IndexPlan {
     }
 }
 
-/// What is known of a plan before its method is chosen.
+/// The known facts of a plan before its method is chosen.
 struct Facts {
     /// Whether an outer loop comes back to the inner loop's indices.
     reused: bool,

@@ -86,7 +86,7 @@ impl FewRows {
         indices.shape().iter().chain(data.shape().iter().skip(1)).copied().collect()
     }
 
-    /// What rows out of range are filled with; nothing where they are errors.
+    /// The fill of rows out of range; empty where they are errors.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].

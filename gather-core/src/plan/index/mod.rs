@@ -25,7 +25,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options};
 
-/// What a plan is made of besides layouts.
+/// The parts of a plan besides layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexRequest {
     pub(crate) op: Op,
@@ -35,14 +35,14 @@ pub(crate) struct IndexRequest {
     pub(crate) index: IndexType,
     pub(crate) policy: IndexPolicy,
     pub(crate) options: Options,
-    /// What converts elements on their way.
+    /// Converts elements on their way.
     pub(crate) converting: Option<Converting>,
 }
 
 /// A map or a row function, without its types.
 #[derive(Clone, Copy)]
 pub(crate) struct Converting {
-    /// What converts the rows of a job, by level.
+    /// The functions that convert the rows of a job, by level.
     pub(crate) rows: ByLevel<MoveFn>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
@@ -86,7 +86,7 @@ pub(crate) struct IndexPlan {
     whole: bool,
 }
 
-/// What `exec` and the doors ask of a plan, beside its nest.
+/// The part of a plan that `exec` and `call` read, beside its nest.
 impl IndexPlan {
     pub(crate) fn output(&self) -> &Shape {
         &self.output

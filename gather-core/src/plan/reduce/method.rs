@@ -1,5 +1,5 @@
 //! The method of a scatter: which rows are reduced where they lie, which in panels, beside the destination or sorted,
-//! and what is asked for ahead.
+//! and what is prefetched.
 
 #![forbid(unsafe_code)]
 
@@ -110,7 +110,7 @@ impl Nest<'_> {
         }
     }
 
-    /// How many rows are asked for ahead; 0 for none.
+    /// How many rows are prefetched; 0 for none.
     pub(super) fn prefetch_distance(&self, method: Method) -> usize {
         match method {
             Method::Prefetched => (ROUND / self.row.max(LINE)).clamp(4, 128),
@@ -180,13 +180,13 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
 }
 
 /// The most bytes that one line of every row takes: a panel is packed from and unpacked to so many lines at a time,
-/// which lie apart (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
+/// which are not contiguous (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
 const MOST_OF_A_LINE: usize = PANEL / 2;
-/// Bytes of a destination from which on rows are asked for ahead (bench `scatter`).
+/// Bytes of a destination from which on rows are prefetched (bench `scatter`).
 const FAR: usize = 1 << 20;
 /// Bytes of records up to which short rows are taken by their indices (bench `cliffs`).
 const NEAR_RECORDS: usize = 8 << 20;
-/// Bytes of rows that are asked for ahead within a block.
+/// Bytes of rows that are prefetched within a block.
 const BYTES_AHEAD: usize = 2 << 10;
 /// Bytes of a round of short rows (workload `scatter_nd/add_k2_elems_1M_2048x2048`).
 const ROUND: usize = 8 << 10;

@@ -35,7 +35,7 @@ use crate::types::method::Method;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, Options, OutOfBounds};
 
-/// What a scatter is made of besides layouts.
+/// The parts of a scatter besides layouts.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceRequest {
     pub(crate) op: Op,
@@ -200,7 +200,8 @@ impl ReducePlan {
         self.reducer
     }
 
-    /// What reduces elements by their indices, as long as these are positions; `None` where nothing does.
+    /// The function that reduces elements by their indices, as long as these are valid; `None` where there is no such
+    /// function.
     pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
         self.by_index
     }
@@ -251,5 +252,5 @@ fn arrange(loops: &mut Loops, by_index: impl FnOnce(&Loop) -> bool) {
     put_inside(loops, |d| may[d], |inner, reuse| !reuse && by_index(inner));
 }
 
-/// Rows of a panel's indices and updates that are asked for ahead.
+/// Rows of a panel's indices and updates that are prefetched.
 const PANEL_ROWS_AHEAD: usize = 16;

@@ -10,7 +10,7 @@ use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element, Validity};
 use crate::types::error::Error;
 
-/// What dynamic views say of themselves.
+/// The methods that dynamic views share.
 macro_rules! dyn_methods {
     ($name:literal) => {
         /// The data type.

@@ -40,7 +40,7 @@ struct Spilled {
     strides: Box<[isize]>,
 }
 
-/// What is known of strides.
+/// The known facts of strides.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u32)]
 enum Order {

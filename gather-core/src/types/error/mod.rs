@@ -100,7 +100,7 @@ pub enum Error {
         axis: usize,
         /// The size of that axis.
         dim: usize,
-        /// What negative indices mean in this call.
+        /// The meaning of negative indices in this call.
         negative: NegativeIndex,
     },
     /// A parameter list of BatchToSpace or SpaceToBatch has not one entry a dimension of data.
@@ -169,7 +169,7 @@ pub enum Error {
         dim: usize,
         /// Its size in data.
         size: usize,
-        /// What that is multiplied by; `None` when it exceeds `usize` itself.
+        /// The factor that it is multiplied by; `None` when it exceeds `usize` itself.
         blocks: Option<usize>,
     },
     /// BatchToSpace: the crops of a dimension remove more than there is.
@@ -355,7 +355,7 @@ pub enum Error {
         /// Whether data is row-major.
         row_major: bool,
     },
-    /// What is given for a parameter of a row function has the wrong number of values.
+    /// The argument for a parameter of a row function has the wrong number of values.
     RowParameterLengthMismatch {
         /// The operator.
         op: Op,
@@ -363,7 +363,7 @@ pub enum Error {
         function: &'static str,
         /// The parameter's name.
         parameter: &'static str,
-        /// What values are given for.
+        /// The unit that values are given for.
         per: Per,
         /// The number of values given.
         len: usize,
@@ -401,7 +401,7 @@ pub enum Error {
     },
     /// A string names no reduction, mode or policy.
     UnknownName {
-        /// What it was to name.
+        /// The kind of thing that it was to name.
         what: &'static str,
         /// The string.
         name: Box<str>,

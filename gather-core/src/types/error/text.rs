@@ -1,4 +1,4 @@
-//! What errors say: lower case, naming operator, argument, value and what is allowed.
+//! The text of errors: lower case, naming operator, argument, value and what is allowed.
 
 use core::fmt;
 

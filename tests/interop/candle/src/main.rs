@@ -24,7 +24,7 @@ fn compare(name: &str, ours: impl Fn() -> Result<Tensor>, theirs: impl Fn() -> R
     Ok(())
 }
 
-/// Compares all elements, to the bit but for zeros and NaN, of which there are none.
+/// Compares all elements, to the bit except for zeros and NaN, of which there are none.
 fn same(name: &str, ours: &Tensor, theirs: &Tensor) -> Result<()> {
     assert_eq!((ours.dims(), ours.dtype()), (theirs.dims(), theirs.dtype()), "{name}");
     let values = |tensor: &Tensor| tensor.to_dtype(DType::F64)?.flatten_all()?.to_vec1::<f64>();

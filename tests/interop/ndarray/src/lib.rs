@@ -72,7 +72,7 @@ pub fn bincount<I: Index>(ids: &ArrayRef<I, Ix1>, bins: usize) -> Result<Array1<
     Ok(counts)
 }
 
-/// Tiles `[rows, columns, height, width]` side by side in one image. (BatchToSpace would interleave their pixels.)
+/// A mosaic of tiles `[rows, columns, height, width]` in one image. (BatchToSpace would interleave their pixels.)
 ///
 /// # Errors
 /// None for tiles in memory.

@@ -79,7 +79,7 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
         let indices = ids(rows, &[bags, len]);
         let (data, indices) = (view(&data), view(&indices));
         let text = plan.plan_map(&ADJUST, data.layout(), &Bags::packed(&indices)).unwrap().explain().to_string();
-        assert!(text.contains(" ahead"), "rows are to be asked for ahead: {text}");
+        assert!(text.contains(" ahead"), "rows are to be prefetched: {text}");
         let given = (Param::PerRow(&by_row[..]), Param::PerRow(&zeros[..]));
         as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);
         let given = (Param::PerElement(&by_element[..]), Param::PerRow(&zeros[..]));
@@ -140,7 +140,7 @@ fn weights_of_rows_of_blocks() {
     for (bags, len) in [(40, 3), (5, 33), (1, 700)] {
         let indices = ids(50, &[bags, len]);
         let memory = floats(bags * (len + 2) * 3, 3);
-        // Side by side; with gaps, so that a step from bag to bag is another one; column by column; one for a bag; in
+        // Contiguous; with gaps, so that a step from bag to bag is another one; column by column; one for a bag; in
         // reverse.
         let (n, gaps) = (len as isize, len as isize + 2);
         for (strides, offset) in [

@@ -131,12 +131,12 @@ impl<T, U, P> fmt::Debug for RowFunction<T, U, P> {
     }
 }
 
-/// What [`row_kernels!`](crate::row_kernels!) makes of a closure.
+/// A row function, as [`row_kernels!`](crate::row_kernels!) emits it for a closure.
 #[doc(hidden)]
 pub trait Rowwise: 'static {
     /// The elements of a row that is read.
     type In: Element;
-    /// What is written.
+    /// The type of the elements that are written.
     type Out: Element;
     /// The types of the parameters.
     type Params: RowParams;
@@ -201,10 +201,10 @@ unsafe fn run<R: Rowwise, const VECTOR: usize>(args: &IndexArgs<'_>, job: &MoveJ
     if (!R::ONE || const { size_of::<R::Out>() >= LINE }) && args.spec.method == Method::Streamed {
         let mut pending = Pending::<VECTOR>::new(job.out);
         for i in 0..job.n {
-            // SAFETY: the caller's promise; K9: a row fits in the room, which is aligned as its place in the output is,
-            // and nothing else uses the room.
+            // SAFETY: the caller's promise; K9: a row fits in the buffer, which is aligned as its place in the output
+            // is, and nothing else uses the buffer.
             unsafe { rows.run(i, pending.next()) };
-            // SAFETY: K1 and K4: the next bytes of the output, all of which have just been written to the room.
+            // SAFETY: K1 and K4: the next bytes of the output, all of which have just been written to the buffer.
             unsafe { pending.take(job.row) };
         }
         return;

@@ -10,7 +10,7 @@ use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::policy::Per;
 
-/// What a call gives for a parameter of a [`RowFunction`](crate::RowFunction) that is a value.
+/// The argument for a parameter of a [`RowFunction`](crate::RowFunction) that is a value.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum RowValue<'a, V> {
@@ -23,7 +23,7 @@ pub enum RowValue<'a, V> {
     PerRow(&'a [V]),
 }
 
-/// What a call gives for a parameter of a [`RowFunction`](crate::RowFunction) that is a slice.
+/// The argument for a parameter of a [`RowFunction`](crate::RowFunction) that is a slice.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum RowSlice<'a, V> {
@@ -57,7 +57,7 @@ pub(crate) struct RowShapes<'s> {
     pub(crate) lead: &'s [usize],
 }
 
-/// What was given, and how much would have fitted.
+/// A length that was given, and the one that would have fitted.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct WrongLength {
@@ -166,9 +166,9 @@ mod sealed {
 /// [`rows::Slice`](crate::rows::Slice), [`rows::AnySlice`](crate::rows::AnySlice) and
 /// [`rows::OptionalSlice`](crate::rows::OptionalSlice).
 pub trait RowParam: sealed::Sealed + 'static {
-    /// What a call gives: a [`RowValue`] or a [`RowSlice`].
+    /// The argument of a call: a [`RowValue`] or a [`RowSlice`].
     type Given<'a>: Copy;
-    /// What the function is given: a value or a slice.
+    /// The argument of the function: a value or a slice.
     #[doc(hidden)]
     type Arg<'a>;
     #[doc(hidden)]
@@ -240,9 +240,9 @@ slices! {
 
 /// The types of a row function's parameters: a tuple of up to four [`RowParam`]s. Sealed.
 pub trait RowParams: sealed::Params + 'static {
-    /// What a call gives: one [`RowValue`] or [`RowSlice`] for each, in a tuple.
+    /// The argument of a call: one [`RowValue`] or [`RowSlice`] for each parameter, in a tuple.
     type Given<'a>: Copy;
-    /// What the function is given.
+    /// The arguments of the function.
     #[doc(hidden)]
     type Args<'a>;
     #[doc(hidden)]
@@ -314,7 +314,7 @@ params!(A 0, B 1, C 2);
 params!(A 0, B 1, C 2, D 3);
 const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
 
-/// What a kernel of a row function is given for its parameters.
+/// The parameters of a row function, as its kernel takes them.
 pub(crate) struct GivenRows<'a, P: RowParams> {
     pub(crate) lookups: P::Lookups<'a>,
     /// The address of the first row of the output, and bytes from one to the next. Read where indices have values of
