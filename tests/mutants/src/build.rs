@@ -58,7 +58,8 @@ pub(crate) fn tests(
         for (number, Source { path, text }) in sources.iter().enumerate() {
             fs::write(path, mutate(number, text, &kept))?;
         }
-        let checked = cargo(tree, target, &["check", "-p", "gather-core", "--all-features", "--message-format", "short"])?;
+        let checked =
+            cargo(tree, target, &["check", "-p", "gather-core", "--all-features", "--message-format", "short"])?;
         let mut dropped = 0;
         for line in checked.lines().filter(|line| line.contains(": error")) {
             let mut parts = line.split(':');

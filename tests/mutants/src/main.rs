@@ -13,6 +13,7 @@
 //!
 //! ```text
 //! cargo run --manifest-path tests/mutants/Cargo.toml -- [--seed N] [--count N] [--under PATH]... [--only N]...
+//!     [--tests NAME]...
 //! ```
 
 mod build;
@@ -33,12 +34,14 @@ struct Options {
     count: usize,
     under: Vec<String>,
     only: Vec<usize>,
+    /// Tests whose names hold one of these; all without.
+    tests: Vec<String>,
     target: PathBuf,
 }
 
 fn options() -> Result<Options, lexopt::Error> {
     let target = PathBuf::from("target/mutants");
-    let mut options = Options { seed: 1, count: 200, under: Vec::new(), only: Vec::new(), target };
+    let mut options = Options { seed: 1, count: 200, under: Vec::new(), only: Vec::new(), tests: Vec::new(), target };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
@@ -46,6 +49,7 @@ fn options() -> Result<Options, lexopt::Error> {
             Arg::Long("count") => options.count = parser.value()?.parse()?,
             Arg::Long("under") => options.under.push(parser.value()?.string()?),
             Arg::Long("only") => options.only.push(parser.value()?.parse()?),
+            Arg::Long("tests") => options.tests.push(parser.value()?.string()?),
             Arg::Long("target") => options.target = parser.value()?.into(),
             _ => return Err(arg.unexpected()),
         }
@@ -57,13 +61,13 @@ fn options() -> Result<Options, lexopt::Error> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Options { seed, count, under, only, target } = options()?;
+    let Options { seed, count, under, only, tests, target } = options()?;
     let tree = build::copy(&target)?;
     let sources = sites::sources(&tree, &under)?;
     let all = sites::find(&sources)?;
     println!("{} sites in {} files under {}; seed {seed}", all.len(), sources.len(), under.join(", "));
     let mut drawn = sites::draw(all, count, seed);
-    let tests = build::tests(&tree, &target, &sources, &mut drawn)?;
+    let programs = build::tests(&tree, &target, &sources, &mut drawn)?;
     println!("{} mutants compile", drawn.len());
-    run::run(&tests, &sources, &drawn, &only)
+    run::Run { programs: &programs, sources: &sources, tests: &tests }.all(&drawn, &only)
 }

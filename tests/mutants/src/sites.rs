@@ -195,7 +195,8 @@ impl<'ast> Visit<'ast> for Found<'_> {
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        let is_test = |attribute: &syn::Attribute| attribute.path().is_ident("cfg") && self.text(attribute).contains("test");
+        let is_test =
+            |attribute: &syn::Attribute| attribute.path().is_ident("cfg") && self.text(attribute).contains("test");
         if !item.attrs.iter().any(is_test) {
             visit::visit_item_mod(self, item);
         }
