@@ -164,6 +164,7 @@ pub use crate::ops::{
     scatter_elements, scatter_nd, space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
+pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::output::{DynOutput, Output};
