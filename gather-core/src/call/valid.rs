@@ -16,7 +16,6 @@ use crate::plan::{Axis, IndexLowered, IndexRequest};
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::memory;
 use crate::tensor::output::{DynOutput, Output, Sealed as _, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
@@ -45,9 +44,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// is `None` where no value is null.
     ///
     /// Cost: that of [`Self::run`], and beside it one pass that writes the position of every index, of 4 bytes (8 for
-    /// axes beyond 32 bits), and one pass over the bits of the result, both on the calling thread. Without a null in
-    /// either bitmap it is that of [`Self::run`] and of counting the bits. Allocates the positions of more than 512
-    /// indices, and the bitmap.
+    /// axes beyond 32 bits), and one pass over the bits of the result, both on the calling thread. Where no index is
+    /// null, and data has no bitmap, or one without nulls and no more bits than there are indices, it is that of
+    /// [`Self::run`] and of reading the bits. Allocates the positions of more than 512 indices, and the bitmap.
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, then
@@ -99,8 +98,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ///
     /// # Errors
     /// As for [`Self::run_valid`], [`Error::ShapeMismatch`] for a view before [`Error::BitmapLengthMismatch`], and
-    /// [`Error::BitmapTooShort`] for the bytes before [`Error::LevelUnavailable`]. A view and the bytes are untouched
-    /// then.
+    /// [`Error::BitmapTooShort`] for the bytes before [`Error::LevelUnavailable`]. The bytes are untouched then, and the
+    /// output is as after [`Self::run_into`].
     pub fn run_valid_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,
@@ -210,12 +209,13 @@ impl ValidCall<'_> {
     /// As for [`Call::run`].
     unsafe fn run_fresh(&self, out: Target<'_>) -> Result<Option<Validity>, Error> {
         let shapes = self.shapes(out.layout())?;
-        if !self.has_nulls() {
+        let nulls = self.nulls(&shapes);
+        if let Nulls { indices: None, data: None } = nulls {
             // SAFETY: the caller's promise.
             return unsafe { self.call.run(out) }.map(|()| None);
         }
         // SAFETY: the caller's promise.
-        let write = |bits: &mut [u8]| unsafe { self.run_with_nulls(&shapes, out, bits) };
+        let write = |bits: &mut [u8]| unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
         let validity = Validity::write(shapes.bits, write)?;
         Ok(Some(validity).filter(|validity| validity.null_count() > 0))
     }
@@ -228,9 +228,10 @@ impl ValidCall<'_> {
         let shapes = self.shapes(out.layout())?;
         let (bytes, len) = (validity.len(), shapes.bits);
         let bits = validity.get_mut(..len.div_ceil(8)).ok_or(Error::BitmapTooShort { bytes, offset: 0, len })?;
-        if self.has_nulls() {
+        let nulls = self.nulls(&shapes);
+        if nulls.indices.is_some() || nulls.data.is_some() {
             // SAFETY: the caller's promise.
-            return unsafe { self.run_with_nulls(&shapes, out, bits) };
+            return unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
         }
         // SAFETY: the caller's promise.
         unsafe { self.call.run(out) }?;
@@ -241,9 +242,11 @@ impl ValidCall<'_> {
         Ok(0)
     }
 
-    fn has_nulls(&self) -> bool {
-        let Nulls { indices, data } = &self.nulls;
-        [indices, data].into_iter().flatten().any(|bitmap| bitmap.null_count() > 0)
+    /// The bitmaps that have a null. Of data that has more bits than there are indices, it is not asked.
+    fn nulls(&self, shapes: &Shapes) -> Nulls<'_> {
+        let Nulls { indices, data } = self.nulls;
+        let data = data.filter(|data| data.len() > shapes.count || data.has_nulls());
+        Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
     /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too.
@@ -296,14 +299,20 @@ impl ValidCall<'_> {
     ///
     /// # Safety
     /// As for [`Call::run`].
-    unsafe fn run_with_nulls(&self, shapes: &Shapes, out: Target<'_>, bits: &mut [u8]) -> Result<usize, Error> {
+    unsafe fn run_with_nulls(
+        &self,
+        shapes: &Shapes,
+        nulls: &Nulls<'_>,
+        out: Target<'_>,
+        bits: &mut [u8],
+    ) -> Result<usize, Error> {
         let fits = |axis: &Axis| i32::try_from(axis.dim).is_ok();
         if shapes.lowered.axes.iter().all(fits) {
             // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i32>(self.kernels[0], shapes, out, bits) }
+            unsafe { self.run_by::<i32>(self.kernels[0], (shapes, nulls), out, bits) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i64>(self.kernels[1], shapes, out, bits) }
+            unsafe { self.run_by::<i64>(self.kernels[1], (shapes, nulls), out, bits) }
         }
     }
 
@@ -314,7 +323,7 @@ impl ValidCall<'_> {
     unsafe fn run_by<P: Place>(
         &self,
         kernels: Kernels,
-        shapes: &Shapes,
+        (shapes, nulls): (&Shapes, &Nulls<'_>),
         out: Target<'_>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
@@ -324,22 +333,19 @@ impl ValidCall<'_> {
         let level = Level::resolve(options.level)?;
 
         let len = count.saturating_mul(lowered.axes.len().max(1));
-        let (mut near, mut far) = ([P::ZERO; NEAR], memory::reserve(if len > NEAR { len } else { 0 })?);
-        let positions = if let Some(near) = near.get_mut(..len) {
-            near
-        } else {
-            far.resize(len, P::ZERO);
-            &mut far[..]
-        };
+        let mut positions = SmallVec::<[P; NEAR]>::new();
+        let bytes = len.saturating_mul(size_of::<P>());
+        positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
+        positions.resize(len, P::ZERO);
         let check = IndexCheck { op, axes: &lowered.axes, policy, index };
-        let (resolvers, valid, count, lead) = (self.resolvers, self.nulls.indices, *count, *lead);
+        let (resolvers, valid, count, lead) = (self.resolvers, nulls.indices, *count, *lead);
         let refuses = policy.refuses(lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
         let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };
         // SAFETY: X1 for the indices of the call. The machine has the level, as just checked.
-        unsafe { given.resolve(self.call.index, positions) }?;
+        unsafe { given.resolve(self.call.index, &mut positions) }?;
 
         let (by_position, layout) = ByPosition::new(attributes, shapes)?;
-        let positions_view = View::strided(positions, layout.shape(), layout.strides(), 0)?;
+        let positions_view = View::strided(&positions, layout.shape(), layout.strides(), 0)?;
         // Every position that is not missing is in range.
         let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
         let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
@@ -348,7 +354,7 @@ impl ValidCall<'_> {
         let request = Request { attributes: &by_position, planned, data, indices: positions_view.layout() };
         // SAFETY: the caller's promise; positions are of the type that the request names.
         unsafe { Call { request, index: positions_view.origin().cast(), ..self.call }.run(out) }?;
-        Ok(gather_bits(lowered, &self.nulls, positions, count, bits))
+        Ok(gather_bits(lowered, nulls, &positions, count, bits))
     }
 }
 

@@ -72,6 +72,15 @@ impl<'a> Bitmap<'a> {
         self.len - words.map(|word| word.count_ones() as usize).sum::<usize>()
     }
 
+    /// Whether there is a null. Cost: one pass over the bytes up to the first.
+    pub(crate) fn has_nulls(&self) -> bool {
+        let full = |at| {
+            let n = WORD.min(self.len - at);
+            self.word(at, n) == first_bits(n)
+        };
+        !(0..self.len).step_by(WORD).all(full)
+    }
+
     /// The bit at a position below the length.
     #[inline(always)]
     pub(crate) fn bit(&self, at: usize) -> u64 {
@@ -286,7 +295,7 @@ mod tests {
         let source = bytes(64);
         let bitmap = Bitmap::new(&source, 3, 480).unwrap();
         for step in [1, 7, 8, 31, 63, 64] {
-            for len in [0, 1, 8, 63, 64, 65, 300, 480] {
+            for len in [0usize, 1, 8, 63, 64, 65, 300, 480] {
                 let mut out = alloc::vec![0xaa; len.div_ceil(8) + 1];
                 let mut writer = BitWriter::new(&mut out[..len.div_ceil(8)]);
                 (0..len).step_by(step).for_each(|at| {
