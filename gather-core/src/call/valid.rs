@@ -91,15 +91,15 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Ok((out, validity))
     }
 
-    /// As [`Self::run_valid`], into an [`Output`], and into the bytes of a bitmap: from bit 0 on, a bit for each row of
-    /// the result, or for each element where the bitmap of data has one for each of data. Bits behind them in the last
-    /// byte become 0, and bytes behind that one are untouched. Returns the number of nulls; all bits are 1 where it is
-    /// 0. Allocates the positions of more than 512 indices, and the memory of a tensor that is too small.
+    /// As [`Self::run_valid`], into an [`Output`], and into the bytes of a bitmap: from bit 0 on, as many bits as
+    /// [`Self::run_valid`] returns. Bits behind them in the last byte become 0, and bytes behind that one stay as they
+    /// are. Returns the number of nulls; where it is 0, all bits are 1. Allocates the positions of more than 512
+    /// indices, and the memory of a tensor that is too small.
     ///
     /// # Errors
     /// As for [`Self::run_valid`], [`Error::ShapeMismatch`] for a view before [`Error::BitmapLengthMismatch`], and
-    /// [`Error::BitmapTooShort`] for the bytes before [`Error::LevelUnavailable`]. The bytes are untouched then, and the
-    /// output is as after [`Self::run_into`].
+    /// [`Error::BitmapTooShort`] for the bytes before [`Error::LevelUnavailable`]. The bytes are untouched then, and
+    /// the output is as after [`Self::run_into`].
     pub fn run_valid_into<T: Element, I: Index>(
         &self,
         data: &View<'_, T>,

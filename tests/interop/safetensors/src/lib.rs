@@ -41,8 +41,8 @@ pub fn rows<I: Index>(table: &TensorView<'_>, ids: &[I]) -> Result<DynTensor, St
     rows.map_err(|error| error.to_string())
 }
 
-/// Rows of a table by their ids, into a tensor that is used again, for tables whose type is known. Where they may not be
-/// in memory, the system is asked for the pages of all rows at once, before the first is read.
+/// Rows of a table by their ids, into a tensor that is used again, for tables whose type is known. The system is asked
+/// for the pages of all rows at once, before the first is read.
 ///
 /// # Errors
 /// Those of the operator, [`Error::DTypeMismatch`], and [`Error::Misaligned`] for a tensor that does not lie at the
