@@ -63,6 +63,9 @@ impl<P: Place> Rows<'_, P> {
                 Some(offset) => self.bits.stepped_word(bit.wrapping_add(offset), inner.data, n),
                 None => first_bits(n),
             },
+            ([axis], 1) if inner.data == 0 && axis.data == 1 => {
+                self.listed(bit as usize, &self.positions[number as usize..][..n])
+            }
             ([axis], 1) => {
                 let positions = &self.positions[number as usize..][..n];
                 word_of(n, |lane| {
@@ -81,6 +84,20 @@ impl<P: Place> Rows<'_, P> {
         }
     }
 
+    /// The bits at positions, at most [`WORD`], from bit `base` on: those of lists of rows. The loop over eight is
+    /// unrolled, and where no position is missing, none is tested.
+    #[inline(always)]
+    fn listed(&self, base: usize, positions: &[P]) -> u64 {
+        let missing = positions.iter().fold(0, |signs, position| signs | position.widen()) < 0;
+        if missing {
+            bits_of(positions, |position| {
+                self.bits.bit(base + position.widen().max(0) as usize) | u64::from(position.widen() < 0)
+            })
+        } else {
+            bits_of(positions, |position| self.bits.bit(base + position.widen() as usize))
+        }
+    }
+
     /// Bits from where an index is applied to the row that it names; `None` where it is missing.
     fn offset(&self, number: isize) -> Option<isize> {
         self.lowered.axes.iter().enumerate().try_fold(0isize, |offset, (component, axis)| {
@@ -88,4 +105,13 @@ impl<P: Place> Rows<'_, P> {
             (position >= 0).then(|| offset.wrapping_add(axis.data.wrapping_mul(position as isize)))
         })
     }
+}
+
+/// The bits of positions, at most [`WORD`], each 0 or 1.
+#[inline(always)]
+fn bits_of<P: Place>(positions: &[P], bit: impl Fn(P) -> u64) -> u64 {
+    let (eights, rest) = positions.as_chunks::<8>();
+    let of = |few: &[P]| few.iter().enumerate().fold(0, |bits, (lane, &position)| bits | bit(position) << lane);
+    let whole = eights.iter().enumerate().fold(0, |word, (at, eight)| word | of(eight) << (8 * at));
+    if rest.is_empty() { whole } else { whole | of(rest) << (8 * eights.len()) }
 }
