@@ -41,6 +41,8 @@
 //! - [`run_rows`](IndexOperator::run_rows) computes a value or another row of each row that it gathers, by a
 //!   [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
 //!   [`row_kernels!`].
+//! - [`run_valid`](IndexOperator::run_valid) takes indices and data of which some are null, by [`Bitmap`]s of Apache
+//!   Arrow.
 //! - [`ScatterElements`] and [`ScatterNd`] are the way back, with a [`Reduction`] or one that you make with
 //!   [`reduce_kernels!`]. Every gather has its [`adjoint`](IndexOperator::adjoint), the gradient of data.
 //! - [`EmbeddingBag`] sums or averages the rows of [`Bags`], or takes their minimum or maximum, without gathering them
@@ -55,8 +57,8 @@
 //! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
 //! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
 //! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [row
-//! functions](guide::row_functions), on [scatters](guide::scatter), on [bags](guide::bags), and on
-//! [targets](guide::targets).
+//! functions](guide::row_functions), on [nulls](guide::nulls), on [scatters](guide::scatter), on [bags](guide::bags),
+//! and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -165,6 +167,7 @@ pub use crate::ops::{
     scatter_elements, scatter_nd, space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
+pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::output::{DynOutput, Output};

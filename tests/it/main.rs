@@ -16,6 +16,7 @@ mod invariance;
 mod layers;
 mod matrix;
 mod methods;
+mod nulls;
 mod packages;
 mod panels;
 mod per_element;

@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod bags;
+mod nulls;
 mod space;
 
 pub use bags::{BagRows, embedding_bag};
+pub use nulls::{IndexKind, with_nulls};
 pub use space::{depth_to_space, space_to_batch, space_to_depth};
 
 /// A tensor in row-major order.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::call::gather::IndexAttributes;
 use crate::exec::first_bad_index::{self, IndexCheck};
 use crate::kernels::{BlockLoop, Loop};
-use crate::plan::fold::{fold, fold_blocks};
+use crate::plan::fold::{fold, fold_blocks, for_each};
 use crate::plan::{IndexLowered, SpaceLowered};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
@@ -40,13 +40,7 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     check_options(lowered.op, Method::Direct, options)?;
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
     let empty = lowered.output.contains(&0);
-    let refused = match policy.out_of_bounds {
-        OutOfBounds::Error => true,
-        OutOfBounds::Zero => false,
-        // An axis without elements has none to name instead.
-        OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && lowered.axes.iter().any(|axis| axis.dim == 0),
-    };
-    if refused {
+    if policy.refuses(empty, lowered.axes.iter().any(|axis| axis.dim == 0)) {
         // SAFETY: a view may be read along its layout (V1).
         unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
     }
@@ -103,12 +97,7 @@ pub(crate) fn scatter<T: Clone, I: Index>(
     let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
     let empty = lowered.output.contains(&0);
     let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
-    let refused = match policy.out_of_bounds {
-        OutOfBounds::Error => true,
-        OutOfBounds::Zero => false,
-        OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && nowhere,
-    };
-    if refused {
+    if policy.refuses(empty, nowhere) {
         // SAFETY: a view may be read along its layout (V1).
         unsafe { first_bad_index::check(&check, indices.origin().cast(), indices.layout()) }?;
     }
@@ -198,18 +187,6 @@ fn contiguous_strides(dims: impl Iterator<Item = usize>) -> SmallVec<[isize; 6]>
     let dims: Shape = dims.collect();
     let layout = Layout::contiguous(&dims).expect("the lowered dimensions of a result that fits");
     layout.strides().into()
-}
-
-/// Calls `visit` at every coordinate of the loops, the last loop fastest.
-pub(super) fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
-    let [first, rest @ ..] = loops else {
-        return visit(at);
-    };
-    let mut at = at;
-    for _ in 0..first.n {
-        for_each(rest, at, step, visit);
-        at = step(at, first);
-    }
 }
 
 /// As [`for_each`], for loops with phases, on data.

@@ -77,7 +77,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Plan::new(&self.dyn_request(registry, dtype, data, index, indices)?, Planned::new_any_count)
     }
 
-    fn dyn_request<'a>(
+    pub(super) fn dyn_request<'a>(
         &'a self,
         registry: &Registry,
         dtype: DType,

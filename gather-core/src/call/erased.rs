@@ -21,6 +21,7 @@ use crate::types::error::Error;
 use crate::types::index::Index;
 
 /// The call to plan, without its types.
+#[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) attributes: &'a dyn IndexAttributes,
     pub(super) planned: IndexRequest,
@@ -105,10 +106,11 @@ impl<'a> Request<'a> {
 ///
 /// Invariant X1 for data and indices: the pointers are those of views with the request's layouts and types, which
 /// outlive the call. No map converts.
+#[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
-    request: Request<'a>,
-    data: *const u8,
-    index: *const u8,
+    pub(super) request: Request<'a>,
+    pub(super) data: *const u8,
+    pub(super) index: *const u8,
 }
 
 impl<'a> Call<'a> {

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::call::cloned::for_each;
 use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::kernels::{Cursor, Loop};
+use crate::plan::fold::for_each;
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::pages::{PageBatch, WillNeed};
 use crate::tensor::view::View;

@@ -55,8 +55,15 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
     let (component, value) = first_bad(place_of(&coords, &dims)).expect("a place that was found to be bad");
     let position =
         coords.iter().zip(&dims).fold(0, |position, (&c, dim)| position * dim.n + c) * components + component;
-    let (Axis { axis, dim, .. }, negative) = (checked.axes[component], checked.policy.negative);
-    Err(Error::IndexOutOfRange { op: checked.op, position, index: value, axis, dim, negative })
+    Err(checked.error(component, position, value))
+}
+
+impl IndexCheck<'_> {
+    /// What is said of an index that is out of range: which component of a tuple it is, where it stands, and its value.
+    pub(super) fn error(&self, component: usize, position: usize, index: i128) -> Error {
+        let (Axis { axis, dim, .. }, negative) = (self.axes[component], self.policy.negative);
+        Error::IndexOutOfRange { op: self.op, position, index, axis, dim, negative }
+    }
 }
 
 /// The first index that names no element, once a kernel has met one. The output is not all written then, so that no

@@ -24,6 +24,7 @@ pub(crate) mod first_bad_index;
 #[cfg(feature = "rayon")]
 mod helpers;
 mod index;
+mod nulls;
 mod panels;
 mod scatter;
 mod space;
@@ -34,6 +35,7 @@ mod threads;
 pub(crate) use bag::{BagOperands, run as run_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
+pub(crate) use nulls::{NullIndices, Place, gather_bits};
 pub(crate) use scatter::{Check, Original, ScatterOperands, run as run_scatter};
 pub(crate) use space::run as run_space;
 pub(crate) use threads::pool_threads;

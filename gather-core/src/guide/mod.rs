@@ -26,6 +26,9 @@ pub mod bags {}
 #[doc = include_str!("row_functions.md")]
 pub mod row_functions {}
 
+#[doc = include_str!("nulls.md")]
+pub mod nulls {}
+
 #[doc = include_str!("tables.md")]
 pub mod tables {}
 

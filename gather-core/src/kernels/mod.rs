@@ -151,6 +151,7 @@ pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;
+pub(crate) use resolve::{ResolveJob, Resolvers, WideJob};
 pub(crate) use space::FILL;
 pub(crate) use space::args::{BlockCursor, BlockLoop, Step};
 pub(crate) use space::args::{SpaceArgs, SpaceCursor};

@@ -157,6 +157,18 @@ fn plain(dim: BlockLoop) -> BlockLoop {
     }
 }
 
+/// Calls `visit` at every coordinate of the loops, the last loop fastest.
+pub(crate) fn for_each<P: Copy>(loops: &[Loop], at: P, step: impl Fn(P, &Loop) -> P + Copy, visit: &mut impl FnMut(P)) {
+    let [first, rest @ ..] = loops else {
+        return visit(at);
+    };
+    let mut at = at;
+    for _ in 0..first.n {
+        for_each(rest, at, step, visit);
+        at = step(at, first);
+    }
+}
+
 /// The greatest common divisor; `gcd(0, b)` is `b`.
 pub(crate) fn gcd(mut a: usize, mut b: usize) -> usize {
     while b != 0 {

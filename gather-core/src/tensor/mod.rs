@@ -1,6 +1,7 @@
 //! Tensors: layouts, borrowed views, owned results, and the memory of fresh ones.
 
 pub(crate) mod allocation;
+pub(crate) mod bitmap;
 pub(crate) mod dynamic;
 pub(crate) mod layout;
 pub(crate) mod memory;

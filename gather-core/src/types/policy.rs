@@ -124,6 +124,18 @@ pub(crate) struct IndexPolicy {
     pub(crate) out_of_bounds: OutOfBounds,
 }
 
+impl IndexPolicy {
+    /// Whether an index that names no element is an error, where the output is `empty` or an axis has no elements.
+    pub(crate) fn refuses(self, empty: bool, nowhere: bool) -> bool {
+        match self.out_of_bounds {
+            OutOfBounds::Error => true,
+            OutOfBounds::Zero => false,
+            // An axis without elements has none to name instead.
+            OutOfBounds::Clamp | OutOfBounds::Wrap => !empty && nowhere,
+        }
+    }
+}
+
 /// How a call runs, whatever it computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Options {

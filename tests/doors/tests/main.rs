@@ -9,6 +9,7 @@ mod huge;
 mod index;
 mod inverses;
 mod maps;
+mod nulls;
 mod other_crates;
 mod plans_and_slices;
 mod presets;

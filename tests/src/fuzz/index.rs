@@ -10,6 +10,7 @@ use super::elements::{ElementKind, Sample, Word, WordKind};
 use super::index_op::IndexOp;
 use super::judge::{Expected, OnPanic, misaligned};
 use super::memory::{Guarded, Place};
+use super::nulls;
 use super::{Outcome, shapes};
 use crate::oracle::{Dense, Rules};
 
@@ -43,6 +44,8 @@ struct Case {
     out: Place,
     /// The position in data of every element of the result; `None` is the fill value.
     expected: std::result::Result<Dense<Option<usize>>, Error>,
+    /// The same where some indices and elements are null.
+    nulls: Option<nulls::Given>,
 }
 
 /// Runs a model on shapes through every door, with drawn types, layouts, policies, levels, methods and threads.
@@ -55,16 +58,20 @@ pub(super) fn run(u: &mut Unstructured<'_>, model: &impl Model, data: &[usize], 
     let out = Place::draw(u, shape.as_deref().unwrap_or(&[1]), false)?;
     let index_memory = draw::indices(u, &indices, word, tuning.rules, |last| model.dim(&data.shape, last))?;
     let positions = |place: &Place| place.positions();
+    let read = positions(&indices);
+    let read = Dense { values: read.values.iter().map(|&at| index_memory[at]).collect(), shape: read.shape };
+    let op = model.operator().tuned(&tuning);
+    let nulls = match &shape {
+        Ok(_) if draw::one_in(u, 2)? => nulls::Given::draw(u, (&op, model), &data, &read, tuning.rules)?,
+        _ => None,
+    };
     let expected = shape.and_then(|_| {
         let from = positions(&data);
         let from = Dense { shape: from.shape, values: from.values.into_iter().map(Some).collect() };
-        let read = positions(&indices);
-        let read = Dense { values: read.values.iter().map(|&at| index_memory[at]).collect(), shape: read.shape };
         model.values(&from, &read, tuning.rules)
     });
     let outcome = Outcome::of(&expected);
-    let op = model.operator().tuned(&tuning);
-    let case = Case { op, method: tuning.method, data, indices, index_memory, out, expected };
+    let case = Case { op, method: tuning.method, data, indices, index_memory, out, expected, nulls };
     with_element!(element, T => with_word!(word, I => check::<T, I>(&case)));
     Ok(outcome)
 }
@@ -123,6 +130,9 @@ fn check<T: Sample, I: Word>(case: &Case) {
         Err(error) => expected.is("plan", Err(error)),
     }
     cloned(case, &indices);
+    if let Some(nulls) = &case.nulls {
+        nulls.check(&case.op, (&data, &indices), &data_memory);
+    }
 }
 
 /// Runs a plan on slices, where the tensors are whole slices; else it must refuse them.

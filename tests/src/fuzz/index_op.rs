@@ -2,7 +2,7 @@
 
 use gather_core::{
     DynOutput, DynPlan, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Map,
-    MapPlan, Method, Output, Params, Plan, Registry, Shape, Tensor, View,
+    MapPlan, Method, Nulls, Output, Params, Plan, Registry, Shape, Tensor, Validity, View,
 };
 
 use super::draw::Tuning;
@@ -80,6 +80,24 @@ impl IndexOp {
         out: &mut impl Output<T>,
     ) -> Ran<()> {
         with_op!(self, op => op.run_into(data, indices, out))
+    }
+
+    pub(super) fn run_valid<T: Element, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        nulls: Nulls<'_>,
+    ) -> Ran<(Tensor<T>, Option<Validity>)> {
+        with_op!(self, op => op.run_valid(data, indices, nulls))
+    }
+
+    pub(super) fn run_valid_dyn(
+        &self,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        nulls: Nulls<'_>,
+    ) -> Ran<(DynTensor, Option<Validity>)> {
+        with_op!(self, op => op.run_valid_dyn(&Registry::builtin().with(&OWN), data, indices, nulls))
     }
 
     pub(super) fn run_cloned<T: Clone + Default, I: Index>(

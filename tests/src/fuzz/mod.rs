@@ -21,6 +21,7 @@ mod index_op;
 mod judge;
 mod map;
 mod memory;
+mod nulls;
 mod quantized;
 mod scatter;
 mod shapes;

@@ -20,9 +20,11 @@ pub(crate) mod check;
 pub(crate) mod tuples_avx2;
 
 use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::Isa;
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// Indices of a chunk, whose rows are moved before the next chunk is resolved. In longer chunks the processor does not
@@ -208,6 +210,73 @@ pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>(job: &ResolveJob, each
             return;
         }
     }
+}
+
+/// What resolves indices of a type, for callers that know neither it nor the level.
+#[derive(Clone, Copy)]
+pub(crate) struct Resolvers {
+    by_level: ByLevel<ResolveFn>,
+    /// For axes beyond 32 bits.
+    pub(crate) wide: unsafe fn(&WideJob) -> bool,
+}
+
+impl Resolvers {
+    /// Those of an index type.
+    #[inline(always)]
+    pub(crate) fn of<I: Index>() -> Self {
+        let by_level: ByLevel<ResolveFn> = by_level!(resolve::<I>, avx2::resolve::<I>);
+        Resolvers { by_level, wide: resolve_wide::<I> }
+    }
+
+    /// Those of an index type that is known at run time.
+    pub(crate) fn by_type(index: IndexType) -> Self {
+        match index.fixed_width() {
+            IndexType::I8 => Self::of::<i8>(),
+            IndexType::I16 => Self::of::<i16>(),
+            IndexType::I32 => Self::of::<i32>(),
+            IndexType::I64 | IndexType::Isize => Self::of::<i64>(),
+            IndexType::U8 => Self::of::<u8>(),
+            IndexType::U16 => Self::of::<u16>(),
+            IndexType::U32 => Self::of::<u32>(),
+            IndexType::U64 | IndexType::Usize => Self::of::<u64>(),
+        }
+    }
+
+    /// A [`ResolveFn`] for a level.
+    #[inline(always)]
+    pub(crate) fn at(&self, level: Level) -> ResolveFn {
+        self.by_level.at(level)
+    }
+}
+
+/// As [`ResolveJob`], for an axis of any size.
+#[derive(Clone, Copy)]
+pub(crate) struct WideJob {
+    pub(crate) index: *const u8,
+    pub(crate) stride: isize,
+    pub(crate) n: usize,
+    pub(crate) dim: i64,
+    pub(crate) policy: IndexPolicy,
+    pub(crate) out: *mut i64,
+}
+
+/// Resolves the indices of a job; returns whether one was out of range (-1 stands for it then).
+///
+/// # Safety
+/// As for [`ResolveFn`]; `dim` is at least 1.
+#[inline(never)]
+unsafe fn resolve_wide<I: Index>(job: &WideJob) -> bool {
+    let mut signs = 0;
+    for at in 0..job.n {
+        let index: *const I = job.index.wrapping_offset(job.stride.wrapping_mul(at as isize)).cast();
+        // SAFETY: the caller promises `n` readable values `stride` apart; this is the one at `at`.
+        let value = unsafe { index.read_unaligned() };
+        let position = job.policy.resolve(value, job.dim).unwrap_or(-1);
+        signs |= position;
+        // SAFETY: `at < n`, and `out` has room for `n`.
+        unsafe { job.out.wrapping_add(at).write(position) };
+    }
+    signs < 0
 }
 
 /// Maps every index of a block; returns whether a result was negative.

@@ -392,6 +392,28 @@ pub enum Error {
         /// Which tensor.
         argument: Argument,
     },
+    /// A bitmap has fewer bytes than its bits take.
+    BitmapTooShort {
+        /// The number of bytes given.
+        bytes: usize,
+        /// The position of the first bit in them.
+        offset: usize,
+        /// The number of bits.
+        len: usize,
+    },
+    /// A bitmap of nulls has not one bit for each index, or for each row or element of data.
+    BitmapLengthMismatch {
+        /// The operator.
+        op: Op,
+        /// Which tensor the bitmap is of: indices or data.
+        argument: Argument,
+        /// The number of its bits.
+        len: usize,
+        /// Bits that it may have: the number of indices (of tuples, in GatherNd), or of rows of data.
+        rows: usize,
+        /// Other bits that it may have: the number of elements of data, or of indices once more.
+        elements: usize,
+    },
     /// The registry has no kernels for a data type.
     UnknownDType {
         /// The operator.

@@ -24,6 +24,7 @@ fn messages() -> Vec<(Error, &'static str)> {
         let (map, parameter) = ("MXFP4_PAIRS_TO_F32", "scale");
         Error::MapParameterPerElement { op, map, parameter, len, elements: 6, row_major }
     };
+    let bitmap = |argument, elements| Error::BitmapLengthMismatch { op, argument, len: 5, rows: 6, elements };
     let row = |argument, dim| Error::RowOutOfRange { argument, index: -7, dim };
     vec![
         (
@@ -38,6 +39,17 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::ShapeMismatch { op, argument: Argument::ZeroPoints, expected: [3, 1].into(), got: [3, 2].into() },
             "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
         ),
+        (Error::BitmapTooShort { bytes: 2, offset: 0, len: 17 }, "a bitmap of 17 bits has 2 bytes; it takes 3"),
+        (
+            Error::BitmapTooShort { bytes: 2, offset: 7, len: 10 },
+            "a bitmap of 10 bits from bit 7 on has 2 bytes; it takes 3",
+        ),
+        (
+            bitmap(Argument::Data, 12),
+            "gather: the bitmap of data has 5 bits; it takes 6, one for each row, or 12, one for each element",
+        ),
+        (bitmap(Argument::Data, 6), "gather: the bitmap of data has 5 bits; it takes 6, one for each row"),
+        (bitmap(Argument::Indices, 6), "gather: the bitmap of indices has 5 bits; it takes 6, one for each index"),
         (Error::NotRowMajor { op, argument: Argument::Scales }, "gather: scales must be row-major here"),
         (
             Error::AxisOutOfRange { op, axis: -3, rank: 2 },
@@ -242,6 +254,10 @@ fn every_error_says_what_is_wrong() {
         assert_eq!(error.to_string(), expected);
     }
     let limits = [
+        (
+            Error::BitmapTooShort { bytes: 2, offset: 7, len: usize::MAX },
+            format!("a bitmap of {} bits from bit 7 on has 2 bytes; it takes more than there are", usize::MAX),
+        ),
         (
             Error::TooManyElements { shape: [usize::MAX, 2].into() },
             format!("shape [{}, 2] has more than {} elements", usize::MAX, isize::MAX),

@@ -221,6 +221,23 @@ impl fmt::Display for Error {
             Error::NotRowMajor { op, argument } => {
                 write!(f, "{op}: {argument} must be row-major here")
             }
+            Error::BitmapTooShort { bytes, offset: 0, len } => {
+                write!(f, "a bitmap of {len} bits has {bytes} bytes; it takes {}", len.div_ceil(8))
+            }
+            Error::BitmapTooShort { bytes, offset, len } => {
+                write!(f, "a bitmap of {len} bits from bit {offset} on has {bytes} bytes; it takes ")?;
+                match offset.checked_add(*len) {
+                    Some(end) => write!(f, "{}", end.div_ceil(8)),
+                    None => f.write_str("more than there are"),
+                }
+            }
+            Error::BitmapLengthMismatch { op, argument: argument @ Argument::Data, len, rows, elements } => {
+                write!(f, "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each row")?;
+                if rows == elements { Ok(()) } else { write!(f, ", or {elements}, one for each element") }
+            }
+            Error::BitmapLengthMismatch { op, argument, len, rows, .. } => {
+                write!(f, "{op}: the bitmap of {argument} has {len} bits; it takes {rows}, one for each index")
+            }
             Error::UnknownDType { op, dtype } => {
                 write!(f, "{op}: the registry has no kernels for the data type {dtype}; add them by `Registry::with`")
             }

@@ -4,6 +4,11 @@ use super::Door::{self, Test, Unsafe};
 
 /// Functions by name, in order.
 pub(super) const TYPES: &[(&str, Door)] = &[
+    ("Bitmap::get", Test("nulls::elements_of_every_kind")),
+    ("Bitmap::is_empty", Test("nulls::bitmaps_that_do_not_fit")),
+    ("Bitmap::len", Test("nulls::elements_of_every_kind")),
+    ("Bitmap::new", Test("nulls::bitmaps_that_do_not_fit")),
+    ("Bitmap::null_count", Test("nulls::bitmaps_that_do_not_fit")),
     ("DType::align", Test("tensors::types_known_at_run_time")),
     ("DType::from_dlpack", Test("tensors::types_by_the_names_of_others")),
     ("DType::from_gguf", Test("tensors::types_by_the_names_of_others")),
@@ -102,6 +107,12 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("Tensor::shape", Test("tensors::views_and_tensors_of_any_type")),
     ("Tensor::view", Test("tensors::views_and_tensors_of_any_type")),
     ("Tensor::view_mut", Test("tensors::views_and_tensors_of_any_type")),
+    ("Validity::as_bytes", Test("nulls::an_axis_without_elements_and_one_beyond_32_bits")),
+    ("Validity::bitmap", Test("nulls::elements_of_every_kind")),
+    ("Validity::into_bytes", Test("nulls::an_axis_without_elements_and_one_beyond_32_bits")),
+    ("Validity::is_empty", Test("nulls::bitmaps_that_do_not_fit")),
+    ("Validity::len", Test("nulls::bitmaps_that_do_not_fit")),
+    ("Validity::null_count", Test("nulls::bitmaps_that_do_not_fit")),
     ("View: TryFrom<&'aArrayBase<S,D>>", Test("other_crates::arrays_are_viewed_and_written")),
     ("View: TryFrom<&'aArrayRef<A,D>>", Test("other_crates::arrays_are_viewed_and_written")),
     ("View: TryFrom<ArrayView<'a,A,D>>", Test("other_crates::arrays_are_viewed_and_written")),

@@ -1,0 +1,117 @@
+//! The bitmap of a result: the bits of data, gathered as its rows are, where the index is valid.
+
+#![forbid(unsafe_code)]
+
+use crate::exec::nulls::Place;
+use crate::kernels::Loop;
+use crate::plan::IndexLowered;
+use crate::plan::fold::{for_each, merge};
+use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
+
+/// Writes the bit of each coordinate of an operator whose loops step through bits of data and through the numbers of
+/// indices; returns how many are null. `positions` are those that [`NullIndices::resolve`] has written, of `count`
+/// indices. A position that is missing does not make the value null: that its index is null does.
+///
+/// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
+pub(crate) fn gather_bits<P: Place>(
+    lowered: &IndexLowered,
+    nulls: &Nulls<'_>,
+    positions: &[P],
+    count: usize,
+    out: &mut [u8],
+) -> usize {
+    let all: usize = lowered.dims.iter().map(|dim| dim.n).product();
+    if all == 0 {
+        return 0;
+    }
+    let dims = lowered.dims.iter().map(|dim| Loop { n: dim.n, out: 0, data: dim.data, index: dim.index });
+    let mut loops = merge(dims);
+    let inner = loops.pop().unwrap_or(Loop::ONCE);
+    // Data without rows has none that a position could name.
+    let data = nulls.data.filter(|data| !data.is_empty());
+    let rows = data.map(|bits| Rows { bits, lowered, positions, count });
+    let mut writer = BitWriter::new(out);
+    let step =
+        |(bit, number): (isize, isize), along: &Loop| (bit.wrapping_add(along.data), number.wrapping_add(along.index));
+    for_each(&loops, (0, 0), step, &mut |(bit, number)| {
+        for done in (0..inner.n).step_by(WORD) {
+            let n = WORD.min(inner.n - done);
+            let skip = |step: isize| step.wrapping_mul(done as isize);
+            let (bit, number) = (bit.wrapping_add(skip(inner.data)), number.wrapping_add(skip(inner.index)));
+            let word = nulls.indices.map_or(first_bits(n), |valid| valid.stepped_word(number, inner.index, n));
+            let rows = rows.as_ref().map_or(u64::MAX, |rows| rows.word(bit, number, &inner, n));
+            writer.push(word & rows, n);
+        }
+    });
+    all - writer.finish()
+}
+
+/// The bits of data, and the positions by which they are gathered.
+struct Rows<'a, P> {
+    bits: Bitmap<'a>,
+    lowered: &'a IndexLowered,
+    positions: &'a [P],
+    count: usize,
+}
+
+impl<P: Place> Rows<'_, P> {
+    /// The bits of `n` coordinates of the inner loop, at most [`WORD`], from one on. A missing position gives 1.
+    #[inline(always)]
+    fn word(&self, bit: isize, number: isize, inner: &Loop, n: usize) -> u64 {
+        match (self.lowered.axes.as_slice(), inner.index) {
+            (_, 0) => match self.offset(number) {
+                Some(offset) => self.bits.stepped_word(bit.wrapping_add(offset), inner.data, n),
+                None => first_bits(n),
+            },
+            ([axis], 1) if inner.data == 0 && axis.data == 1 => {
+                self.listed(bit as usize, &self.positions[number as usize..][..n])
+            }
+            ([axis], 1) => {
+                let positions = &self.positions[number as usize..][..n];
+                word_of(n, |lane| {
+                    let position = positions[lane].widen();
+                    let at = bit.wrapping_add(inner.data.wrapping_mul(lane as isize));
+                    let at = at.wrapping_add(axis.data.wrapping_mul(position.max(0) as isize));
+                    self.bits.bit(at as usize) | u64::from(position < 0)
+                })
+            }
+            _ => word_of(n, |lane| {
+                let skip = |step: isize| step.wrapping_mul(lane as isize);
+                let offset = self.offset(number.wrapping_add(skip(inner.index)));
+                let bit = bit.wrapping_add(skip(inner.data));
+                offset.map_or(1, |offset| self.bits.bit(bit.wrapping_add(offset) as usize))
+            }),
+        }
+    }
+
+    /// The bits at positions, at most [`WORD`], from bit `base` on: those of lists of rows. The loop over eight is
+    /// unrolled, and where no position is missing, none is tested.
+    #[inline(always)]
+    fn listed(&self, base: usize, positions: &[P]) -> u64 {
+        let missing = positions.iter().fold(0, |signs, position| signs | position.widen()) < 0;
+        if missing {
+            bits_of(positions, |position| {
+                self.bits.bit(base + position.widen().max(0) as usize) | u64::from(position.widen() < 0)
+            })
+        } else {
+            bits_of(positions, |position| self.bits.bit(base + position.widen() as usize))
+        }
+    }
+
+    /// Bits from where an index is applied to the row that it names; `None` where it is missing.
+    fn offset(&self, number: isize) -> Option<isize> {
+        self.lowered.axes.iter().enumerate().try_fold(0isize, |offset, (component, axis)| {
+            let position = self.positions[component * self.count + number as usize].widen();
+            (position >= 0).then(|| offset.wrapping_add(axis.data.wrapping_mul(position as isize)))
+        })
+    }
+}
+
+/// The bits of positions, at most [`WORD`], each 0 or 1.
+#[inline(always)]
+fn bits_of<P: Place>(positions: &[P], bit: impl Fn(P) -> u64) -> u64 {
+    let (eights, rest) = positions.as_chunks::<8>();
+    let of = |few: &[P]| few.iter().enumerate().fold(0, |bits, (lane, &position)| bits | bit(position) << lane);
+    let whole = eights.iter().enumerate().fold(0, |word, (at, eight)| word | of(eight) << (8 * at));
+    if rest.is_empty() { whole } else { whole | of(rest) << (8 * eights.len()) }
+}

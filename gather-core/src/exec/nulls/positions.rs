@@ -1,0 +1,207 @@
+//! From indices, some of which are null, to positions.
+//!
+//! Positions of tuples are laid out by component: those of the first one of all tuples, then those of the second.
+
+use smallvec::SmallVec;
+
+use crate::exec::first_bad_index::IndexCheck;
+use crate::kernels::{Loop, ResolveJob, Resolvers, WideJob};
+use crate::plan::fold::{for_each, merge};
+use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
+use crate::tensor::layout::Layout;
+use crate::types::error::Error;
+use crate::types::index::Index;
+use crate::types::level::Level;
+
+/// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
+pub(crate) trait Place: Index {
+    /// What stands for an index that is null or out of range.
+    const MISSING: Self;
+
+    /// A position is kept where `valid`, else it becomes [`Place::MISSING`].
+    fn keep(self, valid: bool) -> Self;
+
+    /// Resolves `n` indices, `stride` bytes apart, along an axis of `dim` positions; returns whether one was out of
+    /// range.
+    ///
+    /// # Safety
+    /// They may be read as the index type of the resolvers (K3); the machine has the level (K7); `out` has `n` places.
+    /// `dim` is at least 1, and fits in the type.
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Level) -> bool;
+}
+
+impl Place for i32 {
+    const MISSING: Self = -1;
+
+    #[inline(always)]
+    fn keep(self, valid: bool) -> Self {
+        self | (i32::from(valid) - 1)
+    }
+
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Level) -> bool {
+        let WideJob { index, stride, n, dim, policy, .. } = *job;
+        debug_assert!(i32::try_from(dim).is_ok_and(|dim| dim > 0), "K2: an axis of {dim}");
+        // SAFETY: the caller's promise.
+        unsafe { by.at(level)(&ResolveJob { index, stride, n, dim: dim as i32, policy, out }) }
+    }
+}
+
+impl Place for i64 {
+    const MISSING: Self = -1;
+
+    #[inline(always)]
+    fn keep(self, valid: bool) -> Self {
+        self | (i64::from(valid) - 1)
+    }
+
+    unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, _: Level) -> bool {
+        debug_assert!(job.dim > 0);
+        // SAFETY: the caller's promise.
+        unsafe { (by.wide)(&WideJob { out, ..*job }) }
+    }
+}
+
+/// Indices of a call, and which of them are valid.
+pub(crate) struct NullIndices<'a> {
+    pub(crate) check: IndexCheck<'a>,
+    /// Whether a valid index that is out of range is an error.
+    pub(crate) refuses: bool,
+    pub(crate) resolvers: Resolvers,
+    pub(crate) level: Level,
+    /// Shape and strides of the indices.
+    pub(crate) indices: &'a Layout,
+    /// Their numbers: as many dimensions, of which the one of a tuple's components has no step.
+    pub(crate) numbers: &'a Layout,
+    /// How many dimensions stand before that of components: all, where an index is no tuple.
+    pub(crate) lead: usize,
+    /// How many indices, or tuples.
+    pub(crate) count: usize,
+    pub(crate) valid: Option<Bitmap<'a>>,
+}
+
+impl NullIndices<'_> {
+    /// Writes the position of every index, [`Place::MISSING`] where it is null. Of tuples the first component is.
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`] for the first index in row-major order that is valid and names no element, if it
+    /// [`refuses`](NullIndices::refuses) such; else it is missing too.
+    ///
+    /// # Safety
+    /// The indices may be read along their layout, as values of the index type; the machine has the level.
+    pub(crate) unsafe fn resolve<P: Place>(&self, index: *const u8, positions: &mut [P]) -> Result<(), Error> {
+        let Some(planes) = positions.len().checked_div(self.count) else { return Ok(()) };
+        debug_assert_eq!(planes, self.check.axes.len().max(1));
+        let mut out_of_range = false;
+        for (component, plane) in positions.chunks_exact_mut(self.count).enumerate() {
+            if component == self.check.axes.len() {
+                break;
+            }
+            // SAFETY: the caller's promise.
+            out_of_range |= unsafe { self.resolve_component(component, index, plane) };
+        }
+        if out_of_range && self.refuses {
+            self.check_valid(positions, |place| {
+                let at = index.wrapping_offset(place.wrapping_mul(self.check.index.size() as isize));
+                // SAFETY: this is the place of an index of the layout.
+                unsafe { self.check.index.reader()(at) }
+            })?;
+        }
+        if let Some(valid) = &self.valid {
+            mark_nulls(&mut positions[..self.count], valid);
+        }
+        Ok(())
+    }
+
+    /// Resolves one component of all indices; returns whether one was out of range.
+    ///
+    /// # Safety
+    /// As for [`NullIndices::resolve`].
+    unsafe fn resolve_component<P: Place>(&self, component: usize, index: *const u8, plane: &mut [P]) -> bool {
+        let (size, dim) = (self.check.index.size() as isize, self.check.axes[component].dim);
+        if dim == 0 {
+            plane.fill(P::MISSING);
+            return true;
+        }
+        let dims = self.dims().map(|(n, number, stride)| Loop { n, out: number, data: 0, index: stride });
+        let mut loops = merge(dims);
+        let inner = loops.pop().unwrap_or(Loop::ONCE);
+        let first = self.component_stride().wrapping_mul(component as isize);
+        let (mut out_of_range, policy) = (false, self.check.policy);
+        let step = |(place, number): (isize, isize), along: &Loop| {
+            (place.wrapping_add(along.index), number.wrapping_add(along.out))
+        };
+        for_each(&loops, (first, 0), step, &mut |(place, number)| {
+            let out = plane[number as usize..][..inner.n].as_mut_ptr();
+            let (index, stride) = (index.wrapping_offset(place.wrapping_mul(size)), inner.index.wrapping_mul(size));
+            let job = WideJob { index, stride, n: inner.n, dim: dim as i64, policy, out: core::ptr::null_mut() };
+            // SAFETY: the caller's promise: the loops reach the indices of the layout; there are `inner.n` places.
+            out_of_range |= unsafe { P::resolve(&job, out, self.resolvers, self.level) };
+        });
+        out_of_range
+    }
+
+    /// Size, step of numbers and stride of each dimension of indices, but for that of components.
+    fn dims(&self) -> impl Iterator<Item = (usize, isize, isize)> {
+        let shape = self.indices.shape()[..self.lead].iter().copied();
+        let steps = self.numbers.strides().iter().copied().zip(self.indices.strides().iter().copied());
+        shape.zip(steps).map(|(n, (number, stride))| (n, number, stride))
+    }
+
+    /// From a component of a tuple to the next.
+    fn component_stride(&self) -> isize {
+        self.indices.strides().get(self.lead).copied().unwrap_or(0)
+    }
+
+    /// Checks that no valid index is out of range. `read` is given the place of an index.
+    ///
+    /// # Errors
+    /// As for [`NullIndices::resolve`].
+    #[cold]
+    fn check_valid<P: Place>(&self, positions: &[P], read: impl Fn(isize) -> i128) -> Result<(), Error> {
+        for at in (0..self.count).step_by(WORD) {
+            let n = WORD.min(self.count - at);
+            let planes = positions.chunks_exact(self.count);
+            let missing = planes.fold(0, |word, plane| word | missing_word(&plane[at..at + n]));
+            let bad = missing & self.valid.map_or(first_bits(n), |valid| valid.word(at, n));
+            if bad == 0 {
+                continue;
+            }
+            let number = at + bad.trailing_zeros() as usize;
+            let is_missing = |component: &usize| positions[component * self.count + number].widen() < 0;
+            let components = self.check.axes.len();
+            let component = (0..components).find(is_missing).expect("a component that is out of range");
+            // The coordinates of the index, from the last one on.
+            let (mut left, mut place) = (number, self.component_stride().wrapping_mul(component as isize));
+            for (n, _, stride) in self.dims().collect::<SmallVec<[_; 6]>>().into_iter().rev() {
+                place = place.wrapping_add(stride.wrapping_mul((left % n) as isize));
+                left /= n;
+            }
+            return Err(self.check.error(component, number * components + component, read(place)));
+        }
+        Ok(())
+    }
+}
+
+/// A bit for each of at most [`WORD`] positions: whether it is missing.
+fn missing_word<P: Place>(positions: &[P]) -> u64 {
+    word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
+}
+
+/// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.
+const LANES: usize = 32;
+
+/// Makes positions missing where a bit is 0.
+fn mark_nulls<P: Place>(positions: &mut [P], valid: &Bitmap<'_>) {
+    let mut at = 0;
+    let (chunks, rest) = positions.as_chunks_mut::<LANES>();
+    for chunk in chunks {
+        let word = valid.word(at, LANES) as u32;
+        for (lane, position) in chunk.iter_mut().enumerate() {
+            *position = position.keep(word & 1 << lane != 0);
+        }
+        at += LANES;
+    }
+    for (lane, position) in rest.iter_mut().enumerate() {
+        *position = position.keep(valid.bit(at + lane) != 0);
+    }
+}

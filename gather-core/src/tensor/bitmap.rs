@@ -1,0 +1,313 @@
+//! Bitmaps that say which values are null, in the form of Apache Arrow: bit 1 is valid, bit 0 null, and the least
+//! significant bit of a byte comes first.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::tensor::memory;
+use crate::types::error::Error;
+
+/// Bits of a word, which bitmaps are read and written by.
+pub(crate) const WORD: usize = 64;
+
+/// A borrowed bitmap: 1 is valid, 0 is null; the least significant bit of a byte comes first, as in Apache Arrow.
+///
+/// ```
+/// use gather_core::Bitmap;
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     // Three bits from bit 2 on.
+///     let bitmap = Bitmap::new(&[0b0001_0100], 2, 3)?;
+///     assert_eq!([0, 1, 2, 3].map(|at| bitmap.get(at)), [Some(true), Some(false), Some(true), None]);
+///     assert_eq!(bitmap.null_count(), 1);
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Bitmap<'a> {
+    /// All bytes that hold a bit, and no others.
+    bytes: &'a [u8],
+    /// The position of the first bit, below 8.
+    offset: usize,
+    len: usize,
+}
+
+impl<'a> Bitmap<'a> {
+    /// A bitmap of `len` bits, the first of which is bit `offset` of the bytes. Bits before and behind are not read.
+    ///
+    /// # Errors
+    /// [`Error::BitmapTooShort`].
+    pub fn new(bytes: &'a [u8], offset: usize, len: usize) -> Result<Self, Error> {
+        let end = offset.checked_add(len).map(|end| end.div_ceil(8));
+        match end.and_then(|end| bytes.get(offset / 8..end.max(offset / 8))) {
+            Some(bytes) => Ok(Bitmap { bytes, offset: offset % 8, len }),
+            None => Err(Error::BitmapTooShort { bytes: bytes.len(), offset, len }),
+        }
+    }
+
+    /// The number of bits.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the value at a position is valid; `None` beyond the last one.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<bool> {
+        (at < self.len).then(|| self.bit(at) != 0)
+    }
+
+    /// The number of nulls. Cost: one pass over the bytes.
+    #[must_use]
+    pub fn null_count(&self) -> usize {
+        let words = (0..self.len).step_by(WORD).map(|at| self.word(at, WORD.min(self.len - at)));
+        self.len - words.map(|word| word.count_ones() as usize).sum::<usize>()
+    }
+
+    /// Whether there is a null. Cost: one pass over the bytes up to the first.
+    pub(crate) fn has_nulls(&self) -> bool {
+        let full = |at| {
+            let n = WORD.min(self.len - at);
+            self.word(at, n) == first_bits(n)
+        };
+        !(0..self.len).step_by(WORD).all(full)
+    }
+
+    /// The bit at a position below the length.
+    #[inline(always)]
+    pub(crate) fn bit(&self, at: usize) -> u64 {
+        debug_assert!(at < self.len, "bit {at} of {}", self.len);
+        let at = self.offset + at;
+        u64::from(self.bytes[at / 8] >> (at % 8)) & 1
+    }
+
+    /// `n` bits, at most [`WORD`], from `at` on: the first one is the least significant. Bits behind them are 0.
+    #[inline(always)]
+    pub(crate) fn word(&self, at: usize, n: usize) -> u64 {
+        debug_assert!(n <= WORD && at + n <= self.len, "{n} bits from {at} on, of {}", self.len);
+        let (first, shift) = ((self.offset + at) / 8, (self.offset + at) % 8);
+        let low = match self.bytes.get(first..).and_then(<[u8]>::first_chunk::<8>) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => self.bytes.iter().skip(first).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        };
+        let high = if shift == 0 { 0 } else { u64::from(*self.bytes.get(first + 8).unwrap_or(&0)) << (WORD - shift) };
+        (low >> shift | high) & first_bits(n)
+    }
+
+    /// `n` bits, at most [`WORD`], `step` positions apart from `at` on, as [`Bitmap::word`] returns them.
+    #[inline]
+    pub(crate) fn stepped_word(&self, at: isize, step: isize, n: usize) -> u64 {
+        match step {
+            0 => self.bit(at as usize).wrapping_neg() & first_bits(n),
+            1 => self.word(at as usize, n),
+            step => word_of(n, |lane| self.bit(at.wrapping_add(step.wrapping_mul(lane as isize)) as usize)),
+        }
+    }
+}
+
+impl fmt::Debug for Bitmap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bitmap").field("len", &self.len).field("null_count", &self.null_count()).finish()
+    }
+}
+
+/// The `n` least significant bits, at most [`WORD`].
+#[inline(always)]
+pub(crate) fn first_bits(n: usize) -> u64 {
+    if n == 0 { 0 } else { u64::MAX >> (WORD - n) }
+}
+
+/// The bits of `n` lanes, at most [`WORD`], each 0 or 1.
+#[inline(always)]
+pub(crate) fn word_of(n: usize, bit: impl Fn(usize) -> u64) -> u64 {
+    (0..n).fold(0, |word, lane| word | bit(lane) << lane)
+}
+
+/// What is null of data and of indices, given to [`run_valid`](crate::IndexOperator::run_valid). `None`: nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nulls<'a> {
+    /// A bit for each index, in row-major order; for each tuple, in GatherNd.
+    pub indices: Option<Bitmap<'a>>,
+    /// A bit for each row of data that an index names, or for each element of data, in row-major order.
+    pub data: Option<Bitmap<'a>>,
+}
+
+/// Which values of a result are valid: an owned [`Bitmap`] whose first bit is bit 0.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Validity {
+    bytes: Vec<u8>,
+    len: usize,
+    nulls: usize,
+}
+
+impl Validity {
+    /// A bitmap of `len` bits, which `write` writes and whose nulls it counts.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`], then those of `write`.
+    pub(crate) fn write(len: usize, write: impl FnOnce(&mut [u8]) -> Result<usize, Error>) -> Result<Self, Error> {
+        let mut bytes = memory::reserve(len.div_ceil(8))?;
+        bytes.resize(len.div_ceil(8), 0);
+        let nulls = write(&mut bytes)?;
+        Ok(Validity { bytes, len, nulls })
+    }
+
+    /// The number of bits.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The number of nulls, which was counted as the bitmap was made.
+    #[must_use]
+    pub fn null_count(&self) -> usize {
+        self.nulls
+    }
+
+    /// The bytes, whose bits behind the last one are 0.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes, without a copy.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The bitmap.
+    #[must_use]
+    pub fn bitmap(&self) -> Bitmap<'_> {
+        Bitmap { bytes: &self.bytes, offset: 0, len: self.len }
+    }
+}
+
+impl fmt::Debug for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validity").field("len", &self.len).field("null_count", &self.nulls).finish()
+    }
+}
+
+/// Writes bits one after the other.
+pub(crate) struct BitWriter<'a> {
+    bytes: &'a mut [u8],
+    /// Bytes that have been written.
+    at: usize,
+    /// Bits that have not, and how many, below [`WORD`].
+    word: u64,
+    filled: usize,
+    valid: usize,
+}
+
+impl<'a> BitWriter<'a> {
+    /// Writes to bytes that take all bits.
+    pub(crate) fn new(bytes: &'a mut [u8]) -> Self {
+        BitWriter { bytes, at: 0, word: 0, filled: 0, valid: 0 }
+    }
+
+    /// Adds `n` bits, at most [`WORD`]. Those behind them are 0.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, bits: u64, n: usize) {
+        debug_assert!(n <= WORD && bits & !first_bits(n) == 0);
+        self.valid += bits.count_ones() as usize;
+        self.word |= bits << self.filled;
+        if self.filled + n < WORD {
+            self.filled += n;
+            return;
+        }
+        self.bytes[self.at..][..8].copy_from_slice(&self.word.to_le_bytes());
+        self.at += 8;
+        self.word = if self.filled == 0 { 0 } else { bits >> (WORD - self.filled) };
+        self.filled = self.filled + n - WORD;
+    }
+
+    /// Writes what is left; returns how many bits are 1.
+    pub(crate) fn finish(self) -> usize {
+        let left = self.filled.div_ceil(8);
+        self.bytes[self.at..][..left].copy_from_slice(&self.word.to_le_bytes()[..left]);
+        self.valid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes without a pattern.
+    fn bytes(n: usize) -> Vec<u8> {
+        (0..n as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+    }
+
+    #[test]
+    fn bits_are_those_of_arrow_at_any_offset() {
+        let bytes = bytes(40);
+        for offset in 0..70 {
+            for len in [0, 1, 7, 8, 63, 64, 65, 130, 250] {
+                let bitmap = Bitmap::new(&bytes, offset, len).unwrap();
+                let expected = |at: usize| bytes[(offset + at) / 8] >> ((offset + at) % 8) & 1 == 1;
+                assert!((0..len).all(|at| bitmap.get(at) == Some(expected(at))) && bitmap.get(len).is_none());
+                assert_eq!(bitmap.null_count(), (0..len).filter(|&at| !expected(at)).count());
+                for at in 0..len {
+                    let n = (len - at).min(WORD);
+                    for n in [1, n / 2, n] {
+                        let word = word_of(n, |lane| u64::from(expected(at + lane)));
+                        assert_eq!(bitmap.word(at, n), word, "{n} of {len} from {at} at {offset}");
+                        assert_eq!(bitmap.stepped_word(at as isize, 1, n), word);
+                    }
+                    let back = word_of(n.min(at + 1), |lane| u64::from(expected(at - lane)));
+                    assert_eq!(bitmap.stepped_word(at as isize, -1, n.min(at + 1)), back);
+                    let same = if expected(at) { first_bits(n) } else { 0 };
+                    assert_eq!(bitmap.stepped_word(at as isize, 0, n), same);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bitmaps_that_are_too_short_are_refused() {
+        let bytes = [0xffu8; 3];
+        for (offset, len) in [(0, 24), (23, 1), (24, 0), (16, 8)] {
+            assert_eq!(Bitmap::new(&bytes, offset, len).unwrap().null_count(), 0);
+        }
+        for (offset, len) in [(0, 25), (24, 1), (17, 8), (usize::MAX, 1), (32, 0), (1, usize::MAX)] {
+            let refused = Bitmap::new(&bytes, offset, len).unwrap_err();
+            assert_eq!(refused, Error::BitmapTooShort { bytes: 3, offset, len });
+        }
+    }
+
+    #[test]
+    fn words_are_written_one_after_the_other() {
+        let source = bytes(64);
+        let bitmap = Bitmap::new(&source, 3, 480).unwrap();
+        for step in [1, 7, 8, 31, 63, 64] {
+            for len in [0usize, 1, 8, 63, 64, 65, 300, 480] {
+                let mut out = alloc::vec![0xaa; len.div_ceil(8) + 1];
+                let mut writer = BitWriter::new(&mut out[..len.div_ceil(8)]);
+                (0..len).step_by(step).for_each(|at| {
+                    let n = step.min(len - at);
+                    writer.push(bitmap.word(at, n), n);
+                });
+                let valid = writer.finish();
+                let written = Bitmap::new(&out, 0, len).unwrap();
+                assert!((0..len).all(|at| written.get(at) == bitmap.get(at)));
+                assert_eq!((valid, out[len.div_ceil(8)]), (len - written.null_count(), 0xaa));
+                assert!(len % 8 == 0 || out[len / 8] >> (len % 8) == 0, "bits behind the last one");
+            }
+        }
+    }
+}
