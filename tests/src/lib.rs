@@ -7,6 +7,7 @@ pub mod values;
 pub mod cases;
 pub mod faces;
 #[allow(unsafe_code)]
+pub mod fused;
 pub mod fuzz;
 // WebAssembly has no pages to protect.
 #[cfg(not(target_family = "wasm"))]

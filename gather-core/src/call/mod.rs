@@ -5,6 +5,7 @@ pub(crate) mod bag;
 pub(crate) mod cloned;
 pub(crate) mod dynamic;
 mod erased;
+pub(crate) mod fused;
 pub(crate) mod gather;
 pub(crate) mod maps;
 pub(crate) mod operator;

@@ -142,7 +142,8 @@ impl Cut {
         }
         let uneven = bounds.longest() > bounds.used() / tasks;
         let wide = elements >= tasks && elements.saturating_mul(plan.size()) / tasks >= 2 * LINE;
-        if uneven && wide && plan.runs() == 1 {
+        // Columns of fused rows share bytes, and what stands beside them.
+        if uneven && wide && plan.runs() == 1 && plan.fused().is_none() {
             return Cut::Columns(tasks);
         }
         Cut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
@@ -292,8 +293,8 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
-    /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by R1;
-    /// B6 by the window.
+    /// It gives the contract of bags: B1, B2 and B7 by P1, for positions of the axis; B3 by the shape of weights; B4 by
+    /// R1; B6 by the window.
     unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
         let (weights, weight_step) = self.weights(stretch.at);
@@ -318,6 +319,7 @@ impl Call<'_> {
                 divides: plan.request().fns.divides,
                 zeros: plan.zeros().wrapping_add(columns.start * size),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
+                fused: plan.fused().map(|(fused, _)| fused),
             };
             match converted.as_deref_mut() {
                 // SAFETY: the contract of bags holds, as argued above.
@@ -337,6 +339,26 @@ impl Call<'_> {
         let (start, bytes) = (columns.start * size, columns.len() * size);
         self.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
+            if let (Some(row), Some((fused, as_it_is))) = (plan.request().default, plan.fused()) {
+                let rows = BagRows {
+                    data,
+                    stride: plan.stride(),
+                    positions: &[row as i64],
+                    bags: Lengths::Every { len: 1, bags: 1 },
+                    distance: 0,
+                    weights: core::ptr::null(),
+                    weight_step: 0,
+                    out,
+                    out_stride: 0,
+                    elements: columns.len(),
+                    divides: false,
+                    zeros: core::ptr::null(),
+                    part: None,
+                    fused: Some(fused),
+                };
+                // SAFETY: B2 by P1, B7 by P1 and P3: all columns of one row, which counts.
+                return unsafe { as_it_is(&rows) };
+            }
             if let Some(row) = plan.request().default {
                 let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in()));
@@ -361,8 +383,7 @@ impl Call<'_> {
     /// The weight of an index, and bytes from one to the next of its bag; null without weights.
     fn weights(&self, at: usize) -> (*const u8, isize) {
         let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
-        // Of an array, each value is weighted.
-        let size = (self.plan.size() / self.plan.values()) as isize;
+        let size = self.plan.weight_size() as isize;
         let (run, step, outer) = walk(layout);
         let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
         let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));

@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::types::element::Element;
+use crate::types::fused::FusedFormat;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -37,6 +38,18 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::ShapeMismatch { op, argument: Argument::ZeroPoints, expected: [3, 1].into(), got: [3, 2].into() },
             "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
+        ),
+        (
+            Error::FusedRowMismatch { format: FusedFormat::Torch8, columns: 64, expected: Some(72), got: 68 },
+            "rows of 68 bytes: 64 columns of the format Torch8 take 72",
+        ),
+        (
+            Error::FusedRowMismatch { format: FusedFormat::Torch8, columns: 1 << 31, expected: None, got: 8 },
+            concat!("rows of 8 bytes: 2147483648 columns of the format Torch8 are more than a row can ", "have",),
+        ),
+        (
+            Error::FusedFormatMismatch { expected: FusedFormat::Torch4, got: FusedFormat::Fbgemm4 },
+            "the rows have the format Fbgemm4; the plan was made for Torch4",
         ),
         (Error::NotRowMajor { op, argument: Argument::Scales }, "gather: scales must be row-major here"),
         (
