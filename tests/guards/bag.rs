@@ -108,7 +108,7 @@ fn fused_rows() {
     for (number, columns) in ROWS.into_iter().enumerate() {
         for &format in FusedFormat::ALL {
             let (dim, count, bags) = (5, [1, 30, 600][number % 3], [1, 2, 1][number % 3]);
-            let noise = |at: usize| (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let noise = |at: usize| (at as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let (bytes, width) = (fused::rows(format, columns, dim, noise), format.row_bytes(columns).unwrap());
             let numbers: Vec<_> = bytes.chunks_exact(width).map(|row| fused::values(row, format, columns)).collect();
             let (id, weight) = (|at: usize| (at * 3 + number) % dim, |at: usize| (at % 13) as f32 * 0.5 - 3.0);

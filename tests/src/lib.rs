@@ -6,8 +6,8 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
-#[allow(unsafe_code)]
 pub mod fused;
+#[allow(unsafe_code)]
 pub mod fuzz;
 // WebAssembly has no pages to protect.
 #[cfg(not(target_family = "wasm"))]

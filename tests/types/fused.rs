@@ -62,7 +62,7 @@ fn bags_of_every_width() {
                 let expected: Vec<f32> = expected.collect();
                 let bags = Bags::new(&ids_view, &offsets);
                 let bags = if weighted { bags.weights(&weights_view) } else { bags };
-                for (level, par) in levels().flat_map(|level| [(level, Par::Never), (level, Par::Threads(3))]) {
+                for (level, par) in levels().flat_map(|level| [(level, Par::Seq), (level, Par::Threads(3))]) {
                     let op = EmbeddingBag::new(reduction).include_last_offset(true);
                     let op = op.padding_index(padding.map(i64::from)).level(level).par(par);
                     let what = format!("{format:?}, {columns} columns: {op:?}");
@@ -138,9 +138,10 @@ fn rows_are_those_of_pytorch() {
         for (at, (&got, &expected)) in rows.as_slice().iter().zip(&unpacked).enumerate() {
             // PyTorch fuses product and sum where its compiler did. So its bits are those of one rounding or of two.
             let row = &packed[at / columns * width..][..width];
-            let scale = f32::from_le_bytes(row[width - 8..width - 4].try_into().unwrap());
-            let bias = f32::from_le_bytes(row[width - 4..].try_into().unwrap());
-            let fused = || f32::from(row[at % columns]).mul_add(scale, bias);
+            let fused = || {
+                let [scale, bias] = [8, 4].map(|back| row[width - back..].first_chunk().copied().unwrap());
+                f32::from(row[at % columns]).mul_add(f32::from_le_bytes(scale), f32::from_le_bytes(bias))
+            };
             let fits = same(got, expected) || format == FusedFormat::Torch8 && same(fused(), expected);
             assert!(fits, "value {at} of {columns} columns in {name} is {got}, not {expected}");
         }

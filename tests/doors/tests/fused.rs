@@ -9,7 +9,7 @@ use half::{bf16, f16};
 fn rows_of_every_width() {
     let bytes = [0xffu8; 64];
     for &format in FusedFormat::ALL {
-        assert_eq!(format.row_bytes(usize::MAX).is_some(), format.bits() < 8);
+        assert_eq!(format.row_bytes(usize::MAX).is_some(), format.bits() == 2);
         for columns in [0, 1, 3, 4, 5, 8, 9, usize::MAX / 4, usize::MAX - 8, usize::MAX] {
             let expected = format.row_bytes(columns);
             for width in 0..16 {
@@ -47,7 +47,7 @@ fn rows_of_every_width() {
     }
 }
 
-fn gathers<U: Scale + PartialEq>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
+fn gathers<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
     let ids = View::new(&[3i64, -1, i64::MIN, i64::MAX], &[4]).unwrap();
     let columns = table.columns();
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
@@ -75,7 +75,7 @@ fn gathers<U: Scale + PartialEq>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
     }
 }
 
-fn bags<U: Scale + PartialEq>(table: &FusedRows<'_>, other: &FusedRows<'_>) {
+fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>) {
     let (ids, weights, offsets) = ([3i64, -1, i64::MIN, i64::MAX, 1], [f32::NAN, 0.0, f32::MAX, 1.0, 2.0], [0i8, 3, 3]);
     let (ids, weights) = (View::new(&ids, &[5]).unwrap(), View::new(&weights, &[5]).unwrap());
     let offsets = View::new(&offsets, &[3]).unwrap();

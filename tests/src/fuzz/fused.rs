@@ -101,7 +101,7 @@ impl Case {
         let table = table.expect("rows of the format");
         let numbers: Vec<Vec<f32>> = memory.chunks_exact(bytes).map(|row| values(row, format, columns)).collect();
         let zeros = vec![0.0; columns];
-        let named = |index: i64| self.row(index).map(|row| row.map_or(&zeros, |row| &numbers[row]));
+        let named = |index: i64| self.row(index).map(|row| row.map_or(&zeros[..], |row| &numbers[row][..]));
 
         let indices = View::new(&self.indices, &[self.indices.len()]).expect("a list");
         let gather = Gather::new(0).out_of_bounds(self.out_of_bounds).par(self.par).level(self.level);

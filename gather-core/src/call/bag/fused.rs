@@ -27,7 +27,7 @@ impl EmbeddingBag {
     /// are added: a code times its scale, then a value times its weight. Bits are the same at every level and for any
     /// number of threads.
     ///
-    /// Cost: as for [`Self::run`], but that rows of fused bytes are read. One bag is the work of one thread.
+    /// Cost: as for [`Self::run`], but that rows of fused bytes are read.
     ///
     /// # Errors
     /// As for [`Self::run`], with [`Error::ReductionUnavailable`] but for [`Add`](crate::Reduction::Add),

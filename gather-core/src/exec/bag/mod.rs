@@ -142,8 +142,7 @@ impl Cut {
         }
         let uneven = bounds.longest() > bounds.used() / tasks;
         let wide = elements >= tasks && elements.saturating_mul(plan.size()) / tasks >= 2 * LINE;
-        // Columns of fused rows share bytes, and what stands beside them.
-        if uneven && wide && plan.runs() == 1 && plan.fused().is_none() {
+        if uneven && wide && plan.runs() == 1 {
             return Cut::Columns(tasks);
         }
         Cut::Bags(tasks.saturating_mul(PIECES).min(bounds.bags()).max(1))
@@ -300,13 +299,15 @@ impl Call<'_> {
         let (weights, weight_step) = self.weights(stretch.at);
         // Too many to count are only where nothing is carried.
         let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
+        let fused = plan.fused().map(|(fused, _)| (fused, columns.start));
         let mut converted = converted;
         self.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
             let rows = BagRows {
-                data: data.wrapping_add(columns.start.wrapping_mul(plan.size_in())),
+                // Of fused rows, the first column is found in the row.
+                data: data.wrapping_add(if fused.is_some() { 0 } else { columns.start.wrapping_mul(plan.size_in()) }),
                 stride: plan.stride(),
                 positions: stretch.positions,
                 bags: stretch.lengths,
@@ -317,9 +318,9 @@ impl Call<'_> {
                 out_stride: plan.out_stride(),
                 elements: columns.len(),
                 divides: plan.request().fns.divides,
-                zeros: plan.zeros().wrapping_add(columns.start * size),
+                zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
-                fused: plan.fused().map(|(fused, _)| fused),
+                fused,
             };
             match converted.as_deref_mut() {
                 // SAFETY: the contract of bags holds, as argued above.
@@ -354,7 +355,7 @@ impl Call<'_> {
                     divides: false,
                     zeros: core::ptr::null(),
                     part: None,
-                    fused: Some(fused),
+                    fused: Some((fused, columns.start)),
                 };
                 // SAFETY: B2 by P1, B7 by P1 and P3: all columns of one row, which counts.
                 return unsafe { as_it_is(&rows) };

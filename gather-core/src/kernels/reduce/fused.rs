@@ -19,8 +19,9 @@
 //! That of bags, with these in place of B1 and B3:
 //!
 //! - **B7** There is `fused`. Each position of a row that is not negative reaches `row.bytes()` bytes that may be read,
-//!   `stride` bytes apart from one position to the next, of which `elements` is the number of columns. So do `zeros`
-//!   where there are positions of [`ZEROS`](super::bag::ZEROS). `end` writes elements of the output. Where rows are
+//!   `stride` bytes apart from one position to the next; so do `zeros` where there are positions of
+//!   [`ZEROS`](super::bag::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
+//!   no multiple of eight themselves, they end with the row. `end` writes elements of the output. Where rows are
 //!   weighted, there is an `f32` for each, `weight_step` bytes apart.
 
 use core::marker::PhantomData;
@@ -137,7 +138,7 @@ impl<const PER: usize, C: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for
     #[inline(always)]
     unsafe fn call(bag: &BagRows<'_>) {
         bag.debug_check(WEIGHTED);
-        let FusedBag { row, end, size } = *bag.fused.expect("B7");
+        let (&FusedBag { row, end, size }, first_column) = bag.fused.expect("B7");
         for first in (0..bag.elements).step_by(PANEL) {
             let [mut sums, mut values] = [[0f32; PANEL]; 2];
             let n = PANEL.min(bag.elements - first);
@@ -165,7 +166,7 @@ impl<const PER: usize, C: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for
                     }
                     // SAFETY: B7: the bytes of a row.
                     let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
-                    row.decode::<PER, f32>(codes, first, values);
+                    row.decode::<PER, f32>(codes, first_column + first, values);
                     if WEIGHTED {
                         // SAFETY: B7, at any alignment.
                         let weight = unsafe { weight.cast::<f32>().read_unaligned() };

@@ -30,11 +30,13 @@ const ROOM: usize = 1024;
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) unsafe fn sums<const PER: usize, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     bag.debug_check(WEIGHTED);
-    let fused = bag.fused.expect("B7");
+    let (fused, first_column) = bag.fused.expect("B7");
+    debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements <= fused.row.columns(), "B7");
     let mut room = MaybeUninit::<[f32; ROOM]>::uninit();
     let room: *mut f32 = room.as_mut_ptr().cast();
     for first in (0..bag.elements).step_by(ROOM) {
-        let columns = Columns::<PER, WEIGHTED> { bag, fused, first, end: (first + ROOM).min(bag.elements), room };
+        let columns = first..(first + ROOM).min(bag.elements);
+        let columns = Columns::<PER, WEIGHTED> { bag, fused, first_column, columns, room };
         // SAFETY: the caller's promise, for columns that there are, with room for their sums.
         unsafe { columns.reduce() };
     }
@@ -44,9 +46,9 @@ pub(super) unsafe fn sums<const PER: usize, const WEIGHTED: bool>(bag: &BagRows<
 struct Columns<'a, const PER: usize, const WEIGHTED: bool> {
     bag: &'a BagRows<'a>,
     fused: &'a FusedBag,
-    /// A multiple of the columns of a vector.
-    first: usize,
-    end: usize,
+    /// The first of the bag's columns in a row: a multiple of those of a vector, as the first of these among them is.
+    first_column: usize,
+    columns: Range<usize>,
     /// Room for the sums of these columns, in whole vectors.
     room: *mut f32,
 }
@@ -70,8 +72,9 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
     /// The contract of bags of fused rows. K7.
     #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn reduce(&self) {
-        let Columns { bag, fused, first, end, room, .. } = *self;
-        let (columns, vectors) = (end - first, (end - first).div_ceil(EIGHT));
+        let Columns { bag, fused, room, .. } = *self;
+        let (first, columns) = (self.columns.start, self.columns.len());
+        let vectors = columns.div_ceil(EIGHT);
         let block = if vectors <= MOST { usize::MAX } else { BLOCK };
         let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried.cast::<f32>().wrapping_add(first));
         let (mut stop, mut out) = (0, bag.out.wrapping_add(first * fused.size));
@@ -126,7 +129,9 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
     unsafe fn rows(&self, rows: Range<usize>, vectors: usize, sums: Sums) {
         for first in (0..vectors).step_by(MOST) {
             let vectors = (vectors - first).min(MOST);
-            let (begin, end) = (self.first + first * EIGHT, self.end.min(self.first + (first + vectors) * EIGHT));
+            let before = self.first_column + self.columns.start;
+            let begin = before + first * EIGHT;
+            let end = (before + self.columns.len()).min(begin + vectors * EIGHT);
             let sums = sums.from_column(first * EIGHT);
             macro_rules! panel {
                 ($vectors:literal, $ending:literal) => {{
@@ -175,7 +180,7 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
             }
         }
         let codes_at = shape.codes_at() + columns.start / PER;
-        let tail = Tail::new(shape, columns.end / EIGHT * EIGHT / PER);
+        let tail = if TAIL { Tail::new(shape, columns.end / EIGHT * EIGHT / PER) } else { Tail::NONE };
         // The lines of these columns, and, with the first and the last ones, of what stands before and behind them.
         let fetched = if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
             shape.bytes()
@@ -252,7 +257,10 @@ struct Tail {
 }
 
 impl Tail {
+    const NONE: Tail = Tail { at: 0, shift: 0, few: None };
+
     /// For the codes from byte `codes` of all codes on.
+    #[inline(always)]
     fn new(row: &FusedRow, codes: usize) -> Self {
         let (codes, few) = (row.codes_at() + codes, row.bytes() < EIGHT);
         let at = codes.min(row.bytes().saturating_sub(EIGHT));
@@ -303,7 +311,9 @@ unsafe fn params(row: *const u8, shape: &FusedRow) -> (__m256, __m256) {
     let params = row.wrapping_add(at);
     if is_single {
         // SAFETY: the caller's promise, at any alignment.
-        let [scale, bias] = unsafe { params.cast::<[f32; 2]>().read_unaligned() };
+        let scale = unsafe { params.cast::<f32>().read_unaligned() };
+        // SAFETY: as above: the bias follows the scale.
+        let bias = unsafe { params.cast::<f32>().wrapping_add(1).read_unaligned() };
         (_mm256_set1_ps(scale), _mm256_set1_ps(bias))
     } else {
         // SAFETY: the caller's promise, at any alignment.
