@@ -132,7 +132,7 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
             let before = self.first_column + self.columns.start;
             let begin = before + first * EIGHT;
             let end = (before + self.columns.len()).min(begin + vectors * EIGHT);
-            let sums = sums.from_column(first * EIGHT);
+            let sums = sums.after(first * EIGHT);
             macro_rules! panel {
                 ($vectors:literal, $ending:literal) => {{
                     if end % EIGHT == 0 {
@@ -240,7 +240,7 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
 
 impl Sums {
     /// Those from a column on.
-    fn from_column(self, column: usize) -> Self {
+    fn after(self, column: usize) -> Self {
         let from = if self.from.is_null() { self.from } else { self.from.wrapping_add(column) };
         let lanes = if self.lanes == usize::MAX { self.lanes } else { self.lanes - column };
         Sums { from, to: self.to.wrapping_add(column), lanes, ..self }
