@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times torch.nn.functional.embedding_bag on the workloads of the benchmark `bags`.
+"""Times torch.nn.functional.embedding_bag on the workloads of the benchmark `bags`, and sums of rows of 8, 4 and 2
+bits on those of the benchmark `fused`.
 
     pip install -r requirements.txt
     python bags.py [FILTER] [--threads N] [--seconds S]
@@ -26,6 +27,16 @@ WORKLOADS = [
     ("embedding_bag/sum_1000x100_16Kx4", "sum", (1000, 100), (16384, 4), False),
     ("embedding_bag/sum_32x16_1x8", "sum", (32, 16), (1, 8), False),
 ]
+# Name, rows and columns of the table, bags and indices of each: `src/bin/fused.rs`.
+FUSED = [
+    ("sum_1Mx64_16Kx32", (1 << 20, 64), (16384, 32)),
+    ("sum_50257x768_256x128", (50257, 768), (256, 128)),
+    ("sum_1Mx16_64Kx8", (1 << 20, 16), (65536, 8)),
+    ("sum_1Mx128_16Kx32", (1 << 20, 128), (16384, 32)),
+    ("sum_4096x64_16Kx32", (4096, 64), (16384, 32)),
+    ("sum_4096x64_1Kx32", (4096, 64), (1024, 32)),
+    ("sum_1000x100_16Kx4", (1000, 100), (16384, 4)),
+]
 
 
 def call(mode, table, bags, weighted):
@@ -46,6 +57,25 @@ def call(mode, table, bags, weighted):
         return torch.nn.functional.embedding_bag(ids, data, offsets, mode=mode, per_sample_weights=weights)
 
     assert np.allclose(run()[:16].numpy(), expected, atol=1e-5)
+    return run
+
+
+def fused(bits, table, bags):
+    """A call of PyTorch's on rows of so many bits."""
+    rng = np.random.default_rng(17)
+    (rows, columns), (count, length) = table, bags
+    name, q = "byte" if bits == 8 else f"{bits}bit", torch.ops.quantized
+    data = torch.from_numpy(rng.random(table, dtype=np.float32) - np.float32(0.5))
+    packed = getattr(q, f"embedding_bag_{name}_prepack")(data)
+    ids = torch.from_numpy(rng.integers(0, rows, count * length))
+    ends = torch.arange(0, count * length + 1, length)
+    sums = getattr(q, f"embedding_bag_{name}_rowwise_offsets")
+
+    def run():
+        return sums(packed, ids, ends, False, 0, False, None, None, True)
+
+    few = getattr(q, f"embedding_bag_{name}_unpack")(packed[ids[: 16 * length]])
+    assert np.allclose(run()[:16].numpy(), few.reshape(-1, length, columns).sum(1).numpy(), atol=1e-4)
     return run
 
 
@@ -72,6 +102,11 @@ def main():
             if options.filter in name:
                 times = measure(call(*workload), options.seconds)
                 print(f"| {name} | {min(times):.5f} | {statistics.median(times):.5f} |", flush=True)
+        for name, *workload in FUSED:
+            for bits in (8, 4, 2):
+                if options.filter in f"fused/{name}":
+                    times = measure(fused(bits, *workload), options.seconds)
+                    print(f"| {name} | {bits} bits | {min(times):.5f} | {statistics.median(times):.5f} |", flush=True)
 
 
 main()

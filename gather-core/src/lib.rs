@@ -143,8 +143,9 @@ mod types;
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag};
+pub use crate::call::bag::{BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag, FusedBagPlan};
 pub use crate::call::dynamic::DynPlan;
+pub use crate::call::fused::FusedPlan;
 pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
 pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
@@ -169,6 +170,7 @@ pub use crate::ops::{
 pub use crate::plan::Explain;
 pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
 pub use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+pub use crate::tensor::fused::FusedRows;
 pub use crate::tensor::layout::{Layout, Shape};
 pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
@@ -180,6 +182,7 @@ pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Scale};
 pub use crate::types::element::{DType, Element};
 pub use crate::types::error::Error;
+pub use crate::types::fused::FusedFormat;
 pub use crate::types::index::{Index, IndexType};
 pub use crate::types::level::Level;
 pub use crate::types::method::Method;

@@ -1,7 +1,8 @@
 //! Bags of rows of every length, whose table, indices, offsets, weights and output each end, or begin, at a page that
 //! cannot be touched.
 
-use gather_core::{Bags, EmbeddingBag, Par, Param, Reduction, View, ViewMut, maps};
+use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Param, Reduction, View, ViewMut, maps};
+use gather_tests::fused;
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, BagRows, Dense};
 
@@ -93,6 +94,50 @@ fn rows_that_a_map_converts() {
                     op.run_map_into(&maps::DEQUANTIZE_U8, &data, &bags_of, given, &mut into).unwrap();
                     let same = out.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
                     assert!(same, "{op:?} of rows of {row}: {bounds:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Fused rows of every format, whose codes, scales and biases end where their rows do.
+#[test]
+fn fused_rows() {
+    let (mut table, mut list, mut factors, mut result) =
+        (Guarded::new(1), Guarded::new(1), Guarded::new(1), Guarded::new(1));
+    for (number, columns) in ROWS.into_iter().enumerate() {
+        for &format in FusedFormat::ALL {
+            let (dim, count, bags) = (5, [1, 30, 600][number % 3], [1, 2, 1][number % 3]);
+            let noise = |at: usize| (at as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let (bytes, width) = (fused::rows(format, columns, dim, noise), format.row_bytes(columns).unwrap());
+            let numbers: Vec<_> = bytes.chunks_exact(width).map(|row| fused::values(row, format, columns)).collect();
+            let (id, weight) = (|at: usize| (at * 3 + number) % dim, |at: usize| (at % 13) as f32 * 0.5 - 3.0);
+            let expected = (0..bags).flat_map(|bag| {
+                let places = bag * (count / bags)..(bag + 1) * (count / bags);
+                let numbers = &numbers;
+                (0..columns).map(move |column| {
+                    let terms: Vec<_> = places.clone().map(|at| (numbers[id(at)][column], weight(at))).collect();
+                    fused::reduced(Reduction::Add, &terms).unwrap()
+                })
+            });
+            let expected: Vec<f32> = expected.collect();
+            for side in Side::ALL {
+                let data = table.place(side, 0, dim * width, |at| bytes[at]);
+                let ids = list.place(side, 0, count, |at| id(at) as u16);
+                let weights = factors.place(side, 0, count, weight);
+                let out = result.place(side, 0, bags * columns, |_| 0f32);
+                let rows = FusedRows::new(View::new(data, &[dim, width]).unwrap(), format, columns).unwrap();
+                let (shape, out_shape) = ([bags, count / bags], [bags, columns]);
+                let (ids, weights) = (View::new(ids, &shape).unwrap(), View::new(weights, &shape).unwrap());
+                let bags_of = Bags::packed(&ids).weights(&weights);
+                for level in levels() {
+                    out.fill(99.0);
+                    let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
+                    op.run_fused_into(&rows, &bags_of, &mut ViewMut::new(out, &out_shape).unwrap()).unwrap();
+                    let same = out.iter().zip(&expected).all(|(&got, &expected)| fused::same(got, expected));
+                    assert!(same, "{op:?} of {columns} columns of {format:?}");
+                    let gathered = Gather::new(0).level(level).run_fused::<f32, _>(&rows, &ids).unwrap();
+                    assert_eq!(gathered.len(), count * columns);
                 }
             }
         }

@@ -93,3 +93,8 @@ fn maps_on_random_cases() {
 fn block_quantized_data_on_random_cases() {
     tried("block_quantized", fuzz::block_quantized);
 }
+
+#[test]
+fn fused_rows_on_random_cases() {
+    tried("fused", fuzz::fused);
+}

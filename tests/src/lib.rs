@@ -6,6 +6,7 @@
 pub mod values;
 pub mod cases;
 pub mod faces;
+pub mod fused;
 #[allow(unsafe_code)]
 pub mod fuzz;
 // WebAssembly has no pages to protect.

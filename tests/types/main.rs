@@ -3,6 +3,7 @@
 
 mod any_count;
 mod bags;
+mod fused;
 mod maps;
 mod outputs;
 mod own_maps;

@@ -9,6 +9,7 @@ pub(crate) mod bag;
 pub(crate) mod cloned;
 pub(crate) mod dynamic;
 mod erased;
+pub(crate) mod fused;
 pub(crate) mod maps;
 pub(crate) mod plan;
 mod planned;

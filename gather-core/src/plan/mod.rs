@@ -16,7 +16,7 @@ mod reduce;
 mod space;
 mod tasks;
 
-pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
+pub(crate) use bag::{BagCall, BagConversion, BagConverting, BagFused, BagPlan, BagRequest, Bounds, MOST_CONVERTED};
 pub use explain::Explain;
 pub(crate) use index::{Converting, FewRows, IndexPlan, IndexRequest, WholeRows};
 pub(crate) use lowered::{Axis, BlockDim};

@@ -3,6 +3,7 @@
 pub(crate) mod allocation;
 pub(crate) mod bitmap;
 pub(crate) mod dynamic;
+pub(crate) mod fused;
 pub(crate) mod layout;
 pub(crate) mod memory;
 #[cfg(feature = "ndarray_0_17")]

@@ -9,6 +9,7 @@ pub(crate) mod declared;
 mod dtype_names;
 pub(crate) mod element;
 pub(crate) mod error;
+pub(crate) mod fused;
 pub(crate) mod index;
 pub(crate) mod level;
 pub(crate) mod method;

@@ -5,6 +5,7 @@
 mod bag;
 mod common;
 mod doors;
+mod fused;
 mod huge;
 mod index;
 mod inverses;

@@ -9,13 +9,15 @@ use crate::call::check_output;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};
-use crate::kernels::reduce::{self, BagFns, PositionsFn, ReduceFns};
-use crate::plan::{BagCall, BagConverting, BagPlan, BagRequest, Bounds};
+use crate::kernels::reduce::{self, BagFns, FusedOutput, PositionsFn, ReduceFns};
+use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::view::View;
+use crate::types::codes::Scale;
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
+use crate::types::fused::FusedRow;
 use crate::types::index::{Index, IndexType};
 use crate::types::op::{Argument, Op};
 use crate::types::policy::NegativeIndex;
@@ -32,6 +34,7 @@ pub(super) struct Request<'a> {
     positions: ByLevel<PositionsFn>,
     fns: &'static BagFns,
     converting: Option<BagConverting>,
+    fused: Option<BagFused>,
     /// The name of the reduction, where it takes no weights.
     unweighted: Option<&'static str>,
 }
@@ -109,6 +112,22 @@ impl<'a> Request<'a> {
         Ok(Request { dtype: U::DTYPE, converting, ..request })
     }
 
+    /// A request for fused rows, whose values are reduced as `f32`, and for elements of the output and indices of types
+    /// that are known to the compiler.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`].
+    pub(super) fn fused<U: Scale, I: Index>(op: &'a EmbeddingBag, row: FusedRow) -> Result<Self, Error> {
+        let (per_byte, reduction) = (row.format().per_byte(), op.kind.reduction);
+        let unavailable = Error::ReductionUnavailable { op: OP, reduction, dtype: Some(U::DTYPE) };
+        let fns = reduce::fused(per_byte, reduction).ok_or(unavailable)?;
+        let as_it_is = reduce::fused(per_byte, Reduction::Max).expect("rows have a greatest value").plain;
+        let fused = Some(BagFused { row, output: const { FusedOutput::of::<U>() }, as_it_is });
+        let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
+        let (positions, dtype, index) = (reduce::positions::<I>(), U::DTYPE, I::TYPE);
+        Ok(Request { op, dtype, index, positions, fns, converting: None, fused, unweighted })
+    }
+
     /// A request for types that are known at run time.
     ///
     /// # Errors
@@ -132,7 +151,7 @@ impl<'a> Request<'a> {
         let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
         let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
-        Ok(Request { op, dtype, index, positions, fns, converting: None, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, converting: None, fused: None, unweighted })
     }
 
     /// Checks attributes against the shape of data.
@@ -144,9 +163,9 @@ impl<'a> Request<'a> {
         let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
         let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, kind.default_index, NegativeIndex::Reject, dim)?;
-        let Request { dtype, index, positions, fns, converting, .. } = *self;
+        let Request { dtype, index, positions, fns, converting, fused, .. } = *self;
         let policy = kind.policy;
-        Ok(BagRequest { dtype, index, positions, fns, converting, policy, padding, default, options })
+        Ok(BagRequest { dtype, index, positions, fns, converting, fused, policy, padding, default, options })
     }
 
     /// The rules for the bags of a call.

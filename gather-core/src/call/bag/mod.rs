@@ -2,12 +2,14 @@
 
 mod dynamic;
 mod erased;
+mod fused;
 mod maps;
 mod plan;
 mod planned;
 mod reduce;
 
 pub use dynamic::{DynBagPlan, DynBags};
+pub use fused::FusedBagPlan;
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
 

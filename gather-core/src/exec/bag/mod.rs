@@ -292,20 +292,22 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::piece`]. All rows count, or there is a part of one bag; if that begins, one of its rows counts.
-    /// It gives the contract of bags: B1 and B2 by P1, for positions of the axis; B3 by the shape of weights; B4 by R1;
-    /// B6 by the window.
+    /// It gives the contract of bags: B1, B2 and B7 by P1, for positions of the axis; B3 by the shape of weights; B4 by
+    /// R1; B6 by the window.
     unsafe fn reduce(&self, stretch: &Stretch<'_>, columns: &Range<usize>, converted: Option<&mut Converted<'_>>) {
         let (plan, size) = (self.plan, self.plan.size());
         let (weights, weight_step) = self.weights(stretch.at);
         // Too many to count are only where nothing is carried.
         let sums = sums_of_run(plan, columns.len()).wrapping_mul(plan.request().fns.sum);
+        let fused = plan.fused().map(|(fused, _)| (fused, columns.start));
         let mut converted = converted;
         self.each_run(stretch.bag, |run, data, out| {
             let after = |carried: *mut u8| {
                 if carried.is_null() { carried } else { carried.wrapping_add(run.wrapping_mul(sums)) }
             };
             let rows = BagRows {
-                data: data.wrapping_add(columns.start.wrapping_mul(plan.size_in())),
+                // Of fused rows, the first column is found in the row.
+                data: data.wrapping_add(if fused.is_some() { 0 } else { columns.start.wrapping_mul(plan.size_in()) }),
                 stride: plan.stride(),
                 positions: stretch.positions,
                 bags: stretch.lengths,
@@ -316,8 +318,9 @@ impl Call<'_> {
                 out_stride: plan.out_stride(),
                 elements: columns.len(),
                 divides: plan.request().fns.divides,
-                zeros: plan.zeros().wrapping_add(columns.start * size),
+                zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
+                fused,
             };
             match converted.as_deref_mut() {
                 // SAFETY: the contract of bags holds, as argued above.
@@ -337,6 +340,26 @@ impl Call<'_> {
         let (start, bytes) = (columns.start * size, columns.len() * size);
         self.each_run(bag, |_, data, out| {
             let out = out.wrapping_add(start);
+            if let (Some(row), Some((fused, as_it_is))) = (plan.request().default, plan.fused()) {
+                let rows = BagRows {
+                    data,
+                    stride: plan.stride(),
+                    positions: &[row as i64],
+                    bags: Lengths::Every { len: 1, bags: 1 },
+                    distance: 0,
+                    weights: core::ptr::null(),
+                    weight_step: 0,
+                    out,
+                    out_stride: 0,
+                    elements: columns.len(),
+                    divides: false,
+                    zeros: core::ptr::null(),
+                    part: None,
+                    fused: Some((fused, columns.start)),
+                };
+                // SAFETY: B2 by P1, B7 by P1 and P3: all columns of one row, which counts.
+                return unsafe { as_it_is(&rows) };
+            }
             if let Some(row) = plan.request().default {
                 let data = data.wrapping_offset(plan.stride().wrapping_mul(row as isize));
                 let data = data.wrapping_add(columns.start.wrapping_mul(plan.size_in()));
@@ -361,8 +384,7 @@ impl Call<'_> {
     /// The weight of an index, and bytes from one to the next of its bag; null without weights.
     fn weights(&self, at: usize) -> (*const u8, isize) {
         let Some((weights, layout)) = self.operands.weights else { return (core::ptr::null(), 0) };
-        // Of an array, each value is weighted.
-        let size = (self.plan.size() / self.plan.values()) as isize;
+        let size = self.plan.weight_size() as isize;
         let (run, step, outer) = walk(layout);
         let (step, outer) = (step.wrapping_mul(size), outer.wrapping_mul(size));
         let first = weights.wrapping_offset(outer.wrapping_mul((at / run) as isize));

@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernels::by_level::ByLevel;
+use crate::kernels::reduce::fused::FusedBag;
 use crate::kernels::reduce::in_memory;
 use crate::kernels::reduce::step::{Accumulate, Plain, Weigh, Weighted};
 use crate::types::element::Element;
@@ -65,11 +66,12 @@ pub(crate) struct BagRows<'a> {
     pub(crate) out_stride: isize,
     pub(crate) elements: usize,
     /// Whether functions that make sums in registers divide them by how many rows count.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "sums are in memory there"))]
     pub(crate) divides: bool,
     /// A row of zeros, where there are positions for one; else null.
     pub(crate) zeros: *const u8,
     pub(crate) part: Option<Part>,
+    /// What fused rows are, and the first of their columns to reduce; `None` for others.
+    pub(crate) fused: Option<(&'a FusedBag, usize)>,
 }
 
 impl BagRows<'_> {

@@ -38,6 +38,9 @@ mod bag;
 mod builtin;
 mod by_index;
 mod entries;
+mod fused;
+#[cfg(target_arch = "x86_64")]
+mod fused_avx2;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -57,6 +60,7 @@ pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPA
 pub(crate) use builtin::reducer;
 pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
 pub(crate) use entries::{Entries, SortedRows, Span};
+pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};

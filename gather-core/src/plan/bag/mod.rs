@@ -12,7 +12,7 @@ use core::ops::Deref;
 
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, RowFn};
-use crate::kernels::reduce::{BagFn, BagFns, PositionsFn};
+use crate::kernels::reduce::{BagFn, BagFns, FusedBag, FusedOutput, PositionsFn};
 use crate::kernels::{LINE, Loop};
 use crate::plan::fold::{Loops, count, fold};
 use crate::plan::lowered::Axis;
@@ -22,6 +22,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::types::element::{DType, ElementBytes};
 use crate::types::error::Error;
+use crate::types::fused::FusedRow;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -37,12 +38,24 @@ pub(crate) struct BagRequest {
     pub(crate) positions: ByLevel<PositionsFn>,
     pub(crate) fns: &'static BagFns,
     pub(crate) converting: Option<BagConverting>,
+    pub(crate) fused: Option<BagFused>,
     pub(crate) policy: IndexPolicy,
     /// The row that is left out.
     pub(crate) padding: Option<usize>,
     /// The row that stands for bags in which nothing counts.
     pub(crate) default: Option<usize>,
     pub(crate) options: Options,
+}
+
+impl BagRequest {
+    /// Bytes of an element of data.
+    fn size_in(&self) -> usize {
+        match (self.fused, self.converting) {
+            (Some(_), _) => 1,
+            (None, Some(map)) => map.size_in,
+            (None, None) => self.dtype.size(),
+        }
+    }
 }
 
 /// A map that converts rows before they are reduced, without its types.
@@ -54,6 +67,16 @@ pub(crate) struct BagConverting {
     pub(crate) size_in: usize,
     /// How many values the map makes of an element: those of an array.
     pub(crate) values: usize,
+}
+
+/// Fused rows, which are decoded as they are reduced. Of the layout of data, the columns are numbered as if they had a
+/// byte each.
+#[derive(Clone, Copy)]
+pub(crate) struct BagFused {
+    pub(crate) row: FusedRow,
+    pub(crate) output: FusedOutput,
+    /// What makes a bag's row of a row as it is.
+    pub(crate) as_it_is: ByLevel<BagFn>,
 }
 
 /// How rows are converted: some rows at a time, and of these some columns.
@@ -97,7 +120,8 @@ impl BagConversion {
 /// bags:
 ///
 /// - **P1** For every bag and every position of the axis, `loops` and `elements` reach the elements of a row of data
-///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes.
+///   and those of the bag's row of the output, all of them. Those of data have `size_in` bytes; where rows are fused,
+///   there are no loops, and position by position they have the bytes of `fused`.
 /// - **P3** `padding` and `default` are rows of data.
 #[derive(Clone)]
 pub(crate) struct BagPlan {
@@ -116,6 +140,7 @@ pub(crate) struct BagPlan {
     /// Zeros for `elements` elements, under [`OutOfBounds::Zero`].
     zeros: Option<Arc<Vec<u8>>>,
     prefetch_distance: usize,
+    fused: Option<FusedBag>,
 }
 
 /// A plan with the bags of a call, made by [`BagPlan::call`].
@@ -142,7 +167,7 @@ impl BagPlan {
         debug_assert_eq!(out.shape()[1..], data.shape()[1..], "P1");
         let level = Level::resolve(request.options.level)?;
         let size = request.dtype.size();
-        let size_in = request.converting.map_or(size, |map| map.size_in);
+        let size_in = request.size_in();
         Shape::checked_bytes(out.shape(), size)?;
         if let Some(forced) = request.options.method.filter(|&forced| forced != Method::Accumulated) {
             return Err(Error::MethodUnavailable { op: Op::EmbeddingBag, method: forced });
@@ -156,12 +181,18 @@ impl BagPlan {
             l.out = l.out.wrapping_mul(size as isize);
             l.data = l.data.wrapping_mul(size_in as isize);
         }
-        let row_in = elements.saturating_mul(size_in);
+        debug_assert!(request.fused.is_none() || loops.is_empty(), "P1");
+        let row_in = request.fused.map_or(elements.saturating_mul(size_in), |fused| fused.row.bytes());
         let reach = axis.dim.saturating_mul(row_in).saturating_mul(count(&loops));
         let has_elements = !data.shape()[1..].contains(&0);
         let zero = if has_elements { request.dtype.zero()? } else { ElementBytes::new() };
         let fills = request.policy.out_of_bounds == OutOfBounds::Zero && has_elements;
-        let zeros = if fills { Some(Arc::new(repeated(&zero, elements)?)) } else { None };
+        let zeros = match request.fused {
+            _ if !fills => None,
+            // Codes, scale and bias of 0.
+            Some(fused) => Some(Arc::new(repeated(&[0], fused.row.bytes())?)),
+            None => Some(Arc::new(repeated(&zero, elements)?)),
+        };
         Ok(BagPlan {
             request: *request,
             level,
@@ -174,6 +205,7 @@ impl BagPlan {
             zeros,
             prefetch_distance: if loops.is_empty() { prefetch_distance(row_in, reach) } else { 0 },
             loops,
+            fused: request.fused.map(|fused| fused.output.bag(fused.row, level)),
         })
     }
 
@@ -224,7 +256,19 @@ impl BagPlan {
 
     /// Bytes of an element of data.
     pub(crate) fn size_in(&self) -> usize {
-        self.request.converting.map_or(self.size(), |map| map.size_in)
+        self.request.size_in()
+    }
+
+    /// Bytes of a weight.
+    pub(crate) fn weight_size(&self) -> usize {
+        // Of an array, each value is weighted.
+        if self.fused.is_some() { size_of::<f32>() } else { self.size() / self.values() }
+    }
+
+    /// What fused rows are, at the plan's level, and what makes a row of the output of one.
+    pub(crate) fn fused(&self) -> Option<(&FusedBag, BagFn)> {
+        let as_it_is = self.request.fused?.as_it_is.at(self.level);
+        Some((self.fused.as_ref()?, as_it_is))
     }
 
     /// How many values an element of the output has, each of which is reduced.
@@ -239,6 +283,9 @@ impl BagPlan {
 
     /// Bytes of a row of data.
     pub(crate) fn row_in(&self) -> usize {
+        if let Some(fused) = self.request.fused {
+            return fused.row.bytes();
+        }
         self.elements.saturating_mul(self.size_in()).saturating_mul(self.runs())
     }
 

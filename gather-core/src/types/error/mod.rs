@@ -5,6 +5,7 @@
 use alloc::boxed::Box;
 
 use crate::types::element::DType;
+use crate::types::fused::FusedFormat;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -384,6 +385,24 @@ pub enum Error {
         op: Op,
         /// The axis.
         axis: usize,
+    },
+    /// Fused rows have another number of bytes than their format and number of columns ask for.
+    FusedRowMismatch {
+        /// The format.
+        format: FusedFormat,
+        /// The number of columns.
+        columns: usize,
+        /// The bytes of such a row; `None` when they exceed `isize::MAX`.
+        expected: Option<usize>,
+        /// The bytes of a row that were given.
+        got: usize,
+    },
+    /// A planned call got fused rows of another format than the plan was made for.
+    FusedFormatMismatch {
+        /// The format planned for.
+        expected: FusedFormat,
+        /// The format given.
+        got: FusedFormat,
     },
     /// A tensor that is taken in row-major order only has other strides.
     NotRowMajor {

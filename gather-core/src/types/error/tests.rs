@@ -2,6 +2,7 @@
 
 use super::Error;
 use crate::types::element::Element;
+use crate::types::fused::FusedFormat;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
@@ -50,6 +51,18 @@ fn messages() -> Vec<(Error, &'static str)> {
         ),
         (bitmap(Argument::Data, 6), "gather: the bitmap of data has 5 bits; it takes 6, one for each row"),
         (bitmap(Argument::Indices, 6), "gather: the bitmap of indices has 5 bits; it takes 6, one for each index"),
+        (
+            Error::FusedRowMismatch { format: FusedFormat::Torch8, columns: 64, expected: Some(72), got: 68 },
+            "rows of 68 bytes: 64 columns of the format Torch8 take 72",
+        ),
+        (
+            Error::FusedRowMismatch { format: FusedFormat::Torch8, columns: 1 << 31, expected: None, got: 8 },
+            concat!("rows of 8 bytes: 2147483648 columns of the format Torch8 are more than a row can ", "have",),
+        ),
+        (
+            Error::FusedFormatMismatch { expected: FusedFormat::Torch4, got: FusedFormat::Fbgemm4 },
+            "the rows have the format Fbgemm4; the plan was made for Torch4",
+        ),
         (Error::NotRowMajor { op, argument: Argument::Scales }, "gather: scales must be row-major here"),
         (
             Error::AxisOutOfRange { op, axis: -3, rank: 2 },

@@ -218,6 +218,18 @@ impl fmt::Display for Error {
             Error::ShapeMismatch { op, argument, expected, got } => {
                 write!(f, "{op}: {argument} have shape {got:?}; data and block_size ask for {expected:?}")
             }
+            Error::FusedRowMismatch { format, columns, expected: Some(expected), got } => {
+                write!(f, "rows of {got} bytes: {columns} columns of the format {format:?} take {expected}")
+            }
+            Error::FusedRowMismatch { format, columns, expected: None, got } => {
+                write!(
+                    f,
+                    "rows of {got} bytes: {columns} columns of the format {format:?} are more than a row can have"
+                )
+            }
+            Error::FusedFormatMismatch { expected, got } => {
+                write!(f, "the rows have the format {got:?}; the plan was made for {expected:?}")
+            }
             Error::NotRowMajor { op, argument } => {
                 write!(f, "{op}: {argument} must be row-major here")
             }

@@ -1,0 +1,123 @@
+//! Times sums of fused rows, beside those of the same rows in `f32`: `fused [FILTER] [--seconds S]`.
+//!
+//! Every output is checked against the plain loop over decoded rows, to the bit, before it is timed. Times are
+//! milliseconds, the least and the median of rounds in which the calls take turns; all are planned, and write into warm
+//! memory. `native/bags.py` times PyTorch on rows of the same formats.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gather_benches::random::Random;
+use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Reduction, Tensor};
+use half::f16;
+use lexopt::{Arg, ValueExt};
+
+/// Fewest rounds of a workload.
+const ROUNDS: usize = 7;
+/// Name, rows and columns of the table, bags and indices of each.
+const WORKLOADS: [(&str, [usize; 2], [usize; 2]); 7] = [
+    ("sum_1Mx64_16Kx32", [1 << 20, 64], [16384, 32]),
+    ("sum_50257x768_256x128", [50257, 768], [256, 128]),
+    ("sum_1Mx16_64Kx8", [1 << 20, 16], [65536, 8]),
+    ("sum_1Mx128_16Kx32", [1 << 20, 128], [16384, 32]),
+    ("sum_4096x64_16Kx32", [4096, 64], [16384, 32]),
+    ("sum_4096x64_1Kx32", [4096, 64], [1024, 32]),
+    ("sum_1000x100_16Kx4", [1000, 100], [16384, 4]),
+];
+
+fn main() -> ExitCode {
+    let (filter, seconds) = match options() {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("fused: {error} (usage: fused [FILTER] [--seconds S])");
+            return ExitCode::from(2);
+        }
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads can be started");
+    println!("| workload | rows | one | weighted | into f16 | two | f32 | one / f32 |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (name, table, bags) in WORKLOADS.into_iter().filter(|(name, ..)| name.contains(&filter)) {
+        pool.install(|| run(name, table, bags, Duration::from_secs_f64(seconds)));
+    }
+    ExitCode::SUCCESS
+}
+
+fn options() -> Result<(String, f64), lexopt::Error> {
+    let (mut filter, mut seconds) = (String::new(), 1.0);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Value(value) => filter = value.string()?,
+            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok((filter, seconds))
+}
+
+fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget: Duration) {
+    let mut random = Random::new(37);
+    let mut numbers = Tensor::filled(&[rows, columns], 0f32).expect("a table that fits");
+    numbers.as_mut_slice().fill_with(|| random.fraction() as f32 - 0.5);
+    let mut ids = Tensor::filled(&[bags, len], 0i64).expect("indices that fit");
+    ids.as_mut_slice().fill_with(|| random.below(rows) as i64);
+    let mut weights = Tensor::filled(&[bags, len], 0f32).expect("weights that fit");
+    weights.as_mut_slice().fill_with(|| random.fraction() as f32);
+    let (ids_view, weights_view) = (ids.view(), weights.view());
+    let packed = Bags::packed(&ids_view);
+    let op = |par| EmbeddingBag::new(Reduction::Add).par(par);
+    for format in [FusedFormat::Torch8, FusedFormat::Torch4, FusedFormat::Torch2, FusedFormat::Fbgemm8] {
+        let bytes = FusedRows::quantize(format, &numbers.view()).expect("rows that fit");
+        let table = FusedRows::new(bytes.view(), format, columns).expect("rows of the format");
+        let decoded = Gather::new(0).run_fused::<f32, i64>(&table, &ids_view).expect("indices in range");
+        let plain = |weight: &dyn Fn(usize) -> f32| -> Vec<f32> {
+            let mut sums = vec![0.0; bags * columns];
+            for (at, row) in decoded.as_slice().chunks(columns).enumerate() {
+                let sums = &mut sums[at / len * columns..][..columns];
+                sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value * weight(at));
+            }
+            sums
+        };
+        let (expected, weighted) = (plain(&|_| 1.0), plain(&|at| weights.as_slice()[at]));
+        let [one, two] = [Par::Seq, Par::Threads(2)]
+            .map(|par| op(par).plan_fused::<f32, _, _>(&table, &packed).expect("a workload of the list"));
+        let half = op(Par::Seq).plan_fused::<f16, _, _>(&table, &packed).expect("a workload of the list");
+        let single = op(Par::Seq).plan(numbers.view().layout(), &packed).expect("a workload of the list");
+        let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Tensor::filled(&[bags, columns], f32::NAN).expect("sums"));
+        let mut h = Tensor::filled(&[bags, columns], f16::NAN).expect("sums that fit");
+        let times = {
+            let mut calls: [&mut (dyn FnMut() + Send); 5] = [
+                &mut || one.run_into(&table, &ids_view, None, &mut a).expect("indices in range"),
+                &mut || one.run_into(&table, &ids_view, Some(&weights_view), &mut b).expect("indices in range"),
+                &mut || half.run_into(&table, &ids_view, None, &mut h).expect("indices in range"),
+                &mut || two.run_into(&table, &ids_view, None, &mut c).expect("indices in range"),
+                &mut || single.run_into(&numbers.view(), &ids_view, None, &mut d).expect("indices in range"),
+            ];
+            calls.iter_mut().for_each(|call| call());
+            rounds(&mut calls, budget)
+        };
+        for (got, expected) in [(&a, &expected), (&b, &weighted), (&c, &expected)] {
+            assert!(got.as_slice().iter().zip(expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{name}");
+        }
+        assert!(h.as_slice().iter().zip(&expected).all(|(&a, &b)| a == f16::from_f32(b)), "{name}");
+        let text = times.map(|(least, median)| format!("{least:.4} / {median:.4}")).join(" | ");
+        println!("| {name} | {format:?} | {text} | {:.2} |", times[0].1 / times[4].1);
+    }
+}
+
+/// The least and the median of calls in milliseconds, which take turns, round by round.
+fn rounds<const N: usize>(calls: &mut [&mut (dyn FnMut() + Send); N], budget: Duration) -> [(f64, f64); N] {
+    let mut times = [const { Vec::new() }; N];
+    let start = Instant::now();
+    while times[0].len() < ROUNDS || start.elapsed() < budget {
+        for (call, times) in calls.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            call();
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    times.map(|mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        (times[0], times[times.len() / 2])
+    })
+}

@@ -1,0 +1,217 @@
+//! Gathering fused rows, as numbers, and plans of that: their rows are decoded by a row function.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::call::gather::IndexOperator;
+use crate::call::row_functions::{RowAttributes, RowPlan};
+use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
+use crate::plan::Explain;
+use crate::tensor::fused::FusedRows;
+use crate::tensor::layout::Layout;
+use crate::tensor::output::Output;
+use crate::tensor::owned::Tensor;
+use crate::tensor::pages::WillNeed;
+use crate::tensor::view::View;
+use crate::types::codes::Scale;
+use crate::types::error::Error;
+use crate::types::fused::{FusedFormat, FusedRow};
+use crate::types::index::Index;
+use crate::types::op::Argument;
+
+/// Decodes a row with `PER` codes in a byte.
+struct Decode<U, const PER: usize>(PhantomData<U>);
+
+impl<U: Scale, const PER: usize> Rowwise for Decode<U, PER> {
+    type In = u8;
+    type Out = U;
+    type Params = (FusedRow,);
+    const NAME: &'static str = "fused rows";
+    const PARAMS: &'static [&'static str] = &["format"];
+    const ONE: bool = false;
+
+    #[inline(always)]
+    fn write(row: &[u8], out: &mut [U], (format,): (FusedRow,)) {
+        format.decode::<PER, U>(row, 0, out);
+    }
+}
+
+/// What decodes rows.
+fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
+    let function = match row.format().per_byte() {
+        1 => RowFunction::new::<Decode<U, 1>>(),
+        2 => RowFunction::new::<Decode<U, 2>>(),
+        _ => RowFunction::new::<Decode<U, 4>>(),
+    };
+    function.with_len(row.columns())
+}
+
+/// Checks that a table has the format that a plan was made for.
+pub(super) fn check_format(expected: FusedFormat, table: &FusedRows<'_>) -> Result<(), Error> {
+    let got = table.format();
+    if got == expected { Ok(()) } else { Err(Error::FusedFormatMismatch { expected, got }) }
+}
+
+impl<A: RowAttributes> IndexOperator<A> {
+    /// Runs the operator on [`FusedRows`] along axis 0: `code * scale + bias` of every value of a row, computed in `f32`,
+    /// the product rounded before it is added, and then rounded to the type of the result: `f32`, or with the feature
+    /// `half` `f16` or `bf16`.
+    ///
+    /// The result has the shape `indices.shape + [columns]`. Negative indices and indices out of range are as for
+    /// [`Self::run`], with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
+    ///
+    /// # Errors
+    /// [`Error::QuantizedAxis`] for axis 1, then as for [`Self::run_rows`].
+    ///
+    /// Cost: one pass over the indices and one over the rows that they name, one allocation.
+    ///
+    /// # Examples
+    /// ```
+    /// use gather_core::{FusedFormat, FusedRows, Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // Scale 0.5 and bias -1 as `f16`, then codes 0, 15 and 2.
+    ///     let bytes = [0x00, 0x38, 0x00, 0xbc, 0xf0, 0x02];
+    ///     let table = FusedRows::new(View::new(&bytes, &[1, 6])?, FusedFormat::Fbgemm4, 3)?;
+    ///     let rows = Gather::new(0).run_fused::<f32, _>(&table, &View::new(&[0u8, 0], &[2])?)?;
+    ///     assert_eq!((rows.shape(), &rows.as_slice()[..3]), (&[2, 3][..], &[-1.0, 6.5, 0.0][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_fused<U: Scale, I: Index>(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &View<'_, I>,
+    ) -> Result<Tensor<U>, Error> {
+        let mut out = Tensor::default();
+        self.run_fused_into(table, indices, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_fused`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
+    /// that is used again.
+    ///
+    /// # Errors
+    /// [`Error::QuantizedAxis`] for axis 1, then as for [`Self::run_rows_into`].
+    pub fn run_fused_into<U: Scale, I: Index>(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &View<'_, I>,
+        out: &mut impl Output<U>,
+    ) -> Result<(), Error> {
+        self.check_axis(table)?;
+        let params = (RowValue::Value(table.row()),);
+        self.run_rows_into(&decoder::<U>(table.row()), table.data(), indices, params, out)
+    }
+
+    /// Makes a plan: it does the work that depends on shapes and types once, and runs on any table of this format, shape
+    /// and distance of rows.
+    ///
+    /// # Errors
+    /// As for [`Self::run_fused`], without those of memory and index values.
+    pub fn plan_fused<U: Scale, I: Index>(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &Layout,
+    ) -> Result<FusedPlan<U, I>, Error> {
+        self.check_axis(table)?;
+        let plan = self.plan_rows(&decoder::<U>(table.row()), table.data().layout(), indices)?;
+        Ok(FusedPlan { plan, row: table.row() })
+    }
+
+    /// As [`Self::plan_fused`], for any size of the first dimension of indices. The size in `indices` is what calls are
+    /// expected to have.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_fused`], and [`Error::FixedCount`] as for [`Self::plan_any_count`].
+    pub fn plan_fused_any_count<U: Scale, I: Index>(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &Layout,
+    ) -> Result<FusedPlan<U, I>, Error> {
+        self.check_axis(table)?;
+        let plan = self.plan_rows_any_count(&decoder::<U>(table.row()), table.data().layout(), indices)?;
+        Ok(FusedPlan { plan, row: table.row() })
+    }
+
+    fn check_axis(&self, table: &FusedRows<'_>) -> Result<(), Error> {
+        let attributes = self.attributes();
+        match attributes.rows(table.data().layout())? {
+            (_, 1) => Ok(()),
+            (_, dims) => Err(Error::QuantizedAxis { op: attributes.op(), axis: dims - 1 }),
+        }
+    }
+}
+
+/// Everything about a gather of [`FusedRows`] that depends on shapes and types: made once by
+/// [`plan_fused`](IndexOperator::plan_fused) or [`plan_fused_any_count`](IndexOperator::plan_fused_any_count), run many
+/// times, from any thread.
+pub struct FusedPlan<U, I> {
+    plan: RowPlan<u8, U, (FusedRow,), I>,
+    row: FusedRow,
+}
+
+impl<U, I> Clone for FusedPlan<U, I> {
+    fn clone(&self) -> Self {
+        FusedPlan { plan: self.plan.clone(), ..*self }
+    }
+}
+
+impl<U, I> core::fmt::Debug for FusedPlan<U, I> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.plan.fmt(f)
+    }
+}
+
+impl<U: Scale, I: Index> FusedPlan<U, I> {
+    /// The shape of the result.
+    #[must_use]
+    pub fn output_shape(&self) -> &[usize] {
+        self.plan.output_shape()
+    }
+
+    /// What a call will do: method, loops, bytes, tasks.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        self.plan.explain()
+    }
+
+    /// Asks the system for the pages of the table that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
+    pub fn will_need(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> WillNeed {
+        self.plan.will_need(table.data(), indices)
+    }
+
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::FusedFormatMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
+    pub fn run(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> Result<Tensor<U>, Error> {
+        let mut out = Tensor::default();
+        self.run_into(table, indices, &mut out)?;
+        Ok(out)
+    }
+
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    /// Allocates nothing but the memory of a tensor that is too small.
+    ///
+    /// # Errors
+    /// As for [`FusedPlan::run`]; the output is then as after [`IndexOperator::run_fused_into`].
+    pub fn run_into(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &View<'_, I>,
+        out: &mut impl Output<U>,
+    ) -> Result<(), Error> {
+        check_format(self.row.format(), table)?;
+        let row = table.row();
+        if row != self.row {
+            // Of as many bytes, and fewer or more columns.
+            let [expected, got] = [self.row, row].map(|row| [table.rows(), row.columns()].into());
+            return Err(Error::PlanMismatch { argument: Argument::Data, expected, got });
+        }
+        self.plan.run_into(table.data(), indices, (RowValue::Value(row),), out)
+    }
+}

@@ -1,0 +1,201 @@
+//! Bags of fused rows: rows that are decoded as they are reduced.
+//!
+//! ```text
+//! for each panel of columns:                  as many as are decoded at a time
+//!     for each bag:
+//!         sums = 0                            (or the first row, or what an earlier part of the bag has left)
+//!         for each row, in order:
+//!             prefetch a later row            (of any bag, once)
+//!             values = codes * scale + bias   of the row
+//!             sums (op)= values               (times its weight)
+//!         out = sums, divided and rounded     (or they are left for the next part)
+//! ```
+//!
+//! Sums are `f32`, and rounded once for each bag where the output has another type. At AVX2 sums and means stay in
+//! registers (`fused_avx2`), and only other levels and reductions have them in memory, as here.
+//!
+//! # The contract
+//!
+//! That of bags, with these in place of B1 and B3:
+//!
+//! - **B7** There is `fused`. Each position of a row that is not negative reaches `row.bytes()` bytes that may be read,
+//!   `stride` bytes apart from one position to the next; so do `zeros` where there are positions of
+//!   [`ZEROS`](super::bag::ZEROS). `elements` columns of the row are reduced, from a multiple of eight on; if they are
+//!   no multiple of eight themselves, they end with the row. `end` writes elements of the output. Where rows are
+//!   weighted, there is an `f32` for each, `weight_step` bytes apart.
+
+use core::marker::PhantomData;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::{LevelFn, scalar};
+use crate::kernels::moves::prefetch::prefetch_row;
+use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::fused_avx2::sums;
+use crate::kernels::reduce::number::{Add, Max, Min};
+use crate::kernels::reduce::rows::Combine;
+use crate::types::codes::Scale;
+use crate::types::element::Unaligned;
+use crate::types::fused::FusedRow;
+use crate::types::level::Level;
+use crate::types::reduction::Reduction;
+
+/// What a bag of fused rows has besides what others have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FusedBag {
+    pub(crate) row: FusedRow,
+    pub(crate) end: EndFn,
+    /// Bytes of an element of the output, which is an `f32` where it has four.
+    pub(crate) size: usize,
+}
+
+/// Writes sums as elements of the output.
+///
+/// # Safety
+/// As many elements may be written, at any alignment, which nothing else uses meanwhile. K7.
+pub(crate) type EndFn = unsafe fn((&[f32], *mut u8));
+
+/// What fused rows are reduced to, without its type: elements `U`.
+#[derive(Clone, Copy)]
+pub(crate) struct FusedOutput {
+    end: ByLevel<EndFn>,
+    size: usize,
+}
+
+impl FusedOutput {
+    pub(crate) const fn of<U: Scale>() -> Self {
+        let end: ByLevel<EndFn> = by_level!(fn Round<U>);
+        FusedOutput { end, size: size_of::<U>() }
+    }
+
+    /// What bags of such rows have at a level.
+    pub(crate) fn bag(&self, row: FusedRow, level: Level) -> FusedBag {
+        FusedBag { row, end: self.end.at(level), size: self.size }
+    }
+}
+
+struct Round<U>(PhantomData<U>);
+
+impl<U: Scale> LevelFn for Round<U> {
+    type Args<'a> = (&'a [f32], *mut u8);
+    type Output = ();
+
+    /// # Safety
+    /// As for [`EndFn`].
+    #[inline(always)]
+    unsafe fn call((sums, out): Self::Args<'_>) {
+        for (at, &sum) in sums.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { out.cast::<Unaligned<U>>().wrapping_add(at).write(Unaligned(U::from_f32(sum))) };
+        }
+    }
+}
+
+/// What reduces bags of fused rows, by the number of codes in a byte; `None` where there is no such reduction.
+pub(crate) fn fused(per_byte: usize, reduction: Reduction) -> Option<&'static BagFns> {
+    match per_byte {
+        1 => by_reduction::<1>(reduction),
+        2 => by_reduction::<2>(reduction),
+        _ => by_reduction::<4>(reduction),
+    }
+}
+
+fn by_reduction<const PER: usize>(reduction: Reduction) -> Option<&'static BagFns> {
+    match reduction {
+        Reduction::Add => Some(const { &BagFns { weighted: Some(sums_of::<PER, true>()), ..all::<PER>() } }),
+        Reduction::Mean => Some(const { &BagFns { divides: true, ..all::<PER>() } }),
+        Reduction::Max => {
+            Some(const { &BagFns { plain: by_level!(fn InMemory<PER, Max<f32>, false>), ..all::<PER>() } })
+        }
+        Reduction::Min => {
+            Some(const { &BagFns { plain: by_level!(fn InMemory<PER, Min<f32>, false>), ..all::<PER>() } })
+        }
+        _ => None,
+    }
+}
+
+/// Sums of all rows as they are.
+const fn all<const PER: usize>() -> BagFns {
+    BagFns { plain: sums_of::<PER, false>(), weighted: None, sum: size_of::<f32>(), divides: false }
+}
+
+const fn sums_of<const PER: usize, const WEIGHTED: bool>() -> ByLevel<BagFn> {
+    by_level!(scalar::<InMemory<PER, Add<f32>, WEIGHTED>>, sums::<PER, WEIGHTED>)
+}
+
+/// Columns that are decoded at a time: whole bytes of codes.
+const PANEL: usize = 64;
+
+/// A reduction `C` in memory of rows with `PER` codes in a byte.
+struct InMemory<const PER: usize, C, const WEIGHTED: bool>(PhantomData<C>);
+
+impl<const PER: usize, C: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<PER, C, WEIGHTED> {
+    type Args<'a> = &'a BagRows<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// The contract of bags of fused rows, of `PER` codes in a byte. K7.
+    #[inline(always)]
+    unsafe fn call(bag: &BagRows<'_>) {
+        bag.debug_check(WEIGHTED);
+        let (&FusedBag { row, end, size }, first_column) = bag.fused.expect("B7");
+        for first in (0..bag.elements).step_by(PANEL) {
+            let [mut sums, mut values] = [[0f32; PANEL]; 2];
+            let n = PANEL.min(bag.elements - first);
+            let (sums, values) = (&mut sums[..n], &mut values[..n]);
+            let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
+            let carried = carried.cast::<Unaligned<f32>>().wrapping_add(first);
+            let (mut at, mut out) = (0, bag.out.wrapping_add(first * size));
+            for number in 0..bag.bags.bags() {
+                let (start, stop) = (at, bag.bags.end(number));
+                let mut has_begun = bag.begin() == Begin::Carried;
+                if has_begun {
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        // SAFETY: B4: the sum of a column.
+                        *sum = unsafe { carried.wrapping_add(k).read() }.0;
+                    }
+                }
+                while at < stop {
+                    if bag.distance > 0 && first == 0 {
+                        prefetch_row(bag.later_row(bag.positions[at + bag.distance]), row.bytes());
+                    }
+                    let (position, weight) = (bag.positions[at], bag.weight(at));
+                    at += 1;
+                    if position == LEFT_OUT {
+                        continue;
+                    }
+                    // SAFETY: B7: the bytes of a row.
+                    let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
+                    row.decode::<PER, f32>(codes, first_column + first, values);
+                    if WEIGHTED {
+                        // SAFETY: B7, at any alignment.
+                        let weight = unsafe { weight.cast::<f32>().read_unaligned() };
+                        values.iter_mut().for_each(|value| *value *= weight);
+                    }
+                    if has_begun {
+                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = C::combine(*sum, value));
+                    } else {
+                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = C::first(value));
+                    }
+                    has_begun = true;
+                }
+                match bag.count(stop - start) {
+                    Some(count) => {
+                        if bag.divides {
+                            sums.iter_mut().for_each(|sum| *sum /= count as f32);
+                        }
+                        // SAFETY: B2 and B7: an element of the output for each column.
+                        unsafe { end((sums, out)) };
+                    }
+                    None => {
+                        for (k, &sum) in sums.iter().enumerate() {
+                            // SAFETY: B4: room for the sum of a column.
+                            unsafe { carried.wrapping_add(k).write(Unaligned(sum)) };
+                        }
+                    }
+                }
+                out = out.wrapping_offset(bag.out_stride);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Fused rows over memory: bytes of a table with their format, checked once.
+
+#![forbid(unsafe_code)]
+
+use alloc::vec::Vec;
+
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::memory;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::View;
+use crate::types::error::Error;
+use crate::types::fused::{FusedFormat, FusedRow};
+use crate::types::op::{Argument, Op};
+
+/// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the quantised
+/// embedding tables of PyTorch and FBGEMM, where they lie.
+///
+/// [`Gather::run_fused`](crate::Gather::run_fused) gathers its rows as numbers, and
+/// [`EmbeddingBag::run_fused`](crate::EmbeddingBag::run_fused) adds them.
+///
+/// ```
+/// use gather_core::{FusedFormat, FusedRows, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let values = [0.0f32, 0.5, 1.0, -3.0, -3.0, 252.0];
+///     let bytes = FusedRows::quantize(FusedFormat::Torch8, &View::new(&values, &[2, 3])?)?;
+///     assert_eq!(bytes.shape(), [2, 3 + 8]);
+///     let table = FusedRows::new(bytes.view(), FusedFormat::Torch8, 3)?;
+///     assert_eq!((table.rows(), table.columns()), (2, 3));
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct FusedRows<'a> {
+    data: View<'a, u8>,
+    row: FusedRow,
+    /// One byte a column: rows are as far apart as those of data.
+    layout: Layout,
+}
+
+impl<'a> FusedRows<'a> {
+    /// The rows of `data`, which has the shape `[rows, bytes of a row]`. The bytes of a row are contiguous, and rows lie
+    /// at any alignment and any distance.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] where rows of so many columns have another number of
+    /// bytes, then [`Error::RowsNotContiguous`].
+    pub fn new(data: View<'a, u8>, format: FusedFormat, columns: usize) -> Result<Self, Error> {
+        let (op, argument) = (Op::EmbeddingBag, Argument::Data);
+        let &[rows, bytes] = data.shape() else {
+            return Err(Error::RankOutOfRange { op, argument, rank: data.rank(), min: 2, max: 2 });
+        };
+        let expected = format.row_bytes(columns);
+        let row = FusedRow::new(format, columns).filter(|row| row.bytes() == bytes);
+        let row = row.ok_or(Error::FusedRowMismatch { format, columns, expected, got: bytes })?;
+        if data.strides()[1] != 1 {
+            return Err(Error::RowsNotContiguous { op, argument });
+        }
+        let layout = Layout::strided(&[rows, columns], &[data.strides()[0], 1])?;
+        Ok(FusedRows { data, row, layout })
+    }
+
+    /// Quantises rows of shape `[rows, columns]`, of any strides: the bytes of a table of shape `[rows, bytes of a row]`.
+    ///
+    /// For finite values they are those that PyTorch makes, and for `Fbgemm` formats those of
+    /// `FloatToFusedNBitRowwiseQuantizedSBHalf`, with scale and bias before the codes. A row is spread from its least
+    /// value to its greatest. Where a row is not finite, its codes are whatever the same arithmetic makes.
+    ///
+    /// Cost: one allocation, and one for a row; two passes over the values.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], [`Error::TooManyElements`], then [`Error::AllocationFailed`].
+    pub fn quantize(format: FusedFormat, rows: &View<'_, f32>) -> Result<Tensor<u8>, Error> {
+        let (op, argument) = (Op::EmbeddingBag, Argument::Data);
+        let &[count, columns] = rows.shape() else {
+            return Err(Error::RankOutOfRange { op, argument, rank: rows.rank(), min: 2, max: 2 });
+        };
+        let too_many = || Error::TooManyElements { shape: [count, columns].into() };
+        let row = FusedRow::new(format, columns).ok_or_else(too_many)?;
+        let shape = Shape::from([count, row.bytes()]);
+        let len = Shape::checked_len(&shape)?;
+        let mut bytes: Vec<u8> = memory::reserve(len)?;
+        bytes.resize(len, 0);
+        let mut values: Vec<f32> = memory::reserve(columns)?;
+        for (number, to) in bytes.chunks_exact_mut(row.bytes()).enumerate() {
+            values.clear();
+            values.extend((0..columns).filter_map(|column| rows.get(&[number, column]).copied()));
+            row.encode(&values, to);
+        }
+        Ok(Tensor::from_parts(bytes, shape))
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn data(&self) -> &View<'a, u8> {
+        &self.data
+    }
+
+    /// How rows hold their codes.
+    #[must_use]
+    pub fn format(&self) -> FusedFormat {
+        self.row.format()
+    }
+
+    /// Values of a row.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.row.columns()
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.data.shape()[0]
+    }
+
+    pub(crate) fn row(&self) -> FusedRow {
+        self.row
+    }
+
+    /// Rows and columns, with the distance of rows in bytes.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}

@@ -1,0 +1,243 @@
+//! Fused rows: codes of a few bits with a scale and a bias of their own, as tables of PyTorch and FBGEMM have them.
+
+#![forbid(unsafe_code)]
+// Loops over indices of arrays of constant length are vectorised.
+#![allow(clippy::needless_range_loop)]
+
+use crate::types::codes::Scale;
+use crate::types::numbers::{f16_to_f32, f32_to_f16};
+
+/// How a fused row holds its codes, its scale and its bias.
+///
+/// A value is `code * scale + bias`. Codes are unsigned, several of them in a byte, the lowest bits first. Numbers are
+/// little-endian, at any alignment.
+///
+/// | format | a row | made by |
+/// |---|---|---|
+/// | `Torch8` | codes, `f32` scale, `f32` bias | `quantized::embedding_bag_byte_prepack` |
+/// | `Torch4`, `Torch2` | codes, `f16` scale, `f16` bias | `quantized::embedding_bag_4bit_prepack`, `_2bit_prepack` |
+/// | `Fbgemm8`, `Fbgemm4`, `Fbgemm2` | `f16` scale, `f16` bias, codes | table-batched embeddings of FBGEMM |
+///
+/// Rows that FBGEMM pads are a view whose step from a row to the next is longer than a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FusedFormat {
+    /// A byte for each code, then scale and bias in single precision.
+    Torch8,
+    /// Two codes in a byte, then scale and bias in half precision.
+    Torch4,
+    /// Four codes in a byte, then scale and bias in half precision.
+    Torch2,
+    /// Scale and bias in half precision, then a byte for each code.
+    Fbgemm8,
+    /// Scale and bias in half precision, then two codes in a byte.
+    Fbgemm4,
+    /// Scale and bias in half precision, then four codes in a byte.
+    Fbgemm2,
+}
+
+impl FusedFormat {
+    /// Every format.
+    pub const ALL: &'static [FusedFormat] = &[
+        FusedFormat::Torch8,
+        FusedFormat::Torch4,
+        FusedFormat::Torch2,
+        FusedFormat::Fbgemm8,
+        FusedFormat::Fbgemm4,
+        FusedFormat::Fbgemm2,
+    ];
+
+    /// Bits of a code.
+    #[must_use]
+    pub const fn bits(self) -> usize {
+        8 / self.per_byte()
+    }
+
+    /// The bytes of a row of so many columns; `None` where they exceed `isize::MAX`.
+    ///
+    /// ```
+    /// use gather_core::FusedFormat;
+    ///
+    /// assert_eq!(FusedFormat::Torch8.row_bytes(64), Some(72));
+    /// assert_eq!(FusedFormat::Fbgemm4.row_bytes(5), Some(7));
+    /// ```
+    #[must_use]
+    pub const fn row_bytes(self, columns: usize) -> Option<usize> {
+        match columns.div_ceil(self.per_byte()).checked_add(self.params()) {
+            Some(bytes) if bytes <= isize::MAX as usize => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Codes of a byte.
+    pub(crate) const fn per_byte(self) -> usize {
+        match self {
+            FusedFormat::Torch8 | FusedFormat::Fbgemm8 => 1,
+            FusedFormat::Torch4 | FusedFormat::Fbgemm4 => 2,
+            FusedFormat::Torch2 | FusedFormat::Fbgemm2 => 4,
+        }
+    }
+
+    /// Bytes of scale and bias.
+    const fn params(self) -> usize {
+        if self.is_single() { 8 } else { 4 }
+    }
+
+    /// Whether scale and bias are `f32`, not `f16`.
+    const fn is_single(self) -> bool {
+        matches!(self, FusedFormat::Torch8)
+    }
+
+    /// Whether scale and bias stand before the codes.
+    const fn begins_with_params(self) -> bool {
+        matches!(self, FusedFormat::Fbgemm8 | FusedFormat::Fbgemm4 | FusedFormat::Fbgemm2)
+    }
+}
+
+/// Where a row has its codes, its scale and its bias. Made by [`FusedRow::new`] alone.
+///
+/// - **F1** A row has `bytes` bytes, of which the codes take those from `codes` on, enough for all columns, and scale
+///   and bias 8 or, as `f16`, 4 from `params` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FusedRow {
+    format: FusedFormat,
+    columns: usize,
+    codes: usize,
+    params: usize,
+    bytes: usize,
+}
+
+impl FusedRow {
+    /// A row of so many columns; `None` where its bytes exceed `isize::MAX`.
+    pub(crate) fn new(format: FusedFormat, columns: usize) -> Option<Self> {
+        let bytes = format.row_bytes(columns)?;
+        let (codes, params) =
+            if format.begins_with_params() { (format.params(), 0) } else { (0, bytes - format.params()) };
+        Some(FusedRow { format, columns, codes, params, bytes })
+    }
+
+    #[inline(always)]
+    pub(crate) fn format(&self) -> FusedFormat {
+        self.format
+    }
+
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// F1.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// F1: the first byte of codes.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn codes_at(&self) -> usize {
+        self.codes
+    }
+
+    /// F1: the first byte of the scale, and whether scale and bias are `f32`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn params_at(&self) -> (usize, bool) {
+        (self.params, self.format.is_single())
+    }
+
+    /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row whose codes
+    /// are `PER` a byte.
+    #[inline(always)]
+    pub(crate) fn decode<const PER: usize, U: Scale>(&self, row: &[u8], first: usize, out: &mut [U]) {
+        let (scale, bias) = self.scale_and_bias(row);
+        let codes = &row[self.codes + first / PER..][..out.len().div_ceil(PER)];
+        match PER {
+            1 => decode::<1, 32, U>(codes, out, scale, bias),
+            2 => decode::<2, 16, U>(codes, out, scale, bias),
+            _ => decode::<4, 8, U>(codes, out, scale, bias),
+        }
+    }
+
+    #[inline(always)]
+    fn scale_and_bias(&self, row: &[u8]) -> (f32, f32) {
+        let params = &row[self.params..];
+        if self.format.is_single() {
+            let [scale, bias] = [0, 4].map(|at| f32::from_le_bytes([0, 1, 2, 3].map(|k| params[at + k])));
+            (scale, bias)
+        } else {
+            let [scale, bias] = [0, 2].map(|at| f16_to_f32(u16::from_le_bytes([params[at], params[at + 1]])));
+            (scale, bias)
+        }
+    }
+
+    /// Makes a row of values, as many as there are columns, as PyTorch and FBGEMM do.
+    pub(crate) fn encode(&self, values: &[f32], row: &mut [u8]) {
+        let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
+        let greatest = values.iter().copied().reduce(f32::max).unwrap_or(0.0);
+        let most = ((1u32 << self.format.bits()) - 1) as f32;
+        let (codes, params) = (self.codes, self.params);
+        let (bias, steps) = if self.format.is_single() {
+            let range = greatest - least;
+            row[params..][..4].copy_from_slice(&(range / most).to_le_bytes());
+            row[params + 4..][..4].copy_from_slice(&least.to_le_bytes());
+            (least, most / (range + 1e-8))
+        } else {
+            let bias_bits = f32_to_f16(least);
+            let bias = f16_to_f32(bias_bits);
+            let range = greatest - bias;
+            let mut scale_bits = f32_to_f16(if range == 0.0 { 1.0 } else { range / most });
+            let mut steps = 1.0 / f16_to_f32(scale_bits);
+            if steps.is_infinite() {
+                (scale_bits, steps) = (f32_to_f16(1.0), 1.0);
+            }
+            row[params..][..2].copy_from_slice(&scale_bits.to_le_bytes());
+            row[params + 2..][..2].copy_from_slice(&bias_bits.to_le_bytes());
+            (bias, steps)
+        };
+        let per_byte = self.format.per_byte();
+        for (byte, values) in row[codes..].iter_mut().zip(values.chunks(per_byte)) {
+            let codes = values.iter().map(|&value| nearest((value - bias) * steps, most));
+            *byte = codes.enumerate().fold(0, |byte, (k, code)| byte | code << (8 / per_byte * k));
+        }
+    }
+}
+
+/// The nearest integer from 0 to `most`, and the even one of two that are as near; 0 for NaN.
+fn nearest(value: f32, most: f32) -> u8 {
+    // Numbers from 2^23 on are integers. So the sum is rounded to one.
+    const INTEGERS: f32 = 8_388_608.0;
+    (value.clamp(0.0, most) + INTEGERS - INTEGERS) as u8
+}
+
+/// Decodes codes of which a byte holds `PER`, `BYTES` at a time, then byte by byte.
+#[inline(always)]
+fn decode<const PER: usize, const BYTES: usize, U: Scale>(codes: &[u8], out: &mut [U], scale: f32, bias: f32) {
+    let (to, rest) = out.as_chunks_mut::<PER>();
+    let (codes, last) = codes.split_at(to.len());
+    let (to, others) = to.as_chunks_mut::<BYTES>();
+    let (codes, other_codes) = codes.as_chunks::<BYTES>();
+    for (to, codes) in to.iter_mut().zip(codes) {
+        for i in 0..BYTES {
+            to[i] = values::<PER, U>(codes[i], scale, bias);
+        }
+    }
+    for (to, &codes) in others.iter_mut().zip(other_codes) {
+        *to = values::<PER, U>(codes, scale, bias);
+    }
+    for &codes in last {
+        let values = values::<PER, U>(codes, scale, bias);
+        rest.copy_from_slice(&values[..rest.len()]);
+    }
+}
+
+/// The values of a byte. Products are rounded before they are added to the bias.
+#[inline(always)]
+fn values<const PER: usize, U: Scale>(codes: u8, scale: f32, bias: f32) -> [U; PER] {
+    let mut values = [U::ZERO; PER];
+    for k in 0..PER {
+        let code = codes << (8 - 8 / PER * (k + 1)) >> (8 - 8 / PER);
+        values[k] = U::from_f32(f32::from(code) * scale + bias);
+    }
+    values
+}

@@ -1,0 +1,146 @@
+//! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
+
+use gather_core::{
+    Bags, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Layout, OutOfBounds, Reduction, Scale, View, ViewMut,
+};
+use half::{bf16, f16};
+
+#[test]
+fn rows_of_every_width() {
+    let bytes = [0xffu8; 64];
+    for &format in FusedFormat::ALL {
+        assert_eq!(format.row_bytes(usize::MAX).is_some(), format.bits() == 2);
+        for columns in [0, 1, 3, 4, 5, 8, 9, usize::MAX / 4, usize::MAX - 8, usize::MAX] {
+            let expected = format.row_bytes(columns);
+            for width in 0..16 {
+                let table = FusedRows::new(View::new(&bytes[..4 * width], &[4, width]).unwrap(), format, columns);
+                let fits = expected == Some(width);
+                let mismatch = Error::FusedRowMismatch { format, columns, expected, got: width };
+                assert_eq!(table.map(|table| table.rows()), if fits { Ok(4) } else { Err(mismatch) });
+            }
+        }
+        let width = format.row_bytes(3).unwrap();
+        for shape in [&[][..], &[width], &[1, 1, width]] {
+            let view = View::strided(&bytes, shape, &vec![0; shape.len()], 0).unwrap();
+            assert!(matches!(FusedRows::new(view, format, 3), Err(Error::RankOutOfRange { .. })));
+        }
+        let backwards = View::strided(&bytes, &[2, width], &[16, -1], 40).unwrap();
+        assert!(matches!(FusedRows::new(backwards, format, 3), Err(Error::RowsNotContiguous { .. })));
+        // Rows that lie in one another, or backwards, are rows.
+        for step in [0, 1, -3] {
+            let table = FusedRows::new(View::strided(&bytes, &[3, width], &[step, 1], 40).unwrap(), format, 3).unwrap();
+            assert_eq!((table.columns(), table.format(), table.data().strides()[0]), (3, format, step));
+            let rows = Gather::new(0).run_fused::<f32, _>(&table, &View::new(&[2u8, 0], &[2]).unwrap()).unwrap();
+            assert!(rows.as_slice().iter().all(|value| value.is_nan()));
+        }
+        let nan = [f32::NAN, f32::INFINITY, -f32::MAX, f32::MAX, 0.0, -0.0];
+        for shape in [[1, 6], [6, 1], [2, 3], [0, 6], [6, 0]] {
+            let values = &nan[..shape[0] * shape[1]];
+            let made = FusedRows::quantize(format, &View::new(values, &shape).unwrap()).unwrap();
+            assert_eq!(made.shape(), [shape[0], format.row_bytes(shape[1]).unwrap()]);
+        }
+        let wide = View::strided(&nan[..1], &[1, usize::MAX >> 1], &[0, 0], 0).unwrap();
+        let wide = FusedRows::quantize(format, &wide).err();
+        assert!(matches!(wide, Some(Error::TooManyElements { .. } | Error::AllocationFailed { .. })), "{wide:?}");
+        let list = View::new(&nan, &[6]).unwrap();
+        assert!(matches!(FusedRows::quantize(format, &list), Err(Error::RankOutOfRange { .. })));
+    }
+}
+
+fn gathers<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<'_>) {
+    let ids = View::new(&[3i64, -1, i64::MIN, i64::MAX], &[4]).unwrap();
+    let columns = table.columns();
+    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    let rows = op.run_fused::<U, _>(table, &ids).unwrap();
+    assert_eq!(rows.shape(), [4, columns]);
+    assert!(rows.as_slice()[2 * columns..].iter().all(|&value| value.to_f32() == 0.0));
+    let mut out = vec![U::ZERO; 4 * columns];
+    op.run_fused_into(table, &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
+    let plan = op.plan_fused::<U, i64>(table, ids.layout()).unwrap();
+    assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (rows.shape(), false));
+    plan.run_into(table, &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
+    assert_eq!(plan.run(table, &ids).unwrap().len(), out.len());
+    assert!(plan.will_need(table, &ids).rows <= 4);
+    let mut short = ViewMut::new(&mut out, &[columns, 4]).unwrap();
+    assert!(op.run_fused_into(table, &ids, &mut short).is_err() || columns == 4);
+    let any = op.plan_fused_any_count::<U, u8>(table, &Layout::contiguous(&[9]).unwrap()).unwrap();
+    assert_eq!(any.run(table, &View::new(&[0u8; 300], &[300]).unwrap()).unwrap().shape(), [300, columns]);
+    assert!(any.run(zeros, &View::new(&[0u8], &[1]).unwrap()).is_err());
+    let refused = Gather::new(0).run_fused::<U, _>(table, &ids);
+    assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, .. })), "{refused:?}");
+    for axis in [1, -1] {
+        let refused = Gather::new(axis).run_fused::<U, _>(table, &ids).err();
+        assert!(matches!(refused, Some(Error::QuantizedAxis { axis: 1, .. })), "{refused:?}");
+        assert!(Gather::new(axis).plan_fused::<U, i64>(table, ids.layout()).is_err());
+    }
+}
+
+fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>) {
+    let (ids, weights, offsets) = ([3i64, -1, i64::MIN, i64::MAX, 1], [f32::NAN, 0.0, f32::MAX, 1.0, 2.0], [0i8, 3, 3]);
+    let (ids, weights) = (View::new(&ids, &[5]).unwrap(), View::new(&weights, &[5]).unwrap());
+    let offsets = View::new(&offsets, &[3]).unwrap();
+    let (list, columns) = (Bags::new(&ids, &offsets), table.columns());
+    for reduction in Reduction::ALL.iter().copied() {
+        let op = EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Clamp).default_index(0).padding_index(2);
+        let known = [Reduction::Add, Reduction::Mean, Reduction::Max, Reduction::Min].contains(&reduction);
+        let got = op.run_fused::<U, _, _>(table, &list);
+        if !known {
+            assert!(matches!(got, Err(Error::ReductionUnavailable { .. })), "{got:?}");
+            continue;
+        }
+        assert_eq!(got.unwrap().shape(), [3, columns]);
+        let weighted = op.run_fused::<U, _, _>(table, &list.weights(&weights));
+        assert_eq!(weighted.is_ok(), reduction == Reduction::Add, "{weighted:?}");
+        let mut out = vec![U::ZERO; 3 * columns];
+        let mut into = ViewMut::new(&mut out, &[3, columns]).unwrap();
+        op.run_fused_into(table, &list, &mut into).unwrap();
+        let plan = op.plan_fused::<U, _, _>(table, &list).unwrap();
+        assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (&[3, columns][..], false));
+        plan.run_into(table, &ids, None, &mut into).unwrap();
+        plan.run_bags_into(table, &list, &mut into).unwrap();
+        assert_eq!(plan.run(table, &ids, None).unwrap().len(), 3 * columns);
+        assert_eq!(
+            plan.run_bags(table, &Bags::new(&ids, &ids)).err().map(|error| error.to_string().is_empty()),
+            Some(false)
+        );
+        assert!(plan.run(other, &ids, None).is_err() && plan.run_bags(other, &list).is_err());
+        let refused = op.out_of_bounds(OutOfBounds::Error).run_fused::<U, _, _>(table, &list);
+        assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, .. })), "{refused:?}");
+        let mut apart = ViewMut::strided(&mut out, &[3, columns], &[1, 3], 0).unwrap();
+        let refused = op.run_fused_into(table, &list, &mut apart).err();
+        assert!(columns < 2 || matches!(refused, Some(Error::RowsNotContiguous { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn gathers_and_bags_of_any_bytes() {
+    let bytes: Vec<u8> = (0..4096).map(|at: u32| (at.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+    for &format in FusedFormat::ALL {
+        for columns in [1, 5, 8, 64, 65, 200] {
+            let width = format.row_bytes(columns).unwrap();
+            let view = || View::strided(&bytes, &[4, width], &[width as isize + 3, 1], 1).unwrap();
+            let table = FusedRows::new(view(), format, columns).unwrap();
+            // Another format, or rows at another distance.
+            let same_width = |other: &&FusedFormat| **other != format && other.row_bytes(columns) == Some(width);
+            let other = match FusedFormat::ALL.iter().find(same_width) {
+                Some(&other) => FusedRows::new(view(), other, columns).unwrap(),
+                None => FusedRows::new(View::new(&bytes[..4 * width], &[4, width]).unwrap(), format, columns).unwrap(),
+            };
+            gathers::<f32>(&table, &other);
+            gathers::<f16>(&table, &other);
+            gathers::<bf16>(&table, &other);
+            bags::<f32>(&table, &other);
+            bags::<f16>(&table, &other);
+            bags::<bf16>(&table, &other);
+        }
+    }
+    // Rows of as many bytes with one column less.
+    let [eight, seven] = [8, 7].map(|columns| {
+        FusedRows::new(View::new(&bytes[..16], &[2, 8]).unwrap(), FusedFormat::Torch4, columns).unwrap()
+    });
+    let ids = View::new(&[1u8, 0], &[1, 2]).unwrap();
+    let plan = Gather::new(0).plan_fused::<f32, u8>(&eight, ids.layout()).unwrap();
+    assert!(matches!(plan.run(&seven, &ids), Err(Error::PlanMismatch { .. })));
+    let plan = EmbeddingBag::new(Reduction::Add).plan_fused::<f32, _, _>(&eight, &Bags::packed(&ids)).unwrap();
+    assert!(matches!(plan.run(&seven, &ids, None), Err(Error::PlanMismatch { .. })));
+}
