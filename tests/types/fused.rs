@@ -85,7 +85,7 @@ fn bags_of_every_width() {
     }
 }
 
-/// An output whose rows lie apart, a bag without rows, and the row that stands for it, whose -0.0 stays.
+/// An output whose rows are not contiguous, a bag without rows, and the row that stands for it, whose -0.0 stays.
 #[test]
 fn rows_that_stand_for_bags_are_as_they_are() {
     let mut bytes = vec![0u8, 3];

@@ -37,7 +37,7 @@ impl<U: Scale, const PER: usize> Rowwise for Decode<U, PER> {
     }
 }
 
-/// What decodes rows.
+/// The function that decodes rows.
 fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
     let function = match row.format().per_byte() {
         1 => RowFunction::new::<Decode<U, 1>>(),
@@ -171,7 +171,7 @@ impl<U: Scale, I: Index> FusedPlan<U, I> {
         self.plan.output_shape()
     }
 
-    /// What a call will do: method, loops, bytes, tasks.
+    /// Describes a call: method, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.plan.explain()

@@ -187,7 +187,7 @@ struct ValidCall<'a> {
     nulls: Nulls<'a>,
 }
 
-/// What follows from the shapes of a call.
+/// Sizes that follow from the shapes of a call.
 struct Shapes {
     /// The operator, its loops stepping through the bits of data and the numbers of indices. Without the loops of a
     /// row where a row has one bit.

@@ -59,7 +59,7 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
 }
 
 impl IndexCheck<'_> {
-    /// What is said of an index that is out of range: which component of a tuple it is, where it stands, and its value.
+    /// The error of an index that is out of range: which component of a tuple it is, where it stands, and its value.
     pub(super) fn error(&self, component: usize, position: usize, index: i128) -> Error {
         let (Axis { axis, dim, .. }, negative) = (self.axes[component], self.policy.negative);
         Error::IndexOutOfRange { op: self.op, position, index, axis, dim, negative }

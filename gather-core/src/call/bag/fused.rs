@@ -27,10 +27,10 @@ impl EmbeddingBag {
     /// are added: a code times its scale, then a value times its weight. Bits are the same at every level and for any
     /// number of threads.
     ///
-    /// Cost: as for [`Self::run`], but that rows of fused bytes are read.
+    /// Cost: as for [`Self::run`], except that rows of fused bytes are read.
     ///
     /// # Errors
-    /// As for [`Self::run`], with [`Error::ReductionUnavailable`] but for [`Add`](crate::Reduction::Add),
+    /// As for [`Self::run`], with [`Error::ReductionUnavailable`] except for [`Add`](crate::Reduction::Add),
     /// [`Mean`](crate::Reduction::Mean), [`Max`](crate::Reduction::Max) and [`Min`](crate::Reduction::Min).
     ///
     /// # Examples
@@ -68,7 +68,7 @@ impl EmbeddingBag {
     ///
     /// # Errors
     /// As for [`Self::run_fused`], and for a view [`Error::RowsNotContiguous`] after [`Error::ReductionUnavailable`], and
-    /// [`Error::ShapeMismatch`] after errors of shapes. The output is untouched but for [`Error::IndexOutOfRange`]: a
+    /// [`Error::ShapeMismatch`] after errors of shapes. The output is untouched except for [`Error::IndexOutOfRange`]: a
     /// view then holds a mix of results and what it held before.
     pub fn run_fused_into<U: Scale, I: Index, O: Index>(
         &self,
@@ -159,7 +159,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
         self.planned.output_shape()
     }
 
-    /// What a call will do: bags, loops, bytes, tasks.
+    /// Describes a call: bags, loops, bytes, tasks.
     #[must_use]
     pub fn explain(&self) -> Explain<'_> {
         self.planned.explain()

@@ -15,7 +15,7 @@ use crate::types::level::Level;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait Place: Index {
-    /// What stands for an index that is null or out of range.
+    /// The position of an index that is null or out of range.
     const MISSING: Self;
 
     /// A position is kept where `valid`, else it becomes [`Place::MISSING`].
@@ -140,7 +140,7 @@ impl NullIndices<'_> {
         out_of_range
     }
 
-    /// Size, step of numbers and stride of each dimension of indices, but for that of components.
+    /// Size, step of numbers and stride of each dimension of indices, except for that of components.
     fn dims(&self) -> impl Iterator<Item = (usize, isize, isize)> {
         let shape = self.indices.shape()[..self.lead].iter().copied();
         let steps = self.numbers.strides().iter().copied().zip(self.indices.strides().iter().copied());

@@ -70,7 +70,7 @@ pub(crate) struct BagRows<'a> {
     /// A row of zeros, where there are positions for one; else null.
     pub(crate) zeros: *const u8,
     pub(crate) part: Option<Part>,
-    /// What fused rows are, and the first of their columns to reduce; `None` for others.
+    /// The format of fused rows, and the first of their columns to reduce; `None` for others.
     pub(crate) fused: Option<(&'a FusedBag, usize)>,
 }
 

@@ -40,7 +40,7 @@ use crate::types::fused::FusedRow;
 use crate::types::level::Level;
 use crate::types::reduction::Reduction;
 
-/// What a bag of fused rows has besides what others have.
+/// The part of a bag's job that fused rows need besides what others have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FusedBag {
     pub(crate) row: FusedRow,
@@ -55,7 +55,7 @@ pub(crate) struct FusedBag {
 /// As many elements may be written, at any alignment, which nothing else uses meanwhile. K7.
 pub(crate) type EndFn = unsafe fn((&[f32], *mut u8));
 
-/// What fused rows are reduced to, without its type: elements `U`.
+/// The functions that reduce fused rows to elements `U`, without that type.
 #[derive(Clone, Copy)]
 pub(crate) struct FusedOutput {
     end: ByLevel<EndFn>,
@@ -68,7 +68,7 @@ impl FusedOutput {
         FusedOutput { end, size: size_of::<U>() }
     }
 
-    /// What bags of such rows have at a level.
+    /// The functions of a level for bags of such rows.
     pub(crate) fn bag(&self, row: FusedRow, level: Level) -> FusedBag {
         FusedBag { row, end: self.end.at(level), size: self.size }
     }
@@ -91,7 +91,7 @@ impl<U: Scale> LevelFn for Round<U> {
     }
 }
 
-/// What reduces bags of fused rows, by the number of codes in a byte; `None` where there is no such reduction.
+/// The functions that reduce bags of fused rows, by the number of codes in a byte; `None` where there is no such reduction.
 pub(crate) fn fused(per_byte: usize, reduction: Reduction) -> Option<&'static BagFns> {
     match per_byte {
         1 => by_reduction::<1>(reduction),

@@ -53,7 +53,7 @@ struct Columns<'a, const PER: usize, const WEIGHTED: bool> {
     room: *mut f32,
 }
 
-/// Where the sums of a panel are between blocks of rows, and what becomes of them at last.
+/// Where the sums of a panel are between blocks of rows, and where they go at the end.
 #[derive(Clone, Copy)]
 struct Sums {
     /// Those of the first column; null where they begin with 0.
@@ -139,7 +139,7 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
                         // SAFETY: the caller's promise, for columns that there are, in whole vectors.
                         unsafe { self.panel::<$vectors, $ending, false>(rows.clone(), begin..end, sums) }
                     } else {
-                        // SAFETY: as above, but that the last vector has fewer.
+                        // SAFETY: as above, except that the last vector has fewer.
                         unsafe { self.panel::<$vectors, $ending, true>(rows.clone(), begin..end, sums) }
                     }
                 }};

@@ -212,7 +212,7 @@ pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>(job: &ResolveJob, each
     }
 }
 
-/// What resolves indices of a type, for callers that know neither it nor the level.
+/// The function that resolves indices of a type, for callers that know neither it nor the level.
 #[derive(Clone, Copy)]
 pub(crate) struct Resolvers {
     by_level: ByLevel<ResolveFn>,

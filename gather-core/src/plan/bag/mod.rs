@@ -75,7 +75,7 @@ pub(crate) struct BagConverting {
 pub(crate) struct BagFused {
     pub(crate) row: FusedRow,
     pub(crate) output: FusedOutput,
-    /// What makes a bag's row of a row as it is.
+    /// The function that makes a bag's row of a row as it is.
     pub(crate) as_it_is: ByLevel<BagFn>,
 }
 
@@ -265,7 +265,7 @@ impl BagPlan {
         if self.fused.is_some() { size_of::<f32>() } else { self.size() / self.values() }
     }
 
-    /// What fused rows are, at the plan's level, and what makes a row of the output of one.
+    /// The format of fused rows, at the plan's level, and the function that makes a row of the output of one.
     pub(crate) fn fused(&self) -> Option<(&FusedBag, BagFn)> {
         let as_it_is = self.request.fused?.as_it_is.at(self.level);
         Some((self.fused.as_ref()?, as_it_is))
