@@ -38,6 +38,7 @@ mod bag;
 mod builtin;
 mod by_index;
 mod entries;
+mod identity;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -57,6 +58,7 @@ pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPA
 pub(crate) use builtin::reducer;
 pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
 pub(crate) use entries::{Entries, SortedRows, Span};
+pub(crate) use identity::{Identity, MARK};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
@@ -76,6 +78,9 @@ pub(crate) struct ReduceFns {
     pub(crate) bag: Option<BagFns>,
     /// Rows that are grouped by destination; `None` where the last row stays.
     pub(crate) groups: Option<GroupFns>,
+    /// The element that a destination is set to where what it holds does not count, before rows are reduced one by
+    /// one; `None` where there is none.
+    pub(crate) identity: Option<Identity>,
 }
 
 /// What reduces rows one by one.
