@@ -111,8 +111,17 @@ pub(crate) unsafe fn run(
         Scratch::None => unsafe { whole.run(tasks) },
         // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
         Scratch::Panels(panels, scratch) => unsafe { panels::run(whole, panels, scratch) },
-        // SAFETY: as above.
-        Scratch::Accumulators(beside, scratch) => unsafe { accumulated::run(whole, beside, scratch, errors) },
+        Scratch::Accumulators(beside, scratch) => {
+            // SAFETY: as above.
+            let outcome = unsafe { accumulated::run(whole, beside, scratch, errors) };
+            // Rows have been reset, unless an index is an error.
+            if beside.only_mark() && !(errors && outcome.out_of_range) {
+                // SAFETY: as above.
+                unsafe { whole.run(tasks) }
+            } else {
+                outcome
+            }
+        }
         // SAFETY: as above.
         Scratch::Entries(scratch) => unsafe { grouped::run(whole, scratch, errors) },
     };

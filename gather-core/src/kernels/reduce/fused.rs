@@ -91,7 +91,8 @@ impl<U: Scale> LevelFn for Round<U> {
     }
 }
 
-/// The functions that reduce bags of fused rows, by the number of codes in a byte; `None` where there is no such reduction.
+/// The functions that reduce bags of fused rows, by the number of codes in a byte; `None` where there is no such
+/// reduction.
 pub(crate) fn fused(per_byte: usize, reduction: Reduction) -> Option<&'static BagFns> {
     match per_byte {
         1 => by_reduction::<1>(reduction),

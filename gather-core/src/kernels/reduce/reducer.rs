@@ -40,6 +40,7 @@ impl<T> Reducer<T> {
                 rows: Some(reduce::<C>()),
                 bag: Some(BagFns::plain::<C>()),
                 groups: Some(GroupFns::plain::<C>()),
+                identity: None,
             }
         };
         Reducer { name: C::NAME, fns, types: PhantomData }
