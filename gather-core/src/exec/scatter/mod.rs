@@ -8,9 +8,10 @@
 //! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part;
 //! - one thread does all, where the others would gain nothing.
 //!
-//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it
-//! (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
-//! the last axis of a large destination panel by panel (`panels`).
+//! Means and sums that are rounded once are reduced beside the destination (`accumulated`), or group by group where it is
+//! much larger than the updates (`grouped`). Where what the destination holds does not count, the rows that updates meet
+//! are marked in the same way and reset to the identity of the reduction first. Elements off the last axis of a large
+//! destination are reduced panel by panel (`panels`).
 
 mod accumulated;
 mod copy;
