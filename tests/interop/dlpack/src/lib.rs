@@ -51,7 +51,7 @@ pub fn export<T: Element + DlpackElement>(tensor: Tensor<T>) -> Result<versioned
     let mut values = Box::new(tensor.into_vec());
     let data = values.as_mut_ptr().cast();
     let mut managed = Dynamic::compact(shape).initialize(values).map_err(|error| error.to_string())?;
-    managed.set_data(data).set_dtype(T::DTYPE).set_device(DLDevice::CPU);
+    managed.set_data(data).set_dtype(<T as DlpackElement>::DTYPE).set_device(DLDevice::CPU);
     // SAFETY: the memory holds as many elements as the shape has, row-major, of the type that is named; the context
     // owns it until the deleter is called, and nothing else refers to it.
     Ok(unsafe { managed.finish() })
