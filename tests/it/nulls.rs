@@ -20,7 +20,7 @@ struct Bits {
 impl Bits {
     /// `len` bits from `offset` on, of which one in `nulls` is 0, or none where that is 0.
     fn new(len: usize, offset: usize, nulls: u64, seed: u64) -> Self {
-        let valid: Vec<bool> = (0..len).map(|at| nulls == 0 || mixed(seed, at) % nulls != 0).collect();
+        let valid: Vec<bool> = (0..len).map(|at| nulls == 0 || !mixed(seed, at).is_multiple_of(nulls)).collect();
         let mut bytes: Vec<u8> = (0..(offset + len).div_ceil(8)).map(|at| mixed(!seed, at) as u8).collect();
         for (at, &valid) in valid.iter().enumerate() {
             let (byte, bit) = ((offset + at) / 8, 1 << ((offset + at) % 8));
@@ -93,7 +93,7 @@ impl Case<'_> {
         op: &IndexOperator<A>,
         (data, indices): (&View<'_, u32>, &View<'_, I>),
         nulls: Nulls<'_>,
-        (values, bits): (&Result<Dense<u32>, oracle::BadIndex>, &Result<Dense<bool>, oracle::BadIndex>),
+        (values, bits): (&Expected<u32>, &Expected<bool>),
     ) {
         let shape = op.output_shape(data.shape(), indices.shape()).unwrap();
         let (len, room) = (shape.iter().product(), bits.as_ref().map_or(1 << 14, |bits| bits.values.len()));
@@ -124,6 +124,9 @@ impl Case<'_> {
         }
     }
 }
+
+/// What the plain program gives.
+type Expected<T> = Result<Dense<T>, oracle::BadIndex>;
 
 /// Indices from beyond one end of an axis of `dim(last coordinate)` elements to beyond the other where `wild`, else
 /// those that are in range.

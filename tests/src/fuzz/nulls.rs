@@ -22,7 +22,8 @@ impl Bits {
     fn draw(u: &mut Unstructured<'_>, len: usize) -> Result<Self> {
         let (seed, offset) = (u64::from(u.arbitrary::<u16>()?) << 32, u.int_in_range(0..=70)?);
         let every = *u.choose(&[2, 1, 0, 3, 9])?;
-        let valid: Vec<bool> = (0..len as u64).map(|at| every == 0 || mixed(seed + at) % every != 0).collect();
+        let valid: Vec<bool> =
+            (0..len as u64).map(|at| every == 0 || !mixed(seed + at).is_multiple_of(every)).collect();
         let mut bytes: Vec<u8> = (0..(offset + len).div_ceil(8) as u64).map(|at| mixed(!seed - at) as u8).collect();
         for (at, &valid) in valid.iter().enumerate() {
             let (byte, bit) = ((offset + at) / 8, 1 << ((offset + at) % 8));
