@@ -49,7 +49,7 @@ fn rows_of_every_length() {
                             let op = ScatterNd::new().reduction(reduction).level(level).par(Par::Threads(1 + number));
                             let op = match method {
                                 Some(Method::Direct | Method::Prefetched) if reduction == Reduction::Mean => continue,
-                                Some(Method::Accumulated) if reduction != Reduction::Mean => continue,
+                                Some(Method::Accumulated) if reduction == Reduction::None => continue,
                                 Some(method) => op.method(method),
                                 None => op,
                             };

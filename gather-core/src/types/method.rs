@@ -49,10 +49,9 @@ pub enum Method {
     Grouped,
     /// Rows are reduced into accumulators: those of bags in registers or in the first-level cache, many columns at a
     /// time, which is the one method of [`EmbeddingBag`](crate::EmbeddingBag); those of scatters beside the
-    /// destination. Takes scatters whose intermediate result is no element: means, and sums, differences and products
-    /// of `f16` and `bf16`; reductions of the caller's own; and all reductions where what the destination holds does not
-    /// count. Allocates a sum for each element, and a count for each row, of the part of the destination that a task has
-    /// at a time; or a mark for each row, where rows are reset to an identity and then reduced where they lie. Chosen
+    /// destination. Takes scatters with a reduction. Chosen where the intermediate result is no element: for means, for
+    /// sums and products of `f16` and `bf16`, and where what the destination holds does not count. Allocates a sum for
+    /// each element, and a count for each row, of the part of the destination that a task has at a time, and is chosen
     /// where that is at most 16 bytes for each row of updates.
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and

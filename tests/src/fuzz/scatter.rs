@@ -149,7 +149,7 @@ fn run<A: ScatterAttributes + Clone + Debug>(
     let op = op.par(tuning.par).level(tuning.level);
     let method = tuning.method.filter(|&method| match method {
         Method::Direct | Method::Blocks | Method::Prefetched | Method::Grouped => true,
-        Method::Accumulated => reduction == Reduction::Mean,
+        Method::Accumulated => reduction != Reduction::None,
         _ => false,
     });
     let case = Case { op, method, data, indices, updates, out, index_memory, expected };

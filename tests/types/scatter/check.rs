@@ -12,13 +12,14 @@ const DIM: usize = 300;
 /// Enough data to be prefetched.
 const FAR_DIM: usize = 300_000;
 const PLACES: [usize; 12] = [0, 1, 15, 16, 31, 127, 128, 511, 512, 640, 1279, LEN - 1];
-const METHODS: [Option<Method>; 6] = [
+const METHODS: [Option<Method>; 7] = [
     None,
     Some(Method::Blocks),
     Some(Method::Chunks),
     Some(Method::Prefetched),
     Some(Method::Direct),
     Some(Method::Grouped),
+    Some(Method::Accumulated),
 ];
 
 /// What the plain loop makes of zeros; `None` where an index is out of range and that is an error.
@@ -150,7 +151,7 @@ fn one_index_that_is_no_position_in_one_of_many_rows() {
                 let (adds, drops) = (reduction == Reduction::Add, policy == ScatterOutOfBounds::Drop);
                 let expected = expected_along(axis, &list, &data, adds, drops);
                 let op = ScatterElements::new(axis as i64).reduction(reduction).out_of_bounds(policy);
-                every_way(&op, axis, [&data, &updates], &list, expected.as_deref());
+                every_way(&op, (axis, adds), [&data, &updates], &list, expected.as_deref());
             }
         }
     }
@@ -159,7 +160,7 @@ fn one_index_that_is_no_position_in_one_of_many_rows() {
 /// Runs an operator by every method and level, with one thread and with several, in place and not.
 fn every_way<A: ScatterAttributes + Clone + Send + Sync>(
     op: &ScatterOperator<A>,
-    axis: usize,
+    (axis, reduces): (usize, bool),
     [data, updates]: [&[i32]; 2],
     indices: &[i64],
     expected: Option<&[i32]>,
@@ -167,6 +168,7 @@ fn every_way<A: ScatterAttributes + Clone + Send + Sync>(
     let (tensor, updates) = (View::new(data, &SHAPE).unwrap(), View::new(updates, &SHAPE).unwrap());
     let indices = View::new(indices, &SHAPE).unwrap();
     let methods = METHODS.into_iter().chain((axis == 0).then_some(Some(Method::Panels)));
+    let methods = methods.filter(|method| reduces || *method != Some(Method::Accumulated));
     let levels = || Level::ALL.iter().copied().filter(|level| level.is_available());
     for (method, level) in methods.flat_map(|method| levels().map(move |level| (method, level))) {
         for par in [Par::Seq, Par::Threads(3)] {

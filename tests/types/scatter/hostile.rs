@@ -122,7 +122,7 @@ fn a_bad_index_far_behind_leaves_every_element_untouched() {
     let updates = vec![1i64; 40_000];
     for threads in [1, 4] {
         let own = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
-        for method in own.into_iter().chain([Method::Grouped]) {
+        for method in own.into_iter().chain([Method::Grouped, Method::Accumulated]) {
             let mut out = vec![5i64; 1000];
             let op = ScatterNd::new().reduction(Reduction::Add).par(gather_core::Par::Threads(threads)).method(method);
             let (ids, new) = (View::new(&list, &[40_000, 1]).unwrap(), View::new(&updates, &[40_000]).unwrap());
@@ -175,7 +175,7 @@ fn repeated_updates_and_reversed_outputs() {
     let one = [3u32];
     let updates = View::strided(&one, &[4], &[0], 0).unwrap();
     let own = [Method::Direct, Method::Blocks, Method::Chunks, Method::Prefetched];
-    let methods = own.into_iter().chain([Method::Grouped]);
+    let methods = own.into_iter().chain([Method::Grouped, Method::Accumulated]);
     for (method, sums) in methods.zip(1u32..) {
         let mut out = ViewMut::strided(&mut memory, &[5], &[-2], 10).unwrap();
         let op = ScatterElements::new(0).reduction(Reduction::Add).method(method);

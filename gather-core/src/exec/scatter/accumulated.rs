@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
-use crate::kernels::reduce::{AccumulatorFns, MARK, RowsFn, RowsJob, Take};
+use crate::kernels::reduce::{AccumulatorFns, RowsFn, RowsJob, Take};
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome, start_of_part};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
@@ -204,19 +204,12 @@ impl Records {
     /// # Safety
     /// As for [`Records::begin`], for records that have begun. Those of an owner are no other thread's.
     unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, records: *mut u8) -> Outcome {
-        let mut spec = KernelSpec { components: self.components.clone(), packed: false, ..part.spec.clone() };
-        let mut origin = Cursor { data: records, ..part.origin };
-        let (mut loops, mut elements, mut by_index) = (self.loops.clone(), part.elements, part.plan.by_index());
-        if fns.only_mark() {
-            // One update of one byte, for all rows.
-            (spec.row, elements, by_index) = (1, 1, None);
-            origin.out = (&raw const MARK).cast_mut();
-            loops.iter_mut().for_each(|along| along.out = 0);
-        }
-        let on = Part { origin, spec: &spec, loops: &loops, stride: self.stride, elements, ..*part };
+        let spec = KernelSpec { components: self.components.clone(), packed: false, ..part.spec.clone() };
+        let origin = Cursor { data: records, ..part.origin };
+        let on = Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part };
         // SAFETY: the caller's promise: the loops and components reach a record where they reached a row of the
         // destination, which is as large as the function expects.
-        unsafe { on.call(Take::Reduce(fns.take.at(spec.level), by_index)) }
+        unsafe { on.call(Take::Reduce(fns.take.at(spec.level), part.plan.by_index())) }
     }
 
     /// Writes the rows whose records updates have met.
@@ -243,7 +236,6 @@ impl Records {
             step: 0,
             elements: part.elements,
             include_self: part.plan.includes_self(),
-            identity: part.plan.reducer().identity.map_or([0; 16], |identity| identity.bytes()),
         };
         // SAFETY: the caller's promise, for these rows.
         unsafe { each_of(run, job, Dim { n: outer.len(), ..*first }, others) };

@@ -8,10 +8,9 @@
 //! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part;
 //! - one thread does all, where the others would gain nothing.
 //!
-//! Means and sums that are rounded once are reduced beside the destination (`accumulated`), or group by group where it is
-//! much larger than the updates (`grouped`). Where what the destination holds does not count, the rows that updates meet
-//! are marked in the same way and reset to the identity of the reduction first. Elements off the last axis of a large
-//! destination are reduced panel by panel (`panels`).
+//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it
+//! (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
+//! the last axis of a large destination panel by panel (`panels`).
 
 mod accumulated;
 mod copy;
@@ -112,17 +111,8 @@ pub(crate) unsafe fn run(
         Scratch::None => unsafe { whole.run(tasks) },
         // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
         Scratch::Panels(panels, scratch) => unsafe { panels::run(whole, panels, scratch) },
-        Scratch::Accumulators(beside, scratch) => {
-            // SAFETY: as above.
-            let outcome = unsafe { accumulated::run(whole, beside, scratch, errors) };
-            // Rows have been reset, unless an index is an error.
-            if beside.only_mark() && !(errors && outcome.out_of_range) {
-                // SAFETY: as above.
-                unsafe { whole.run(tasks) }
-            } else {
-                outcome
-            }
-        }
+        // SAFETY: as above.
+        Scratch::Accumulators(beside, scratch) => unsafe { accumulated::run(whole, beside, scratch, errors) },
         // SAFETY: as above.
         Scratch::Entries(scratch) => unsafe { grouped::run(whole, scratch, errors) },
     };

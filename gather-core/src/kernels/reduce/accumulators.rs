@@ -48,16 +48,6 @@ pub(crate) struct AccumulatorFns {
 }
 
 impl AccumulatorFns {
-    /// Marks of rows, which take one byte each: see `identity`.
-    pub(super) const fn marks(take: ByLevel<ReduceFn>, begin: RowsFn, end: RowsFn) -> Self {
-        AccumulatorFns { take, by_index: |_, _, _| None, begin, end, sum: 0, note: MET }
-    }
-
-    /// Whether records are marks, without sums.
-    pub(crate) const fn only_mark(&self) -> bool {
-        self.sum == 0
-    }
-
     /// Bytes of a record of so many sums.
     pub(crate) const fn record(&self, elements: usize) -> usize {
         record(self.sum, self.note, elements)
@@ -67,8 +57,8 @@ impl AccumulatorFns {
 /// Reduces updates that are grouped by destination.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupFns {
-    /// With accumulators that have notes; `None` where rows are marked and reset instead.
-    noted: Option<AccumulatorFns>,
+    /// With accumulators that have notes.
+    noted: AccumulatorFns,
     /// With accumulators that begin with the destination and need no note.
     begun: Option<AccumulatorFns>,
     /// Sorted updates.
@@ -78,17 +68,12 @@ pub(crate) struct GroupFns {
 impl GroupFns {
     /// The functions of a reduction that counts its updates.
     pub(super) const fn counting<A: Accumulate>() -> Self {
-        GroupFns { noted: Some(fns::<A, COUNT>()), ..Self::sorted::<A>() }
-    }
-
-    /// The functions of a reduction that needs no accumulators.
-    pub(super) const fn sorted<A: Accumulate>() -> Self {
-        GroupFns { noted: None, begun: None, sorted: sorted::fns::<A>() }
+        GroupFns { noted: fns::<A, COUNT>(), begun: None, sorted: sorted::fns::<A>() }
     }
 
     /// The functions of a reduction that does not ask how many updates there were.
     pub(super) const fn plain<A: Accumulate>() -> Self {
-        GroupFns { noted: Some(fns::<A, MET>()), ..Self::sorted::<A>() }
+        GroupFns { noted: fns::<A, MET>(), ..Self::counting::<A>() }
     }
 
     /// As [`GroupFns::plain`], of which elements that no update has met are told from others by their sums.
@@ -98,8 +83,8 @@ impl GroupFns {
     }
 
     /// The functions with accumulators.
-    pub(crate) fn accumulators(&self, include_self: bool) -> Option<&AccumulatorFns> {
-        self.begun.as_ref().filter(|_| include_self).or(self.noted.as_ref())
+    pub(crate) fn accumulators(&self, include_self: bool) -> &AccumulatorFns {
+        self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
     }
 }
 
@@ -183,8 +168,6 @@ pub(crate) struct RowsJob {
     pub(crate) elements: usize,
     /// Whether records began with the destination.
     pub(crate) include_self: bool,
-    /// The identity of the reduction, if it has one.
-    pub(crate) identity: [u8; 16],
 }
 
 /// Makes records of rows, or rows of records.

@@ -5,7 +5,6 @@
 use crate::kernels::reduce::ReduceFns;
 use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::bag::BagFns;
-use crate::kernels::reduce::identity::Identity;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::reduce::in_registers::{self, InVectors};
 use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
@@ -66,30 +65,27 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<&'static Red
 
 /// A reduction whose intermediate results are elements.
 const fn plain<C: Combine>() -> ReduceFns {
-    let identity = Identity::of::<C>();
-    let groups = if identity.is_some() { GroupFns::sorted::<C>() } else { GroupFns::plain::<C>() };
-    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(groups), identity }
+    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(GroupFns::plain::<C>()) }
 }
 
 /// A sum whose intermediate results are elements.
 const fn sum<C: Combine + Weigh>() -> ReduceFns {
-    with_bag(plain::<C>(), BagFns::weighted::<C>())
+    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()), groups: Some(GroupFns::plain::<C>()) }
 }
 
 /// A mean.
 const fn mean<T: Average + Element>() -> ReduceFns {
-    let groups = Some(GroupFns::counting::<Mean<T>>());
-    ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups, identity: None }
+    ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups: Some(GroupFns::counting::<Mean<T>>()) }
 }
 
 /// A reduction that is rounded at the end.
 #[cfg(feature = "half")]
 const fn rounded<A: Accumulate<Item: Element>>() -> ReduceFns {
-    let groups = Some(GroupFns::rounded::<A>());
-    ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups, identity: None }
+    ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups: Some(GroupFns::rounded::<A>()) }
 }
 
 /// The same with other functions for bags.
+#[cfg(any(target_arch = "x86_64", feature = "half"))]
 const fn with_bag(fns: ReduceFns, bag: BagFns) -> ReduceFns {
     ReduceFns { bag: Some(bag), ..fns }
 }

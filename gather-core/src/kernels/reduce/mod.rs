@@ -41,7 +41,6 @@ mod entries;
 mod fused;
 #[cfg(target_arch = "x86_64")]
 mod fused_avx2;
-mod identity;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -62,7 +61,6 @@ pub(crate) use builtin::reducer;
 pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
-pub(crate) use identity::{Identity, MARK};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, ReduceFn};
@@ -82,9 +80,6 @@ pub(crate) struct ReduceFns {
     pub(crate) bag: Option<BagFns>,
     /// Rows that are grouped by destination; `None` where the last row stays.
     pub(crate) groups: Option<GroupFns>,
-    /// The element that a destination is set to where what it holds does not count, before rows are reduced one by
-    /// one; `None` where there is none.
-    pub(crate) identity: Option<Identity>,
 }
 
 /// Reduces rows one by one.

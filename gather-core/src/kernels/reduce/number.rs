@@ -13,8 +13,6 @@ use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16
 /// Numbers that can be added, subtracted and multiplied. Integers wrap.
 pub(super) trait Number: Copy + 'static {
     const NOTHING: Self;
-    /// The number that times any other is that other, to the bit.
-    const ONE: Option<Self>;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -60,7 +58,7 @@ macro_rules! combines {
 
 combines! {
     /// The product.
-    Mul: Number, times, T::ONE;
+    Mul: Number, times, None;
     /// The least.
     Min: Ordered, least, Some(T::ENDS[1]);
     /// The greatest.
@@ -219,7 +217,6 @@ macro_rules! integers {
     ($($ty:ty, $sum:ty;)*) => {$(
         impl Number for $ty {
             const NOTHING: Self = 0;
-            const ONE: Option<Self> = Some(1);
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -286,7 +283,6 @@ integers! {
 
 impl Number for i128 {
     const NOTHING: Self = 0;
-    const ONE: Option<Self> = Some(1);
 
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
@@ -306,11 +302,10 @@ impl Number for i128 {
 
 /// The implementation that floats and complex numbers share.
 macro_rules! arithmetic {
-    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $one:expr, $real:ty;)*) => {$(
+    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $real:ty;)*) => {$(
         $(#[$attr])*
         impl Number for $ty {
             const NOTHING: Self = $zero;
-            const ONE: Option<Self> = $one;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -345,12 +340,12 @@ macro_rules! arithmetic {
     )*};
 }
 arithmetic! {
-    f32, 0.0, Some(1.0), f32;
-    f64, 0.0, Some(1.0), f64;
+    f32, 0.0, f32;
+    f64, 0.0, f64;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f32;
+    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, f32;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f64;
+    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, f64;
 }
 
 macro_rules! ordered_floats {

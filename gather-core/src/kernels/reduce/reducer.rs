@@ -40,7 +40,6 @@ impl<T> Reducer<T> {
                 rows: Some(reduce::<C>()),
                 bag: Some(BagFns::plain::<C>()),
                 groups: Some(GroupFns::plain::<C>()),
-                identity: None,
             }
         };
         Reducer { name: C::NAME, fns, types: PhantomData }

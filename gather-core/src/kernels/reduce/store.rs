@@ -8,12 +8,8 @@ use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// The functions that store elements of any type.
-pub(super) static STORE: ReduceFns = ReduceFns {
-    rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }),
-    bag: None,
-    groups: None,
-    identity: None,
-};
+pub(super) static STORE: ReduceFns =
+    ReduceFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), bag: None, groups: None };
 
 /// The function that stores elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {

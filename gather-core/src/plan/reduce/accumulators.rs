@@ -31,12 +31,7 @@ pub(super) fn of(
     stride: isize,
     elements: usize,
 ) -> Option<Accumulators> {
-    let fns = match &request.reducer.identity {
-        // What the destination holds counts: rows are reduced where they lie.
-        Some(_) if request.include_self => return None,
-        Some(identity) => identity.marks()?,
-        None => request.reducer.groups.as_ref()?.accumulators(request.include_self)?,
-    };
+    let fns = request.reducer.groups.as_ref()?.accumulators(request.include_self);
     // A note counts in 32 bits.
     u32::try_from(count(loops).checked_add(1)?).ok()?;
     let axes =
@@ -54,11 +49,6 @@ pub(super) fn of(
 }
 
 impl Accumulators {
-    /// Whether rows are only marked, to be reset, and then reduced where they lie.
-    pub(crate) fn only_mark(&self) -> bool {
-        self.fns.only_mark()
-    }
-
     /// Whether they take no more memory than sorted entries of the updates of a loop nest.
     pub(super) fn are_small(&self, loops: &Loops) -> bool {
         self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE)

@@ -39,11 +39,7 @@ impl Nest<'_> {
         // Where the last update stays, what the destination holds never counts.
         let one_by_one = request.reducer.rows.is_some() && (request.include_self || request.reducer.groups.is_none());
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
-        let row_by_row = || if fits { self.row_by_row() } else { own };
         let beside = |accumulators: Accumulators| {
-            if accumulators.only_mark() {
-                return Ok((row_by_row(), Way::Accumulated(accumulators)));
-            }
             let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
             let short = self.row <= FEW_ELEMENTS * request.dtype.size() && nest.reach <= NEAR_RECORDS;
             let by_index = short && self.takes_by_index(Method::Chunks, request.index).is_some();
@@ -54,7 +50,8 @@ impl Nest<'_> {
             (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops) => beside(accumulators),
             (None, ..) if !one_by_one => Ok((own, Way::Sorted)),
             (None, Some(panels), _) if pays(&panels) => Ok((own, Way::Panels(panels))),
-            (None, ..) => Ok((row_by_row(), Way::RowByRow)),
+            (None, ..) if fits => Ok((self.row_by_row(), Way::RowByRow)),
+            (None, ..) => Ok((own, Way::RowByRow)),
             (Some(Method::Grouped), ..) => Ok((own, Way::Sorted)),
             (Some(Method::Accumulated), _, Some(accumulators)) => beside(accumulators),
             (Some(Method::Panels), Some(panels), _) if one_by_one => Ok((own, Way::Panels(panels))),

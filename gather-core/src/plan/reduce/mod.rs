@@ -59,8 +59,7 @@ pub(crate) enum Way {
     RowByRow,
     /// The same in panels that the destination is packed into.
     Panels(Panels),
-    /// Rows are reduced into accumulators beside the destination; or they are marked there, reset, and reduced one by
-    /// one where they lie.
+    /// Rows are reduced into accumulators beside the destination.
     Accumulated(Accumulators),
     /// Rows are sorted by destination.
     Sorted,
@@ -130,8 +129,7 @@ impl ReducePlan {
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        let where_they_lie = request.include_self || request.reducer.identity.is_some();
-        let has_one = lowered.axes.len() == 1 && request.reducer.rows.is_some() && where_they_lie;
+        let has_one = lowered.axes.len() == 1 && request.reducer.rows.is_some() && request.include_self;
         let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
             let plain = has_one && elements == 1;
             arrange(loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
@@ -159,12 +157,10 @@ impl ReducePlan {
         let (prefetch_distance, next_slice_bytes) = match &way {
             Way::Panels(_) => (0, nest.next_slice_bytes(method)),
             // Records lie elsewhere.
-            Way::Accumulated(beside @ Accumulators { reach, record, .. }) if !beside.only_mark() => {
+            Way::Accumulated(Accumulators { reach, record, .. }) => {
                 (Nest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
             }
-            Way::RowByRow | Way::Accumulated(_) | Way::Sorted => {
-                (nest.prefetch_distance(method), nest.next_slice_bytes(method))
-            }
+            Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
         };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = parts.len() > 1
@@ -172,22 +168,13 @@ impl ReducePlan {
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
         let by_index = match nest.takes_by_index(method, request.index) {
             Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
-                (Way::Accumulated(beside), _) if !beside.only_mark() => {
-                    (beside.fns.by_index)(index_size, updates, elements)
-                }
-                (Way::RowByRow | Way::Accumulated(_), Some(rows)) if elements == 1 => {
-                    (rows.by_index)(size, index_size, updates)
-                }
+                (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, updates, elements),
+                (Way::RowByRow, Some(rows)) if elements == 1 => (rows.by_index)(size, index_size, updates),
                 _ => None,
             },
             _ => None,
         };
-        let one_by_one = match &way {
-            Way::RowByRow => true,
-            Way::Accumulated(beside) => beside.only_mark(),
-            Way::Panels(_) | Way::Sorted => false,
-        };
-        let block = if one_by_one && by_index.is_none() { nest.block() } else { 0 };
+        let block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
         let packed = inner.out == row as isize && inner.data == 0 && stride == row as isize;
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
