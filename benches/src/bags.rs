@@ -89,7 +89,7 @@ impl Tensors {
         EmbeddingBag::torch(self.workload.reduction).par(if threads == 1 { Par::Seq } else { Par::Threads(threads) })
     }
 
-    /// A plan for so many threads.
+    /// A plan for a number of threads.
     ///
     /// # Panics
     /// When it is refused.

@@ -11,8 +11,8 @@ pub const LINE: usize = 64;
 /// See [`begin_after_lines`].
 static AFTER_LINE: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on buffers begin so many bytes after a cache line, where they began with one. NumPy's arrays begin 16
-/// bytes after one. [`Buffer::aligned`] is not concerned.
+/// From now on buffers begin `bytes` bytes after the start of a cache line, where they began with it. NumPy's arrays
+/// begin 16 bytes after one. [`Buffer::aligned`] is not concerned.
 ///
 /// # Errors
 /// A text: the number is no multiple of 16 below 64.

@@ -11,6 +11,7 @@ pub mod instructions;
 pub mod limits;
 pub mod mapped_bags;
 pub mod naive;
+pub mod options;
 pub mod peers;
 pub mod pin;
 pub mod probe;

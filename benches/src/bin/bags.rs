@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use gather_benches::bags::{Tensors, WORKLOADS};
 use gather_benches::mapped_bags;
-use lexopt::{Arg, ValueExt};
+use gather_benches::options::filter_and_seconds;
 
 /// Fewest rounds of a workload.
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
-    let (filter, seconds) = match options() {
+    let (filter, seconds) = match filter_and_seconds() {
         Ok(options) => options,
         Err(error) => {
             eprintln!("bags: {error} (usage: bags [FILTER] [--seconds S])");
@@ -46,19 +46,6 @@ fn main() -> ExitCode {
         println!("| {name} | {one:.5} | {two:.5} | {gathered:.5} | {converted:.5} | {:.2} |", gathered / one);
     });
     ExitCode::SUCCESS
-}
-
-fn options() -> Result<(String, f64), lexopt::Error> {
-    let (mut filter, mut seconds) = (String::new(), 1.0);
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Value(value) => filter = value.string()?,
-            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok((filter, seconds))
 }
 
 /// Times the ways of a workload.

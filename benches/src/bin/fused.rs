@@ -7,10 +7,10 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use gather_benches::options::filter_and_seconds;
 use gather_benches::random::Random;
 use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Reduction, Tensor};
 use half::f16;
-use lexopt::{Arg, ValueExt};
 
 /// Fewest rounds of a workload.
 const ROUNDS: usize = 7;
@@ -26,7 +26,7 @@ const WORKLOADS: [(&str, [usize; 2], [usize; 2]); 7] = [
 ];
 
 fn main() -> ExitCode {
-    let (filter, seconds) = match options() {
+    let (filter, seconds) = match filter_and_seconds() {
         Ok(options) => options,
         Err(error) => {
             eprintln!("fused: {error} (usage: fused [FILTER] [--seconds S])");
@@ -40,19 +40,6 @@ fn main() -> ExitCode {
         pool.install(|| run(name, table, bags, Duration::from_secs_f64(seconds)));
     }
     ExitCode::SUCCESS
-}
-
-fn options() -> Result<(String, f64), lexopt::Error> {
-    let (mut filter, mut seconds) = (String::new(), 1.0);
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Value(value) => filter = value.string()?,
-            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok((filter, seconds))
 }
 
 fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget: Duration) {

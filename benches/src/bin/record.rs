@@ -5,7 +5,7 @@
 //! pool of N threads: ours planned into warm memory with one thread and with N, ours with one thread into fresh memory,
 //! the plain loop, and a warm copy of the output's bytes, which is a reference. The limits are those of
 //! [`gather_benches::limits`], measured in the same turns; `by` says which of the two times it is. With an offset all
-//! buffers begin so many bytes after a cache line.
+//! buffers begin that number of bytes after a cache line.
 //!
 //! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out.
 

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use gather_benches::buffer::Buffer;
+use gather_benches::options::filter_and_seconds;
 use gather_benches::random::Random;
 use gather_benches::{clock, pin};
 use gather_core::{
     Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, rows,
 };
 use half::f16;
-use lexopt::{Arg, ValueExt};
 
 const IDS: usize = 4_096;
 /// Lists of ids that take turns, so that rows are seldom met again.
@@ -29,8 +29,8 @@ struct Bench {
 }
 
 fn main() -> ExitCode {
-    let bench = match options() {
-        Ok(bench) => bench,
+    let bench = match filter_and_seconds() {
+        Ok((filter, seconds)) => Bench { filter, budget: Duration::from_secs_f64(seconds) },
         Err(error) => {
             eprintln!("rows: {error} (usage: rows [FILTER] [--seconds N])");
             return ExitCode::from(2);
@@ -72,19 +72,6 @@ fn main() -> ExitCode {
     }
     embed(&bench, float);
     ExitCode::SUCCESS
-}
-
-fn options() -> Result<Bench, lexopt::Error> {
-    let (mut filter, mut seconds) = (String::new(), 1.0);
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Value(value) => filter = value.string()?,
-            Arg::Long("seconds") => seconds = parser.value()?.parse::<f64>()?,
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok(Bench { filter, budget: Duration::from_secs_f64(seconds) })
 }
 
 fn values<T: Pod>(n: usize, seed: u64, value: impl Fn(u64) -> T) -> Buffer<T> {

@@ -10,14 +10,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gather_benches::limits::streams;
+use gather_benches::options::filter_and_seconds;
 use gather_benches::scatters::{Tensors, WORKLOADS};
-use lexopt::{Arg, ValueExt};
 
 /// Fewest rounds of a workload.
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
-    let (filter, seconds) = match options() {
+    let (filter, seconds) = match filter_and_seconds() {
         Ok(options) => options,
         Err(error) => {
             eprintln!("scatters: {error} (usage: scatters [FILTER] [--seconds S])");
@@ -37,19 +37,6 @@ fn main() -> ExitCode {
         println!("| {} | {} | {:.2} | {:.2} |", workload.name, cells.join(" | "), looped / into, into / limit);
     }
     ExitCode::SUCCESS
-}
-
-fn options() -> Result<(String, f64), lexopt::Error> {
-    let (mut filter, mut seconds) = (String::new(), 1.0);
-    let mut parser = lexopt::Parser::from_env();
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Value(value) => filter = value.string()?,
-            Arg::Long("seconds") => seconds = parser.value()?.parse()?,
-            other => return Err(other.unexpected()),
-        }
-    }
-    Ok((filter, seconds))
 }
 
 /// Medians in milliseconds. The calls take turns, round by round.

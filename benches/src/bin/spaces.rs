@@ -21,7 +21,7 @@ struct Space {
     shape: [usize; 4],
     /// The plain loop.
     plain: fn(&[f32], [usize; 4], &mut [f32]),
-    /// The plan, for at most so many threads.
+    /// The plan, for the threads that `Par` allows.
     plan: fn(&Layout, Par) -> RearrangePlan<f32>,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// One of so many indices is out of range; of 0 none is.
+/// Shares of indices out of range: their names, and the number of indices of which one is; 0 where none is.
 const SHARES: [(&str, usize); 5] = [("none", 0), ("one in 64", 64), ("one in 8", 8), ("half", 2), ("all", 1)];
 
 /// Indices of an axis of `dim`, one of `share` of them out of range.
