@@ -211,7 +211,7 @@ impl Table<'_> {
         if let Some(last) = shape.last_mut() {
             *last *= N;
         }
-        Tensor::new(rows.into_flattened().into_vec(), &shape)
+        Tensor::new(rows.into_vec().into_flattened(), &shape)
     }
 
     fn scaled<I: Index>(&self, ids: &View<'_, I>, scales: Scales<'_>) -> Result<Tensor<f32>, Error> {

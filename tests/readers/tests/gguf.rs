@@ -161,3 +161,12 @@ fn headers_that_lie_are_refused() {
     refused(&fits(&[4, 4], 0, u64::MAX), "64 bytes from 18446744073709551615");
     refused(&fits(&[4, 4], 0, u64::MAX - 100), "of the data on");
 }
+
+#[test]
+fn rows_without_numbers_may_be_too_many() {
+    // One row has a shape that can be; two have more numbers than memory, the dimension of 0 left aside.
+    let empty = file(&[], &[32 * 193_885_496_093_853_820, 0, 2], 2, 0, 32, &[]);
+    assert_eq!(gguf_rows(&empty, "t", &[1]).unwrap().shape(), [1, 0, 32 * 193_885_496_093_853_820]);
+    let error = gguf_rows(&empty, "t", &[0, 1]).unwrap_err();
+    assert!(error.contains("elements"), "{error}");
+}
