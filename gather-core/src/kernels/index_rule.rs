@@ -52,6 +52,17 @@ impl IndexRule {
         (x, self.is_position(x))
     }
 
+    /// As [`IndexRule::check`], of a type of at most 32 bits along an axis whose size fits in 31: a vector has twice as
+    /// many lanes of 32 bits as of 64.
+    #[inline(always)]
+    pub(crate) fn check_narrow<I: Index>(self, index: I) -> (i32, bool) {
+        debug_assert!(size_of::<I>() <= 4 && i32::try_from(self.dim).is_ok());
+        // An unsigned value that does not fit stays greater than the axis is long.
+        let x = index.widen() as i32;
+        let x = if I::TYPE.is_signed() { x + (self.from_end as i32 & (x >> 31)) } else { x };
+        (x, (x as u32) < self.dim as u32)
+    }
+
     /// As [`IndexRule::check`], with one comparison where the index is a position by itself. Faster where a branch on
     /// it is predicted.
     #[inline(always)]
@@ -116,7 +127,7 @@ mod tests {
 
     fn check<I: Index + TryFrom<i128>>() {
         let (least, most) = I::TYPE.bounds();
-        for dim in [1i64, 2, 3, 100, 1 << 31, 1 << 40, i64::MAX] {
+        for dim in [1i64, 2, 3, 100, i32::MAX.into(), 1 << 31, 1 << 40, i64::MAX] {
             let around = [least, -i128::from(dim), 0, i128::from(dim), i128::from(i64::MAX), most];
             for index in around.into_iter().flat_map(|x| x - 2..=x + 2) {
                 let Ok(value) = I::try_from(index) else { continue };
@@ -130,6 +141,10 @@ mod tests {
                         if matches!(out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero) {
                             let first = IndexRule::new(negative, dim).check_valid_first(value).map(i128::from);
                             assert_eq!(first, expected, "{policy:?} {index} {dim}");
+                            if size_of::<I>() <= 4 && dim <= i32::MAX.into() {
+                                let (narrow, inside) = IndexRule::new(negative, dim).check_narrow(value);
+                                assert_eq!(inside.then_some(narrow.into()), expected, "{policy:?} {index} {dim}");
+                            }
                         }
                     }
                 }

@@ -182,8 +182,13 @@ impl TupleJob<'_> {
 pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
     let rule = IndexRule::new(job.policy.negative, i64::from(job.dim));
     let check = move |index: I| {
-        let (x, inside) = rule.check(index);
-        if inside { x as i32 } else { -1 }
+        let (x, inside) = if const { size_of::<I>() <= 4 } {
+            rule.check_narrow(index)
+        } else {
+            let (x, inside) = rule.check(index);
+            (x as i32, inside)
+        };
+        if inside { x } else { -1 }
     };
     match job.policy.out_of_bounds {
         // SAFETY: the caller's promise.

@@ -2,19 +2,18 @@
 //!
 //! The compiler knows whether the target has them, so there is nothing to find out at run time, and no function is
 //! compiled for a level of its own: code of the scalar level uses the same registers. What is left to do by hand are
-//! indices (compilers resolve them in lanes of 64 bits), tables in registers, and zips. Rows are moved as at the scalar
-//! level. There are no instructions that gather, or write by non-temporal stores.
+//! tables in registers, and zips. Rows are moved and indices are resolved as at the scalar level: resolving by hand took
+//! more instructions (`benches/record/changes.md`). There are no instructions that gather, or write by non-temporal
+//! stores.
 //!
 //! | module | what it is |
 //! |---|---|
 //! | `neon`, `simd128` | the operations on a vector; they alone name an architecture |
-//! | `resolve` | indices to positions |
 //! | `table` | tables in registers |
 //! | `zip` | BatchToSpace of contiguous streams |
 
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod resolve;
 #[cfg(target_arch = "wasm32")]
 mod simd128;
 pub(crate) mod table;
@@ -22,7 +21,6 @@ mod zip;
 
 use crate::kernels::isa::{Isa, Scalar};
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn};
-use crate::kernels::resolve::{ResolveFn, TuplesFn};
 use crate::kernels::space::PeriodsFn;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -94,16 +92,6 @@ pub enum Vectors {}
 impl Isa for Vectors {
     type Plain = Scalar;
     const LEVEL: Level = if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Simd128 };
-
-    #[inline(always)]
-    fn resolve<I: Index>() -> ResolveFn {
-        resolve::resolve::<I>
-    }
-
-    #[inline(always)]
-    fn resolve_tuples<I: Index>() -> Option<TuplesFn> {
-        Some(resolve::resolve_tuples::<I>)
-    }
 
     #[inline(always)]
     fn look_up<const BYTES: usize>() -> Option<LookUpFn> {

@@ -2,14 +2,11 @@
 //! little-endian machines.
 
 use core::arch::aarch64::{
-    int16x8_t, uint8x16_t, uint8x16x4_t, uint16x8_t, uint32x4_t, uint64x2_t, vaddq_u8, vaddq_u32, vandq_u8, vbslq_u8,
-    vceqq_u8, vceqq_u32, vget_high_s16, vget_high_u16, vget_low_s8, vget_low_s16, vget_low_u8, vget_low_u16,
-    vmaxvq_u32, vminq_u8, vminq_u32, vminvq_u8, vmovl_s8, vmovl_s16, vmovl_u8, vmovl_u16, vmulq_u32, vorrq_u8,
-    vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_s8_u8, vreinterpretq_s16_u8, vreinterpretq_s32_u8, vreinterpretq_u8_s8,
-    vreinterpretq_u8_s16, vreinterpretq_u8_s32, vreinterpretq_u8_u16, vreinterpretq_u8_u32, vreinterpretq_u8_u64,
-    vreinterpretq_u16_u8, vreinterpretq_u32_u8, vreinterpretq_u64_u8, vshrq_n_s8, vshrq_n_s32, vuzp1q_u8, vuzp1q_u16,
-    vuzp1q_u32, vuzp2q_u32, vzip1q_u8, vzip1q_u16, vzip1q_u32, vzip1q_u64, vzip2q_u8, vzip2q_u16, vzip2q_u32,
-    vzip2q_u64,
+    uint8x16_t, uint8x16x4_t, uint16x8_t, uint32x4_t, uint64x2_t, vaddq_u8, vaddq_u32, vandq_u8, vbslq_u8, vceqq_u8,
+    vminq_u8, vminvq_u8, vmulq_u32, vorrq_u8, vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_s8_u8, vreinterpretq_u8_s8,
+    vreinterpretq_u8_u16, vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u16_u8, vreinterpretq_u32_u8,
+    vreinterpretq_u64_u8, vshrq_n_s8, vuzp1q_u8, vuzp1q_u16, vzip1q_u8, vzip1q_u16, vzip1q_u32, vzip1q_u64, vzip2q_u8,
+    vzip2q_u16, vzip2q_u32, vzip2q_u64,
 };
 
 /// 16 bytes in a register.
@@ -53,36 +50,11 @@ operations! {
 
     fn add32(a: V128, b: V128) -> V128 { of32(vaddq_u32(as32(a), as32(b))) }
     fn mul32(a: V128, b: V128) -> V128 { of32(vmulq_u32(as32(a), as32(b))) }
-    /// All ones in lanes that are equal.
-    fn eq32(a: V128, b: V128) -> V128 { of32(vceqq_u32(as32(a), as32(b))) }
-    /// The lesser lanes, without signs.
-    fn min32(a: V128, b: V128) -> V128 { of32(vminq_u32(as32(a), as32(b))) }
-    /// All ones in lanes that are negative.
-    fn sign32(a: V128) -> V128 { V128(vreinterpretq_u8_s32(vshrq_n_s32::<31>(vreinterpretq_s32_u8(a.0)))) }
-    /// Whether a lane is negative.
-    fn any_negative32(a: V128) -> bool { vmaxvq_u32(as32(a)) > i32::MAX as u32 }
 
     /// The even bytes of both: the low ones of each pair.
     fn even8(a: V128, b: V128) -> V128 { V128(vuzp1q_u8(a.0, b.0)) }
     /// The even lanes of 16 bits of both.
     fn even16(a: V128, b: V128) -> V128 { of16(vuzp1q_u16(as16(a), as16(b))) }
-    /// The even lanes of 32 bits of both.
-    fn even32(a: V128, b: V128) -> V128 { of32(vuzp1q_u32(as32(a), as32(b))) }
-    /// The odd lanes of 32 bits of both.
-    fn odd32(a: V128, b: V128) -> V128 { of32(vuzp2q_u32(as32(a), as32(b))) }
-
-    /// The first eight bytes, with their signs, in 16 bits each.
-    fn widen_i8(a: V128) -> V128 { V128(vreinterpretq_u8_s16(vmovl_s8(vget_low_s8(vreinterpretq_s8_u8(a.0))))) }
-    /// The first eight bytes, without signs, in 16 bits each.
-    fn widen_u8(a: V128) -> V128 { of16(vmovl_u8(vget_low_u8(a.0))) }
-    /// Eight lanes of 16 bits, with their signs, in 32 bits each.
-    fn widen_i16(a: V128) -> [V128; 2] {
-        [vmovl_s16(vget_low_s16(as_i16(a))), vmovl_s16(vget_high_s16(as_i16(a)))].map(|x| V128(vreinterpretq_u8_s32(x)))
-    }
-    /// Eight lanes of 16 bits, without signs, in 32 bits each.
-    fn widen_u16(a: V128) -> [V128; 2] {
-        [of32(vmovl_u16(vget_low_u16(as16(a)))), of32(vmovl_u16(vget_high_u16(as16(a))))]
-    }
 
     /// The bytes of two vectors, alternating.
     fn zip8(a: V128, b: V128) -> [V128; 2] { [V128(vzip1q_u8(a.0, b.0)), V128(vzip2q_u8(a.0, b.0))] }
@@ -115,7 +87,6 @@ lanes! {
     as16: V128 => uint16x8_t, |a: V128| vreinterpretq_u16_u8(a.0);
     as32: V128 => uint32x4_t, |a: V128| vreinterpretq_u32_u8(a.0);
     as64: V128 => uint64x2_t, |a: V128| vreinterpretq_u64_u8(a.0);
-    as_i16: V128 => int16x8_t, |a: V128| vreinterpretq_s16_u8(a.0);
     of16: uint16x8_t => V128, |a| V128(vreinterpretq_u8_u16(a));
     of32: uint32x4_t => V128, |a| V128(vreinterpretq_u8_u32(a));
     of64: uint64x2_t => V128, |a| V128(vreinterpretq_u8_u64(a));

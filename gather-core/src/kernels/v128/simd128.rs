@@ -4,9 +4,8 @@
 
 use core::arch::wasm32::{
     i8x16_add, i8x16_all_true, i8x16_eq, i8x16_shr, i8x16_shuffle, i8x16_splat, i8x16_sub, i8x16_swizzle,
-    i16x8_extend_low_i8x16, i16x8_extend_low_u8x16, i16x8_shuffle, i32x4_add, i32x4_bitmask, i32x4_eq,
-    i32x4_extend_high_i16x8, i32x4_extend_high_u16x8, i32x4_extend_low_i16x8, i32x4_extend_low_u16x8, i32x4_mul,
-    i32x4_shr, i32x4_shuffle, i64x2_shuffle, u8x16_min, u32x4_min, v128, v128_and, v128_bitselect, v128_or,
+    i16x8_shuffle, i32x4_add, i32x4_mul, i32x4_shuffle, i64x2_shuffle, u8x16_min, v128, v128_and, v128_bitselect,
+    v128_or,
 };
 
 /// 16 bytes in a register.
@@ -44,14 +43,6 @@ operations! {
 
     fn add32(a: V128, b: V128) -> V128 { V128(i32x4_add(a.0, b.0)) }
     fn mul32(a: V128, b: V128) -> V128 { V128(i32x4_mul(a.0, b.0)) }
-    /// All ones in lanes that are equal.
-    fn eq32(a: V128, b: V128) -> V128 { V128(i32x4_eq(a.0, b.0)) }
-    /// The lesser lanes, without signs.
-    fn min32(a: V128, b: V128) -> V128 { V128(u32x4_min(a.0, b.0)) }
-    /// All ones in lanes that are negative.
-    fn sign32(a: V128) -> V128 { V128(i32x4_shr(a.0, 31)) }
-    /// Whether a lane is negative.
-    fn any_negative32(a: V128) -> bool { i32x4_bitmask(a.0) != 0 }
 
     /// The even bytes of both: the low ones of each pair.
     fn even8(a: V128, b: V128) -> V128 {
@@ -59,19 +50,6 @@ operations! {
     }
     /// The even lanes of 16 bits of both.
     fn even16(a: V128, b: V128) -> V128 { V128(i16x8_shuffle::<0, 2, 4, 6, 8, 10, 12, 14>(a.0, b.0)) }
-    /// The even lanes of 32 bits of both.
-    fn even32(a: V128, b: V128) -> V128 { V128(i32x4_shuffle::<0, 2, 4, 6>(a.0, b.0)) }
-    /// The odd lanes of 32 bits of both.
-    fn odd32(a: V128, b: V128) -> V128 { V128(i32x4_shuffle::<1, 3, 5, 7>(a.0, b.0)) }
-
-    /// The first eight bytes, with their signs, in 16 bits each.
-    fn widen_i8(a: V128) -> V128 { V128(i16x8_extend_low_i8x16(a.0)) }
-    /// The first eight bytes, without signs, in 16 bits each.
-    fn widen_u8(a: V128) -> V128 { V128(i16x8_extend_low_u8x16(a.0)) }
-    /// Eight lanes of 16 bits, with their signs, in 32 bits each.
-    fn widen_i16(a: V128) -> [V128; 2] { [V128(i32x4_extend_low_i16x8(a.0)), V128(i32x4_extend_high_i16x8(a.0))] }
-    /// Eight lanes of 16 bits, without signs, in 32 bits each.
-    fn widen_u16(a: V128) -> [V128; 2] { [V128(i32x4_extend_low_u16x8(a.0)), V128(i32x4_extend_high_u16x8(a.0))] }
 
     /// The bytes of two vectors, alternating.
     fn zip8(a: V128, b: V128) -> [V128; 2] {
