@@ -53,6 +53,7 @@
 //! | `shaped` | loops for shapes known at compile time |
 //! | `isa` | the pieces that depend on the level, as a trait |
 //! | `v128` | the levels with vectors of 16 bytes |
+//! | `words` | vectors of lanes of 32 bits, of AVX2 and AVX-512 |
 //! | `table`, `builtin`, `registry`, `select` | sets of kernels, and how one is found |
 //! | `by_level` | functions that are compiled for each level |
 //!
@@ -135,6 +136,8 @@ mod table;
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 mod v128;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod words;
 
 pub(crate) use args::Cursor;
 pub(crate) use args::{Component, KernelSpec, Loop, fits_i32, start_of_part};

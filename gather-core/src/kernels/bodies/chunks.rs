@@ -75,5 +75,5 @@ unsafe fn run<I: Index, L: Isa>(
         true
     };
     // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a chunk.
-    unsafe { L::resolve_chunks::<I>()(&job, &mut each) };
+    unsafe { L::resolve_chunks::<I>()((&job, &mut each)) };
 }

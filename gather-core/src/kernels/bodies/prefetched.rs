@@ -159,7 +159,7 @@ unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, 
         goes_on
     };
     // SAFETY: K2 and K3 for these tuples; each buffer is as long as a block, and a round at most that.
-    let done = unsafe { resolve_tuples(&job, &mut each) };
+    let done = unsafe { resolve_tuples((&job, &mut each)) };
     if done && goes_on {
         // SAFETY: the caller's promise.
         unsafe { rolling.finish() };

@@ -3,8 +3,11 @@
 use crate::kernels::isa::{Entry, GatherFn, Isa, LevelFn, scalar};
 use crate::kernels::moves::rows::MoveRows;
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, gather_avx2, table_avx2};
-use crate::kernels::resolve::{self, ChunksFn, ResolveFn, TuplesFn, tuples_avx2};
+use crate::kernels::resolve::tuples::ResolveTuples;
+use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
+use crate::kernels::resolve::{ChunksFn, ResolveFn, TuplesFn};
 use crate::kernels::space::{PeriodsFn, unzip_avx2, zip_avx2};
+use crate::kernels::words::Eight;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -24,17 +27,17 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn resolve<I: Index>() -> ResolveFn {
-        resolve::avx2::resolve::<I>
+        avx2::<Resolve<I, Eight>>
     }
 
     #[inline(always)]
     fn resolve_chunks<I: Index>() -> ChunksFn {
-        resolve::avx2::resolve_chunks::<I>
+        avx2::<ResolveChunks<I, Eight>>
     }
 
     #[inline(always)]
     fn resolve_tuples<I: Index>() -> Option<TuplesFn> {
-        Some(tuples_avx2::resolve_tuples::<I>)
+        Some(avx2::<ResolveTuples<I, Eight>>)
     }
 
     #[inline(always)]

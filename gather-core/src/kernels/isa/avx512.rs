@@ -1,12 +1,12 @@
 //! The level of x86-64 machines with AVX-512: the pieces that have algorithms of their own. The rest is that of the
 //! level AVX2, where longer vectors and masks gain nothing.
 
-#![forbid(unsafe_code)]
-
-use crate::kernels::isa::{Avx2, GatherFn, Isa};
-use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, gather_avx512, rows_avx512, table_avx512};
-use crate::kernels::resolve::{ChunksFn, TuplesFn, avx512};
+use crate::kernels::isa::{Avx2, Isa, LevelFn};
+use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, rows_avx512, table_avx512};
+use crate::kernels::resolve::tuples::ResolveTuples;
+use crate::kernels::resolve::{ChunksFn, TuplesFn};
 use crate::kernels::space::{PeriodsFn, zip_avx512};
+use crate::kernels::words::Sixteen;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -26,7 +26,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn resolve_tuples<I: Index>() -> Option<TuplesFn> {
-        Some(avx512::resolve_tuples::<I>)
+        Some(avx512::<ResolveTuples<I, Sixteen>>)
     }
 
     #[inline(always)]
@@ -45,11 +45,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn gather<const BYTES: usize, I: Index>() -> GatherFn {
-        if const { matches!(BYTES, 4 | 8) } { gather_avx512::gather::<BYTES, I> } else { Avx2::gather::<BYTES, I>() }
-    }
-
-    #[inline(always)]
     fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
         Some(zip_avx512::periods::<BYTES>)
     }
@@ -58,4 +53,15 @@ impl Isa for Avx512 {
     fn unzip<const BYTES: usize>() -> Option<PeriodsFn> {
         Avx2::unzip::<BYTES>()
     }
+}
+
+/// A [`LevelFn`] compiled for AVX-512.
+///
+/// # Safety
+/// As for [`LevelFn::call`]; K7: the machine has what the level needs.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn avx512<F: LevelFn>(args: F::Args<'_>) -> F::Output {
+    // SAFETY: the caller's promise.
+    unsafe { F::call(args) }
 }

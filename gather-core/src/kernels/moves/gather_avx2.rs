@@ -26,9 +26,13 @@ use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
 use crate::kernels::moves::{self, MoveJob, copy_fixed};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, negative_lanes};
+use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::words::{Eight, Words};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
+
+/// Rows of a step.
+const EIGHT: usize = 8;
 
 /// [`GatherFn`](crate::kernels::isa::GatherFn) with AVX2.
 ///
@@ -61,7 +65,7 @@ unsafe fn rest<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, mut at: Curso
 
 /// Prefetches indices and output of a later coordinate of the outer loop than that at a cursor, if the plan does.
 #[inline(always)]
-pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
+fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at: Cursor, outer: &Loop) {
     if args.spec.outer_prefetch_distance != 0 {
         let later = at.skip(outer, args.spec.outer_prefetch_distance);
         prefetch(later.index.wrapping_offset(args.spec.components[0].index), args.inner().n * size_of::<I>());
@@ -75,7 +79,7 @@ pub(super) fn fetch_later<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, at
 #[derive(Clone, Copy)]
 struct Inner<'a, const BYTES: usize> {
     component: &'a Component,
-    bounds: Bounds,
+    bounds: Bounds<Eight>,
     stride: __m256i,
     /// Bytes of data from the first row to each of the first eight, and from each to the one eight further.
     offset: __m256i,
@@ -90,7 +94,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         let job = ResolveJob::new(core::ptr::null_mut(), args, component, core::ptr::null(), 0);
         Inner {
             component,
-            bounds: Bounds::of(&job),
+            // SAFETY: K7: AVX2.
+            bounds: unsafe { Bounds::of(&job) },
             stride: _mm256_set1_epi32(args.stride as i32),
             offset: _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(data_step)),
             step: _mm256_set1_epi32(data_step.wrapping_mul(EIGHT as i32)),
@@ -172,8 +177,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 }
             }
             // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let resolved = unsafe { self.resolve(index.wrapping_add(step * EIGHT)) };
-            if negative_lanes(resolved) == 0 {
+            let resolved = unsafe { self.bounds.resolve_at(index.wrapping_add(step * EIGHT)) };
+            if !Eight::any_negative(resolved) {
                 // SAFETY: K1, K2 and K4 for eight rows, whose positions are in range. `PACKED` is the caller's promise,
                 // and K9 that other offsets fit in 32 bits.
                 unsafe { self.move_eight::<PACKED>(at, step, resolved, offset) };
@@ -190,18 +195,6 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
     #[target_feature(enable = "avx2")]
     fn offset_at(&self, step: usize) -> __m256i {
         _mm256_add_epi32(self.offset, _mm256_mullo_epi32(_mm256_set1_epi32(step as i32), self.step))
-    }
-
-    /// The positions of the eight indices at `index`, in order; negative where one is out of range.
-    ///
-    /// # Safety
-    /// K3 for the indices.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn resolve<I: Index>(&self, index: *const I) -> __m256i {
-        // SAFETY: the caller's promise.
-        let resolved = self.bounds.resolve(unsafe { load(index) });
-        if is_split::<I>() { in_order(resolved) } else { resolved }
     }
 
     /// Where the eight rows of a step lie, in elements where `PACKED` and else in bytes.
@@ -243,8 +236,8 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         for step in first..args.inner().n / EIGHT {
             let index = index.wrapping_add(step * EIGHT);
             // SAFETY: K3: eight of the `n` indices, which are contiguous.
-            let mut positions = unsafe { self.resolve(index) };
-            if negative_lanes(positions) != 0 {
+            let mut positions = unsafe { self.bounds.resolve_at(index) };
+            if Eight::any_negative(positions) {
                 // SAFETY: as above; the axis has elements.
                 positions = unsafe { wrap(index, self.component.dim, positions) };
             }
@@ -290,7 +283,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 unsafe fn wrap<I: Index>(index: *const I, dim: i64, resolved: __m256i) -> __m256i {
-    let (mut positions, mut bad) = ([0i32; EIGHT], negative_lanes(resolved));
+    let (mut positions, mut bad) = ([0i32; EIGHT], Eight::negative_bits(resolved));
     // SAFETY: room for eight.
     unsafe { _mm256_storeu_si256(positions.as_mut_ptr().cast(), resolved) };
     while bad != 0 {

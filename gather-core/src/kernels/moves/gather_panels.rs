@@ -13,9 +13,6 @@
 //! prefetched into the second-level cache, and all indices are read before the first element is. Lines of rows a
 //! power of two apart would not stay in the first-level cache either: they share few of its sets.
 
-use core::arch::x86_64::{
-    __m256i, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
-};
 use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Cursor, IndexArgs};
@@ -23,13 +20,16 @@ use crate::kernels::moves::gather_positions::RestFn;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::prefetch::{LINE, prefetch_near};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::avx2::{Bounds, EIGHT, in_order, is_split, load, negative_lanes};
+use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::words::{Eight, Indices, Words, is_wide};
 use crate::types::index::Index;
 
 /// Rows whose indices become offsets before the first element is moved (workload `gather_elements/axis0_4096x4096`).
 const ROWS: usize = 16;
 /// Elements of as many rows of a panel, at most.
 const MOST: usize = 1 << 10;
+/// Indices that are resolved at once.
+const EIGHT: usize = Eight::N;
 /// Elements that are stored at once.
 const FOUR: usize = 4;
 
@@ -66,8 +66,8 @@ pub(super) unsafe fn gather<const BYTES: usize, I: Index>(args: &IndexArgs<'_>, 
 /// The arguments that the rows of a plane share.
 #[derive(Clone, Copy)]
 struct Panel<const BYTES: usize> {
-    bounds: Bounds,
-    stride: __m256i,
+    bounds: Bounds<Eight>,
+    stride: Eight,
 }
 
 impl<const BYTES: usize> Panel<BYTES> {
@@ -75,7 +75,8 @@ impl<const BYTES: usize> Panel<BYTES> {
     #[target_feature(enable = "avx2")]
     fn new(args: &IndexArgs<'_>) -> Self {
         let job = ResolveJob::new(core::ptr::null_mut(), args, &args.spec.components[0], core::ptr::null(), 0);
-        Panel { bounds: Bounds::of(&job), stride: _mm256_set1_epi32(args.stride as i32) }
+        // SAFETY: K7: AVX2.
+        Panel { bounds: unsafe { Bounds::of(&job) }, stride: unsafe { Eight::splat(args.stride as i32) } }
     }
 
     /// Turns the indices of so many rows from a cursor on into offsets, row after row, and prefetches later indices and
@@ -89,7 +90,7 @@ impl<const BYTES: usize> Panel<BYTES> {
         let (outer, inner) = (args.outer(), args.inner());
         debug_assert!(inner.n >= EIGHT && rows * inner.n <= MOST, "{rows} rows of {}", inner.n);
         let (component, ahead) = (args.spec.components[0].index, args.spec.outer_prefetch_distance);
-        let mut any = _mm256_setzero_si256();
+        let mut are_positions = Eight::lanes(self.stride, true);
         for row in 0..rows {
             let index = at.index.wrapping_offset(component);
             let later = index.wrapping_offset(outer.index.wrapping_mul(ahead as isize));
@@ -105,19 +106,18 @@ impl<const BYTES: usize> Panel<BYTES> {
                 // The last eight may share some with those before.
                 let first = first.min(inner.n - EIGHT);
                 // SAFETY: K3: eight of the `n` indices of the row, which are contiguous.
-                let indices = unsafe { load(index.cast::<I>().wrapping_add(first)) };
-                let (positions, outside) = self.bounds.as_they_stand(indices);
-                any = _mm256_or_si256(any, outside);
-                let positions = if is_split::<I>() { in_order(positions) } else { positions };
+                let indices = unsafe { Indices::<Eight>::load(index.cast::<I>().wrapping_add(first)) };
+                are_positions = Eight::both(are_positions, self.bounds.positions(indices));
+                let positions = if is_wide::<I>() { Eight::wide_in_order(indices.low) } else { indices.low };
                 // K9: they fit in 32 bits.
-                let offsets = _mm256_mullo_epi32(positions, self.stride);
+                let offsets = Eight::times(positions, self.stride);
                 let to = to.as_mut_ptr().wrapping_add(row * inner.n + first);
                 // SAFETY: `row * n + first + EIGHT <= rows * n <= MOST`.
-                unsafe { _mm256_storeu_si256(to.cast(), offsets) };
+                unsafe { Eight::store(offsets, to.cast()) };
             }
             at = at.step(outer);
         }
-        negative_lanes(any) == 0
+        Eight::are_all(are_positions)
     }
 
     /// Moves the elements of so many rows from a cursor on.

@@ -8,8 +8,6 @@ pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx2;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod gather_avx512;
-#[cfg(target_arch = "x86_64")]
 mod gather_panels;
 #[cfg(target_arch = "x86_64")]
 mod gather_positions;

@@ -122,7 +122,7 @@ impl Block {
                 true
             };
             // SAFETY: K3, passed on: the plan found the tuples contiguous; there is room for BLOCK >= n positions.
-            if unsafe { resolve_tuples(&job, &mut note) } {
+            if unsafe { resolve_tuples((&job, &mut note)) } {
                 self.note(out_of_range);
                 return out_of_range;
             }

@@ -10,19 +10,21 @@
 //! The loop has no branch: whether an index was out of range is found once for all of them, and which one it was is
 //! looked for only when there is one.
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
 pub(crate) mod block;
 pub(crate) mod check;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod tuples_avx2;
+pub(crate) mod tuples;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vectors;
 
 use crate::kernels::args::{Component, IndexArgs};
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::index_rule::IndexRule;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::isa;
 use crate::kernels::isa::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::words::Eight;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
@@ -42,7 +44,10 @@ pub(crate) type ResolveFn = unsafe fn(&ResolveJob) -> bool;
 ///
 /// # Safety
 /// K3 and K7; `job.out` has room for a chunk.
-pub(crate) type ChunksFn = unsafe fn(&ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool);
+pub(crate) type ChunksFn = for<'a> unsafe fn(ChunksArgs<'a>);
+
+/// The job, and what is called after each chunk.
+pub(crate) type ChunksArgs<'a> = (&'a ResolveJob, &'a mut dyn FnMut(usize, bool) -> bool);
 
 /// Resolves tuples and adds their components up, in chunks, whose positions go to two buffers by turns. After each
 /// chunk `each` is called with its length and whether a tuple was out of range (-1 stands for it then), up to the
@@ -51,7 +56,10 @@ pub(crate) type ChunksFn = unsafe fn(&ResolveJob, each: &mut dyn FnMut(usize, bo
 ///
 /// # Safety
 /// K2, K3 and K7; each buffer has `job.chunk` places.
-pub(crate) type TuplesFn = unsafe fn(&TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) -> bool;
+pub(crate) type TuplesFn = for<'a> unsafe fn(TuplesArgs<'a>) -> bool;
+
+/// The job, and what is called after each chunk.
+pub(crate) type TuplesArgs<'a> = (&'a TupleJob<'a>, &'a mut dyn FnMut(usize, bool) -> bool);
 
 /// Indices to resolve: `n` of one component, `stride` bytes apart, into `out`.
 #[derive(Clone, Copy)]
@@ -84,12 +92,6 @@ impl ResolveJob {
     #[inline(always)]
     pub(crate) fn chunk(&self, first: usize, n: usize) -> ResolveJob {
         ResolveJob { index: self.index.wrapping_offset(self.stride.wrapping_mul(first as isize)), n, ..*self }
-    }
-
-    /// The rest after the first `done <= n` indices.
-    #[inline(always)]
-    pub(crate) fn rest(&self, done: usize) -> ResolveJob {
-        ResolveJob { out: self.out.wrapping_add(done), ..self.chunk(done, self.n - done) }
     }
 }
 
@@ -204,7 +206,7 @@ pub(crate) unsafe fn resolve<I: Index>(job: &ResolveJob) -> bool {
 ///
 /// # Safety
 /// As for [`ChunksFn`].
-pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>(job: &ResolveJob, each: &mut dyn FnMut(usize, bool) -> bool) {
+pub(crate) unsafe fn in_chunks<I: Index, L: Isa + ?Sized>((job, each): ChunksArgs<'_>) {
     let mut done = 0;
     while done < job.n {
         let n = (job.n - done).min(CHUNK);
@@ -229,7 +231,7 @@ impl Resolvers {
     /// Those of an index type.
     #[inline(always)]
     pub(crate) fn of<I: Index>() -> Self {
-        let by_level: ByLevel<ResolveFn> = by_level!(resolve::<I>, avx2::resolve::<I>);
+        let by_level: ByLevel<ResolveFn> = by_level!(resolve::<I>, isa::avx2::<vectors::Resolve<I, Eight>>);
         Resolvers { by_level, wide: resolve_wide::<I> }
     }
 

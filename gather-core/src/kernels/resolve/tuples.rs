@@ -1,0 +1,180 @@
+//! Resolving contiguous tuples of 2, 3 and 4 components by vectors: as many tuples as lanes at a time, in K vectors.
+//!
+//! The components' sizes and scales lie in K vectors, repeated in the order of the components. Shuffles put the scaled
+//! components of one axis into one vector, in the order of the tuples, and these are added up. A component out of range
+//! is negative after scaling, and so makes its tuple's position -1. Under `Wrap` such tuples are then resolved one by
+//! one, as are tuples fewer than lanes.
+
+// Loops run over numbers: without link-time optimisation, an iterator's functions may not be inlined.
+#![allow(clippy::needless_range_loop)]
+
+use core::marker::PhantomData;
+
+use crate::kernels::isa::LevelFn;
+use crate::kernels::resolve::vectors::Bounds;
+use crate::kernels::resolve::{TupleJob, TuplesArgs};
+use crate::kernels::words::{Indices, MOST_LANES, Numbers, Words, is_wide};
+use crate::types::index::Index;
+use crate::types::policy::OutOfBounds;
+
+/// [`TuplesFn`](crate::kernels::resolve::TuplesFn) with vectors: of 2, 3 and 4 components.
+pub(crate) struct ResolveTuples<I, W>(PhantomData<(I, W)>);
+
+impl<I: Index, W: Words> LevelFn for ResolveTuples<I, W> {
+    type Args<'a> = TuplesArgs<'a>;
+    type Output = bool;
+
+    /// # Safety
+    /// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn).
+    #[inline(always)]
+    unsafe fn call((job, each): TuplesArgs<'_>) -> bool {
+        match job.components.len() {
+            // SAFETY: the caller's promise; there are two components.
+            2 => unsafe { in_chunks::<I, W, 2>(job, each) },
+            // SAFETY: as above, three.
+            3 => unsafe { in_chunks::<I, W, 3>(job, each) },
+            // SAFETY: as above, four.
+            4 => unsafe { in_chunks::<I, W, 4>(job, each) },
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Resolves tuples of `K` components in chunks.
+///
+/// # Safety
+/// As for [`TuplesFn`](crate::kernels::resolve::TuplesFn); there are `K` components.
+#[inline(always)]
+unsafe fn in_chunks<I: Index, W: Words, const K: usize>(job: &TupleJob<'_>, each: &mut dyn FnMut(usize, bool) -> bool) {
+    // SAFETY: K7.
+    let (axes, mut left) = (unsafe { Axes::<W, K>::new::<I>(job) }, *job);
+    while let Some(chunk) = left.next_chunk::<I>() {
+        // SAFETY: the caller's promise, for some of the tuples.
+        let (done, mut out_of_range) = unsafe { axes.resolve::<I>(&chunk) };
+        if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
+            // SAFETY: the caller's promise; the first `done` have been resolved.
+            unsafe { chunk.wrap::<I>(done) };
+            out_of_range = false;
+        }
+        if done < chunk.n {
+            // SAFETY: as above, for what is left.
+            out_of_range |= unsafe { chunk.resolve_rest::<I>(done) };
+        }
+        if !each(chunk.n, out_of_range) {
+            return;
+        }
+    }
+}
+
+/// The vectors that the components of tuples are compared with and multiplied by.
+struct Axes<W, const K: usize> {
+    bounds: [Bounds<W>; K],
+    scales: [W; K],
+}
+
+impl<W: Words, const K: usize> Axes<W, K> {
+    /// The axes of a job of `K` components.
+    ///
+    /// # Safety
+    /// K7.
+    #[inline(always)]
+    unsafe fn new<I: Index>(job: &TupleJob<'_>) -> Self {
+        let (mut dims, mut factors) = ([0; MOST_LANES], [0; MOST_LANES]);
+        for k in 0..K {
+            (dims[k], factors[k]) = (job.components[k].dim as i32, job.components[k].scale as i32);
+        }
+        // SAFETY: K7, the caller's promise.
+        let (dims, factors) = (unsafe { W::of(&dims) }, unsafe { W::of(&factors) });
+        let mut bounds = [Bounds::new(dims, job.policy); K];
+        let mut scales = [factors; K];
+        for k in 0..K {
+            // SAFETY: K7.
+            let components = unsafe { W::of(&const { Places::<K>::of::<I, W>() }.components[k]) };
+            bounds[k] = Bounds::new(W::permuted(dims, components), job.policy);
+            scales[k] = W::permuted(factors, components);
+        }
+        Axes { bounds, scales }
+    }
+
+    /// Resolves all tuples of a chunk, or none where they are fewer than a vector's; returns how many, and whether one
+    /// was out of range.
+    ///
+    /// # Safety
+    /// As for [`in_chunks`], for one chunk; the axes are those of the job.
+    #[inline(always)]
+    unsafe fn resolve<I: Index>(&self, job: &TupleJob<'_>) -> (usize, bool) {
+        let (index, zero) = (job.index.cast::<I>(), W::filled(self.scales[0], 0));
+        let Some(last) = job.n.checked_sub(W::N) else { return (0, false) };
+        let mut found = zero;
+        for at in (0..job.n).step_by(W::N) {
+            // The last ones may share some with those before.
+            let at = at.min(last);
+            let mut parts = [zero; K];
+            for k in 0..K {
+                // SAFETY: `N` of the `n * K` indices.
+                let indices = unsafe { Indices::load(index.wrapping_add(at * K + k * W::N)) };
+                parts[k] = W::times(self.bounds[k].resolve(indices), self.scales[k]);
+            }
+            let positions = added_up(parts, const { &Places::<K>::of::<I, W>() });
+            found = W::or(found, positions);
+            // SAFETY: there is room for `n` positions; these are `N` of them.
+            unsafe { W::store(positions, job.rooms[0].wrapping_add(at)) };
+        }
+        (job.n, W::any_negative(found))
+    }
+}
+
+/// The sums of the components of tuples that lie in `K` vectors; -1 where a component is negative.
+#[inline(always)]
+fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
+    let zero = W::filled(parts[0], 0);
+    let (mut sums, mut signs) = (zero, zero);
+    for k in 0..K {
+        let mut component = parts[0];
+        for p in 0..K {
+            // SAFETY: K7 holds where there are vectors.
+            let lanes = unsafe { W::of(&places.lanes[k][p]) };
+            // Of constant lanes, compilers make few shuffles.
+            component = if p == 0 { W::permuted(component, lanes) } else { W::merged(component, parts[p], lanes) };
+        }
+        sums = W::plus(sums, component);
+        signs = W::or(signs, component);
+    }
+    W::select(W::negative(signs), W::filled(zero, -1), sums)
+}
+
+/// Where the components of tuples lie in `K` vectors of a step.
+struct Places<const K: usize> {
+    /// The component in each lane of each vector.
+    components: [Numbers; K],
+    /// Component, vector: where the component of each tuple lies, in what was taken from earlier vectors, or in this
+    /// vector, whose lanes count from `N` on.
+    lanes: [[Numbers; K]; K],
+}
+
+impl<const K: usize> Places<K> {
+    /// Those of indices of a type.
+    const fn of<I: Index, W: Words>() -> Self {
+        let zeros = [0; MOST_LANES];
+        let mut places = Places { components: [zeros; K], lanes: [[zeros; K]; K] };
+        let mut at = 0;
+        while at < K * W::N {
+            let (part, component, tuple) = (at / W::N, at % K, at / K);
+            let lane = if is_wide::<I>() { W::WIDE_LANES[at % W::N] } else { at % W::N };
+            places.components[part][lane] = component as i32;
+            let mut p = 0;
+            while p < K {
+                // Before its vector, whatever is there; after it, the place that it was put to.
+                places.lanes[component][p][tuple] = match p {
+                    0 => lane,
+                    _ if p == part => W::N + lane,
+                    _ => tuple,
+                } as i32;
+                p += 1;
+            }
+            at += 1;
+        }
+        places
+    }
+}
