@@ -170,10 +170,16 @@ fn gguf_blocks_are_read_as_the_package_gguf_reads_them() {
             IQ4_NL [IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16],
             MXFP4 [MXFP4_TO_F32 MXFP4_TO_F16 MXFP4_TO_BF16],
             NVFP4 [NVFP4_TO_F32 NVFP4_TO_F16 NVFP4_TO_BF16],
+            Q5_0 [Q5_0_TO_F32 Q5_0_TO_F16 Q5_0_TO_BF16],
+            Q5_1 [Q5_1_TO_F32 Q5_1_TO_F16 Q5_1_TO_BF16],
+            Q2_K [Q2_K_TO_F32 Q2_K_TO_F16 Q2_K_TO_BF16],
+            Q3_K [Q3_K_TO_F32 Q3_K_TO_F16 Q3_K_TO_BF16],
+            Q5_K [Q5_K_TO_F32 Q5_K_TO_F16 Q5_K_TO_BF16],
+            IQ4_XS [IQ4_XS_TO_F32 IQ4_XS_TO_F16 IQ4_XS_TO_BF16],
         }
         formats.insert(case.format);
     }
-    assert_eq!(formats.len(), 8);
+    assert_eq!(formats.len(), 14);
 }
 
 #[test]

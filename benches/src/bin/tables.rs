@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use gather_benches::pin;
 use gather_benches::random::Random;
-use gather_core::maps::{self, Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
+use gather_core::maps::{
+    self, Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
+};
 use gather_core::{Element, Gather, Map, Par, Param, Params, Tensor, View};
 use half::{bf16, f16};
 use lexopt::{Arg, ValueExt};
@@ -343,6 +345,15 @@ fn gguf(bench: &Bench) {
     blocks!(IQ4_NL, [0],
         |block, i| f32::from(IQ4_NL_VALUES[usize::from(halves_of_bytes(&block[2..], i))]) * half_at(block, 0),
         IQ4_NL_TO_F32 IQ4_NL_TO_F16 IQ4_NL_TO_BF16);
+    blocks!(IQ4_XS, [0], iq4_xs, IQ4_XS_TO_F32 IQ4_XS_TO_F16 IQ4_XS_TO_BF16);
+    blocks!(Q5_0, [0], |block, i| f32::from(five_bits(&block[2..], i) as i8 - 16) * half_at(block, 0),
+        Q5_0_TO_F32 Q5_0_TO_F16 Q5_0_TO_BF16);
+    blocks!(Q5_1, [0, 2],
+        |block, i| f32::from(five_bits(&block[4..], i)) * half_at(block, 0) + half_at(block, 2),
+        Q5_1_TO_F32 Q5_1_TO_F16 Q5_1_TO_BF16);
+    blocks!(Q2_K, [80, 82], q2_k, Q2_K_TO_F32 Q2_K_TO_F16 Q2_K_TO_BF16);
+    blocks!(Q3_K, [108], q3_k, Q3_K_TO_F32 Q3_K_TO_F16 Q3_K_TO_BF16);
+    blocks!(Q5_K, [0, 2], q5_k, Q5_K_TO_F32 Q5_K_TO_F16 Q5_K_TO_BF16);
     blocks!(MXFP4, [],
         |block, i| {
             let scale = 2f64.powi(i32::from(block[0]) - 127);
@@ -362,16 +373,52 @@ fn halves_of_groups(group: &[u8], i: usize) -> u8 {
     group[i % 8] >> (i / 8 * 4) & 15
 }
 
-fn q4_k(block: &[u8], i: usize) -> f32 {
-    let (scales, group) = (&block[4..16], i / 32);
+/// Five bits: one out of four bytes, and four out of the 16 behind them.
+fn five_bits(block: &[u8], i: usize) -> u8 {
+    halves_of_bytes(&block[4..], i) | (block[i / 8] >> (i % 8) & 1) << 4
+}
+
+/// Scale and minimum of a group of 32 in the 12 bytes that hold eight of each.
+fn scale_and_min(scales: &[u8], group: usize) -> (f32, f32) {
     let (scale, min) = match group {
         0..4 => (scales[group] & 63, scales[group + 4] & 63),
         _ => {
             (scales[group + 4] & 15 | (scales[group - 4] >> 6) << 4, scales[group + 4] >> 4 | (scales[group] >> 6) << 4)
         }
     };
-    let code = block[16 + group / 2 * 32 + i % 32] >> (group % 2 * 4) & 15;
-    half_at(block, 0) * f32::from(scale) * f32::from(code) - half_at(block, 2) * f32::from(min)
+    (scale.into(), min.into())
+}
+
+fn q4_k(block: &[u8], i: usize) -> f32 {
+    let (scale, min) = scale_and_min(&block[4..16], i / 32);
+    let code = block[16 + i / 64 * 32 + i % 32] >> (i / 32 % 2 * 4) & 15;
+    half_at(block, 0) * scale * f32::from(code) - half_at(block, 2) * min
+}
+
+fn q5_k(block: &[u8], i: usize) -> f32 {
+    let (scale, min) = scale_and_min(&block[4..16], i / 32);
+    let (low, high) = (block[48 + i / 64 * 32 + i % 32] >> (i / 32 % 2 * 4) & 15, block[16 + i % 32] >> (i / 32) & 1);
+    half_at(block, 0) * scale * f32::from(low | high << 4) - half_at(block, 2) * min
+}
+
+fn q2_k(block: &[u8], i: usize) -> f32 {
+    let (packed, code) = (block[i / 16], block[16 + i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3);
+    half_at(block, 80) * f32::from(packed & 15) * f32::from(code) - half_at(block, 82) * f32::from(packed >> 4)
+}
+
+fn q3_k(block: &[u8], i: usize) -> f32 {
+    let (group, scales) = (i / 16, &block[96..108]);
+    let scale = scales[group % 8] >> (group / 8 * 4) & 15 | (scales[8 + group % 4] >> (group / 4 * 2) & 3) << 4;
+    let code = block[32 + i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3;
+    let offset = if block[i % 32] >> (i / 32) & 1 == 1 { 0 } else { 4 };
+    half_at(block, 108) * f32::from(scale as i8 - 32) * f32::from(code as i8 - offset)
+}
+
+fn iq4_xs(block: &[u8], i: usize) -> f32 {
+    let group = i / 32;
+    let scale = block[4 + group / 2] >> (group % 2 * 4) & 15 | (block[2 + group / 4] >> (group % 4 * 2) & 3) << 4;
+    let value = IQ4_NL_VALUES[usize::from(halves_of_bytes(&block[8 + group * 16..], i % 32))];
+    half_at(block, 0) * f32::from(scale as i8 - 32) * f32::from(value)
 }
 
 fn q6_k(block: &[u8], i: usize) -> f32 {

@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_range_loop)]
 
-use crate::maps::block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
+use crate::maps::block::{
+    Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
+};
 use crate::types::numbers::{e2m1_doubled_signed, e4m3_magnitude, f16_to_f32};
 
 /// Two bytes of a block as an `f16`.
@@ -56,6 +58,36 @@ pub(super) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
     out
 }
 
+/// The fifth bits of 32 codes, which are bits of four bytes, as 16 or 0.
+#[inline(always)]
+fn fifth_bits<const N: usize>(block: &[u8; N], at: usize) -> [u8; 32] {
+    let mut bits = [0; 32];
+    for i in 0..32 {
+        bits[i] = (block[at + i / 8] >> (i % 8) & 1) << 4;
+    }
+    bits
+}
+
+#[inline(always)]
+pub(super) fn q5_0(block: &[u8; 22]) -> [f32; 32] {
+    let (d, high, codes) = (half(block, 0), fifth_bits(block, 2), halves_of_bytes(block, 6));
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = f32::from((codes[i] | high[i]) as i8 - 16) * d;
+    }
+    out
+}
+
+#[inline(always)]
+pub(super) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
+    let (d, m, high, codes) = (half(block, 0), half(block, 2), fifth_bits(block, 4), halves_of_bytes(block, 8));
+    let mut out = [0.0; 32];
+    for i in 0..32 {
+        out[i] = f32::from(codes[i] | high[i]) * d + m;
+    }
+    out
+}
+
 /// Calls a function for each of eight groups, whose number is a constant: loops over groups are not unrolled at every
 /// level, and then all values take the way over the stack (bench `tables`).
 macro_rules! for_each_group {
@@ -93,12 +125,79 @@ fn q4_k_group<const GROUP: usize>(block: &[u8; 144], d: f32, dmin: f32, out: &mu
 /// The first four have the low bits of bytes 0 to 3 and 4 to 7. The last four have the halves of bytes 8 to 11, and
 /// above them the two high bits of bytes 0 to 7.
 #[inline(always)]
-fn q4_k_scale(block: &[u8; 144], group: usize) -> (u8, u8) {
+fn q4_k_scale<const N: usize>(block: &[u8; N], group: usize) -> (u8, u8) {
     let (k, packed) = (group % 4, |at: usize| block[4 + at]);
     if group < 4 {
         (packed(k) & 63, packed(4 + k) & 63)
     } else {
         (packed(8 + k) & 15 | packed(k) >> 6 << 4, packed(8 + k) >> 4 | packed(4 + k) >> 6 << 4)
+    }
+}
+
+#[inline(always)]
+pub(super) fn q5_k(block: &[u8; 176]) -> [f32; 256] {
+    let (d, dmin) = (half(block, 0), half(block, 2));
+    let mut out = [0.0; 256];
+    for_each_group!(q5_k_group(block, d, dmin, &mut out));
+    out
+}
+
+/// A group of 32, as in [`q4_k_group`]; the fifth bits of group `g` are the bits `g` of 32 bytes.
+#[inline(always)]
+fn q5_k_group<const GROUP: usize>(block: &[u8; 176], d: f32, dmin: f32, out: &mut [f32; 256]) {
+    let (scale, min) = q4_k_scale(block, GROUP);
+    let (d, m) = (d * f32::from(scale), dmin * f32::from(min));
+    let (codes, shift) = (48 + GROUP / 2 * 32, GROUP % 2 * 4);
+    for i in 0..32 {
+        let code = block[codes + i] >> shift & 15 | (block[16 + i] >> GROUP & 1) << 4;
+        out[GROUP * 32 + i] = d * f32::from(code) - m;
+    }
+}
+
+#[inline(always)]
+pub(super) fn q2_k(block: &[u8; 84]) -> [f32; 256] {
+    let (d, dmin) = (half(block, 80), half(block, 82));
+    let mut out = [0.0; 256];
+    for_each_group!(q2_k_group(block, d, dmin, &mut out));
+    out
+}
+
+/// A group of 32: there are four out of each half of the codes, each from two bits of 32 bytes.
+#[inline(always)]
+fn q2_k_group<const GROUP: usize>(block: &[u8; 84], d: f32, dmin: f32, out: &mut [f32; 256]) {
+    let (codes, shift) = (16 + GROUP / 4 * 32, GROUP % 4 * 2);
+    for sub in 0..2 {
+        let packed = block[GROUP * 2 + sub];
+        let (scale, min) = (d * f32::from(packed & 15), dmin * f32::from(packed >> 4));
+        for i in sub * 16..sub * 16 + 16 {
+            out[GROUP * 32 + i] = scale * f32::from(block[codes + i] >> shift & 3) - min;
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn q3_k(block: &[u8; 110]) -> [f32; 256] {
+    let d = half(block, 108);
+    let mut out = [0.0; 256];
+    for_each_group!(q3_k_group(block, d, &mut out));
+    out
+}
+
+/// A group of 32, whose low bits lie as in [`q2_k_group`]; the third bits of group `g` are the bits `g` of 32 bytes, and
+/// stand for -4 where they are 0.
+#[inline(always)]
+fn q3_k_group<const GROUP: usize>(block: &[u8; 110], d: f32, out: &mut [f32; 256]) {
+    let (codes, shift) = (32 + GROUP / 4 * 32, GROUP % 4 * 2);
+    for sub in 0..2 {
+        // Scales of 6 bits: the halves of 8 bytes, the low ones first, and two bits out of 4 bytes.
+        let number = GROUP * 2 + sub;
+        let low = block[96 + number % 8] >> (number / 8 * 4) & 15;
+        let high = block[104 + number % 4] >> (number / 4 * 2) & 3;
+        let scale = d * f32::from((low | high << 4) as i8 - 32);
+        for i in sub * 16..sub * 16 + 16 {
+            let code = block[codes + i] >> shift & 3 | (block[i] >> GROUP & 1) << 2;
+            out[GROUP * 32 + i] = scale * f32::from(code as i8 - 4);
+        }
     }
 }
 
@@ -155,6 +254,29 @@ pub(super) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
 }
 
 #[inline(always)]
+pub(super) fn iq4_xs(block: &[u8; 136]) -> [f32; 256] {
+    let d = half(block, 0);
+    let mut out = [0.0; 256];
+    for_each_group!(iq4_xs_group(block, d, &mut out));
+    out
+}
+
+/// A group of 32, whose scale has two bits of bytes 2 and 3, and half of one of the next four bytes.
+#[inline(always)]
+fn iq4_xs_group<const GROUP: usize>(block: &[u8; 136], d: f32, out: &mut [f32; 256]) {
+    let (low, high) = (block[4 + GROUP / 2] >> (GROUP % 2 * 4) & 15, block[2 + GROUP / 4] >> (GROUP % 4 * 2) & 3);
+    let scale = d * f32::from((low | high << 4) as i8 - 32);
+    let codes = halves_of_bytes(block, 8 + GROUP * 16);
+    let mut values = [0; 32];
+    for i in 0..32 {
+        values[i] = iq4_nl_value(codes[i]);
+    }
+    for i in 0..32 {
+        out[GROUP * 32 + i] = scale * f32::from(values[i]);
+    }
+}
+
+#[inline(always)]
 pub(super) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
     let e = u32::from(block[0]);
     // Half of the scale, as the numbers are doubled: 2^(e - 128), which is subnormal for 0 and 1.
@@ -192,14 +314,32 @@ super::maps_to_each! {
     /// [`Q4_1`] blocks.
     pub static Q4_1_TO_F32, Q4_1_TO_F16, Q4_1_TO_BF16 = |block: Q4_1| -> [32] { block.to_f32() };
 
+    /// [`Q5_0`] blocks.
+    pub static Q5_0_TO_F32, Q5_0_TO_F16, Q5_0_TO_BF16 = |block: Q5_0| -> [32] { block.to_f32() };
+
+    /// [`Q5_1`] blocks.
+    pub static Q5_1_TO_F32, Q5_1_TO_F16, Q5_1_TO_BF16 = |block: Q5_1| -> [32] { block.to_f32() };
+
+    /// [`Q2_K`] blocks.
+    pub static Q2_K_TO_F32, Q2_K_TO_F16, Q2_K_TO_BF16 = |block: Q2_K| -> [256] { block.to_f32() };
+
+    /// [`Q3_K`] blocks.
+    pub static Q3_K_TO_F32, Q3_K_TO_F16, Q3_K_TO_BF16 = |block: Q3_K| -> [256] { block.to_f32() };
+
     /// [`Q4_K`] blocks.
     pub static Q4_K_TO_F32, Q4_K_TO_F16, Q4_K_TO_BF16 = |block: Q4_K| -> [256] { block.to_f32() };
+
+    /// [`Q5_K`] blocks.
+    pub static Q5_K_TO_F32, Q5_K_TO_F16, Q5_K_TO_BF16 = |block: Q5_K| -> [256] { block.to_f32() };
 
     /// [`Q6_K`] blocks.
     pub static Q6_K_TO_F32, Q6_K_TO_F16, Q6_K_TO_BF16 = |block: Q6_K| -> [256] { block.to_f32() };
 
     /// [`IQ4_NL`] blocks.
     pub static IQ4_NL_TO_F32, IQ4_NL_TO_F16, IQ4_NL_TO_BF16 = |block: IQ4_NL| -> [32] { block.to_f32() };
+
+    /// [`IQ4_XS`] blocks.
+    pub static IQ4_XS_TO_F32, IQ4_XS_TO_F16, IQ4_XS_TO_BF16 = |block: IQ4_XS| -> [256] { block.to_f32() };
 
     /// [`MXFP4`] blocks.
     pub static MXFP4_TO_F32, MXFP4_TO_F16, MXFP4_TO_BF16 = |block: MXFP4| -> [32] { block.to_f32() };

@@ -25,8 +25,9 @@
 //! | powers of two | [`E8M0_TO_F32`] |
 //! | MX blocks with scales of their own | [`MXFP8_E4M3_TO_F32`], [`MXFP8_E5M2_TO_F32`], [`MXFP4_PAIRS_TO_F32`] |
 //! | NF4 blocks with scales of their own | [`NF4_TO_F32`] |
-//! | [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q4_K`], [`Q6_K`] of GGUF | [`Q8_0_TO_F32`] and so on |
-//! | [`IQ4_NL`], [`MXFP4`], [`NVFP4`] of GGUF | [`IQ4_NL_TO_F32`] and so on |
+//! | [`Q8_0`], [`Q4_0`], [`Q4_1`], [`Q5_0`], [`Q5_1`] of GGUF | [`Q8_0_TO_F32`] and so on |
+//! | [`Q2_K`], [`Q3_K`], [`Q4_K`], [`Q5_K`], [`Q6_K`] of GGUF | [`Q2_K_TO_F32`] and so on |
+//! | [`IQ4_NL`], [`IQ4_XS`], [`MXFP4`], [`NVFP4`] of GGUF | [`IQ4_NL_TO_F32`] and so on |
 //!
 //! Those that end with `_TO_F32` also exist as `_TO_F16` and `_TO_BF16`, except for halves and powers of two. Results
 //! in `f16` and `bf16` are those in `f32`, rounded once to the nearest, ties to even. The maps for them need the
@@ -87,7 +88,7 @@ pub use crate::types::numbers::{
     bf16_to_f32, e2m1_to_f32, e4m3_to_f32, e5m2_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16,
 };
 pub use affine::*;
-pub use block::{Block, IQ4_NL, MXFP4, NVFP4, Q4_0, Q4_1, Q4_K, Q6_K, Q8_0};
+pub use block::{Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0};
 pub use float8::*;
 pub use four_bits::*;
 pub use gguf::*;

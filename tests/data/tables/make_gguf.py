@@ -24,7 +24,7 @@ def main() -> None:
     writer.add_array("tokenizer.ggml.tokens", ["a", "bc", ""])
     writer.add_array("some.numbers", [1, 2, 3])
     names = []
-    for kind in [Type.F32, Type.F16, Type.BF16, Type.Q4_0, Type.Q4_1, Type.Q8_0, Type.MXFP4]:
+    for kind in [Type.F32, Type.F16, Type.BF16, Type.Q4_0, Type.Q4_1, Type.Q8_0, Type.MXFP4, Type.Q5_0, Type.Q5_1]:
         rows = RNG.normal(size=(3, 64)).astype(np.float32)
         writer.add_tensor(kind.name.lower(), gguf.quantize(rows, kind), raw_dtype=kind)
         names.append(kind.name.lower())
