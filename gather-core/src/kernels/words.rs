@@ -16,7 +16,7 @@ use core::arch::x86_64::{
     _mm512_cmpeq_epi32_mask, _mm512_cmple_epu32_mask, _mm512_cvtepi8_epi32, _mm512_cvtepi16_epi32,
     _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_add_epi32, _mm512_mask_mov_epi32,
     _mm512_movepi32_mask, _mm512_mullo_epi32, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutexvar_epi32,
-    _mm512_set1_epi32, _mm512_setr_epi32, _mm512_storeu_si512,
+    _mm512_set1_epi32, _mm512_setr_epi32, _mm512_srai_epi32, _mm512_storeu_si512,
 };
 
 use crate::types::index::{Index, IndexType};
@@ -73,6 +73,8 @@ pub(crate) trait Words: Copy {
     fn plus(a: Self, b: Self) -> Self;
     fn times(a: Self, b: Self) -> Self;
     fn or(a: Self, b: Self) -> Self;
+    /// -1 where a lane is negative, 0 elsewhere.
+    fn signs(a: Self) -> Self;
     /// The words at the numbers of lanes, modulo `N`.
     fn permuted(a: Self, lanes: Self) -> Self;
     /// The words at the numbers of lanes: those of `a`, then from `N` on those of `b`.
@@ -184,6 +186,7 @@ impl Words for Eight {
         plus(a: Eight, b: Eight) -> Eight { _mm256_add_epi32(a, b) }
         times(a: Eight, b: Eight) -> Eight { _mm256_mullo_epi32(a, b) }
         or(a: Eight, b: Eight) -> Eight { _mm256_or_si256(a, b) }
+        signs(a: Eight) -> Eight { _mm256_srai_epi32::<31>(a) }
         permuted(a: Eight, lanes: Eight) -> Eight { _mm256_permutevar8x32_epi32(a, lanes) }
         merged(a: Eight, b: Eight, lanes: Eight) -> Eight {
             _mm256_blendv_epi8(
@@ -243,6 +246,7 @@ impl Words for Sixteen {
         plus(a: Sixteen, b: Sixteen) -> Sixteen { _mm512_add_epi32(a, b) }
         times(a: Sixteen, b: Sixteen) -> Sixteen { _mm512_mullo_epi32(a, b) }
         or(a: Sixteen, b: Sixteen) -> Sixteen { _mm512_or_si512(a, b) }
+        signs(a: Sixteen) -> Sixteen { _mm512_srai_epi32::<31>(a) }
         permuted(a: Sixteen, lanes: Sixteen) -> Sixteen { _mm512_permutexvar_epi32(lanes, a) }
         merged(a: Sixteen, b: Sixteen, lanes: Sixteen) -> Sixteen { _mm512_permutex2var_epi32(a, lanes, b) }
         wide_in_order(a: Sixteen) -> Sixteen { a }
@@ -312,9 +316,8 @@ impl<W: Words> Indices<W> {
                 if wide == IndexType::U64 {
                     Indices { fits: W::equal(high, W::filled(low, 0)), ..Self::unsigned(low) }
                 } else {
-                    let negative = W::negative(low);
-                    let sign = W::select(negative, W::filled(low, -1), W::filled(low, 0));
-                    Indices { low, negative, fits: W::equal(high, sign), below: W::negative(high) }
+                    let fits = W::equal(high, W::signs(low));
+                    Indices { low, negative: W::negative(low), fits, below: W::negative(high) }
                 }
             }
         }

@@ -6,7 +6,8 @@ use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, gather_avx2, tab
 use crate::kernels::resolve::tuples::ResolveTuples;
 use crate::kernels::resolve::vectors::{Resolve, ResolveChunks};
 use crate::kernels::resolve::{ChunksFn, ResolveFn, TuplesFn};
-use crate::kernels::space::{PeriodsFn, unzip_avx2, zip_avx2};
+use crate::kernels::space::zip_x86::ZipAvx2;
+use crate::kernels::space::{PeriodsFn, unzip_avx2};
 use crate::kernels::words::Eight;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -67,7 +68,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
-        Some(zip_avx2::periods::<BYTES>)
+        Some(avx2::<ZipAvx2<BYTES>>)
     }
 
     #[inline(always)]

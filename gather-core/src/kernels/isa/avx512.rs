@@ -5,7 +5,8 @@ use crate::kernels::isa::{Avx2, Isa, LevelFn};
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn, MoveJobFn, rows_avx512, table_avx512};
 use crate::kernels::resolve::tuples::ResolveTuples;
 use crate::kernels::resolve::{ChunksFn, TuplesFn};
-use crate::kernels::space::{PeriodsFn, zip_avx512};
+use crate::kernels::space::PeriodsFn;
+use crate::kernels::space::zip_x86::ZipAvx512;
 use crate::kernels::words::Sixteen;
 use crate::types::index::Index;
 use crate::types::level::Level;
@@ -46,7 +47,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
-        Some(zip_avx512::periods::<BYTES>)
+        Some(avx512::<ZipAvx512<BYTES>>)
     }
 
     #[inline(always)]

@@ -141,7 +141,7 @@ fn added_up<W: Words, const K: usize>(parts: [W; K], places: &Places<K>) -> W {
         sums = W::plus(sums, component);
         signs = W::or(signs, component);
     }
-    W::select(W::negative(signs), W::filled(zero, -1), sums)
+    W::or(sums, W::signs(signs))
 }
 
 /// Where the components of tuples lie in `K` vectors of a step.

@@ -11,16 +11,16 @@
 //! ```
 //!
 //! so that crops and pads cost nothing inside the loop. Where both tensors are contiguous and the block is 2, 3, 4 or
-//! 8, levels with vectors run the body by zipping streams (`zip_avx2.rs`) or unzipping them (`unzip_avx2.rs`).
+//! 8, levels with vectors run the body by zipping streams (`zip.rs`) or unzipping them (`unzip_avx2.rs`).
 
 pub(crate) mod args;
 mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod unzip_avx2;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "what only levels with vectors use"))]
+pub(crate) mod zip;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod zip_avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod zip_avx512;
+pub(crate) mod zip_x86;
 
 pub(crate) use fill::FILL;
 
@@ -52,7 +52,10 @@ pub(crate) type StreamsFn = unsafe fn(&Streams);
 ///
 /// # Safety
 /// The cursor reaches as many periods of the loop, along which both tensors are contiguous; K7.
-pub(crate) type PeriodsFn = unsafe fn(&BlockLoop, SpaceCursor, usize) -> usize;
+pub(crate) type PeriodsFn = for<'a> unsafe fn(PeriodsArgs<'a>) -> usize;
+
+/// The loop, a cursor, and how many periods there are.
+pub(crate) type PeriodsArgs<'a> = (&'a BlockLoop, SpaceCursor, usize);
 
 /// Runs the plane at a cursor.
 ///
@@ -92,9 +95,9 @@ impl<const BYTES: usize, L: Isa> LevelFn for InterleaveFixed<BYTES, L> {
         let periods = |inner: &BlockLoop, at, periods| match whole {
             // SAFETY: the caller's promise, for the periods that `each_of_row` finds in the loop; the output and all
             // streams are contiguous.
-            Some(Whole::Output) => L::zip::<BYTES>().map_or(0, |zip| unsafe { zip(inner, at, periods) }),
+            Some(Whole::Output) => L::zip::<BYTES>().map_or(0, |zip| unsafe { zip((inner, at, periods)) }),
             // SAFETY: as above, for data and the streams of the output.
-            Some(Whole::Data) => L::unzip::<BYTES>().map_or(0, |unzip| unsafe { unzip(inner, at, periods) }),
+            Some(Whole::Data) => L::unzip::<BYTES>().map_or(0, |unzip| unsafe { unzip((inner, at, periods)) }),
             None => 0,
         };
         each(streams, copy, periods);

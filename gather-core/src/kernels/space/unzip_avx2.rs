@@ -1,4 +1,4 @@
-//! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: what `zip_avx2.rs` does, backwards.
+//! Taking contiguous data apart into 2, 3, 4 or 8 streams with AVX2: what `zip.rs` does, backwards.
 //!
 //! A step takes `N` vectors of data apart, a vector for each of `N` streams. Both 128-bit lanes do the same, each on
 //! half of the data: lane 0 of vector `n` is the `n`-th short vector of the step, and lane 1 the `N + n`-th. So no
@@ -21,7 +21,8 @@ use core::arch::x86_64::{
     _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
 
-use crate::kernels::space::args::{BlockLoop, SpaceCursor};
+use crate::kernels::space::PeriodsArgs;
+use crate::kernels::space::args::SpaceCursor;
 
 /// Bytes of a vector.
 const VECTOR: usize = 32;
@@ -35,7 +36,7 @@ const SHORT: usize = 16;
 /// As for [`PeriodsFn`](crate::kernels::space::PeriodsFn).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) unsafe fn periods<const BYTES: usize>(inner: &BlockLoop, at: SpaceCursor, periods: usize) -> usize {
+pub(crate) unsafe fn periods<const BYTES: usize>((inner, at, periods): PeriodsArgs<'_>) -> usize {
     if !matches!(BYTES, 1 | 2 | 4 | 8) {
         return 0;
     }

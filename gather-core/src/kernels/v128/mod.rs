@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `neon`, `simd128` | the operations on a vector; they alone name an architecture |
 //! | `table` | tables in registers |
-//! | `zip` | BatchToSpace of contiguous streams |
+//! | `zip` | the vectors that contiguous streams are zipped by |
 
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -19,9 +19,10 @@ mod simd128;
 pub(crate) mod table;
 mod zip;
 
-use crate::kernels::isa::{Isa, Scalar};
+use crate::kernels::isa::{Isa, Scalar, scalar};
 use crate::kernels::moves::{LookUpBytesFn, LookUpFn};
 use crate::kernels::space::PeriodsFn;
+use crate::kernels::space::zip::Zip;
 use crate::types::index::Index;
 use crate::types::level::Level;
 
@@ -105,6 +106,6 @@ impl Isa for Vectors {
 
     #[inline(always)]
     fn zip<const BYTES: usize>() -> Option<PeriodsFn> {
-        Some(zip::periods::<BYTES>)
+        Some(scalar::<Zip<V128, V128, V128, BYTES>>)
     }
 }

@@ -1,0 +1,165 @@
+//! The vectors that streams are zipped by with AVX2 and AVX-512.
+//!
+//! With AVX2 two vectors are zipped by unpacking their halves and putting the 128-bit lanes in order. Three streams are
+//! zipped by vectors of 16 bytes, since no byte crosses from one lane to the other.
+//!
+//! With AVX-512 a permute of two vectors takes any lanes of both. So a vector of the output takes one permute from two
+//! streams, and two from three: the lanes of the first two in their places, then those of the third between them. Two
+//! and four streams are as quick with AVX2.
+
+use core::arch::x86_64::{
+    __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_or_si128, _mm_shuffle_epi8, _mm_storeu_si128, _mm256_loadu_si256,
+    _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm512_loadu_si512, _mm512_permutex2var_epi8, _mm512_permutex2var_epi16, _mm512_permutex2var_epi32,
+    _mm512_permutex2var_epi64, _mm512_storeu_si512,
+};
+
+use crate::kernels::space::zip::{LooksUp, Vector, Zip, ZipsThree, ZipsTwo};
+
+/// [`Zip`] with AVX2.
+pub(crate) type ZipAvx2<const BYTES: usize> = Zip<__m256i, __m128i, __m256i, BYTES>;
+
+/// [`Zip`] with AVX-512.
+pub(crate) type ZipAvx512<const BYTES: usize> = Zip<__m256i, __m512i, __m512i, BYTES>;
+
+/// Loads and stores of vectors.
+macro_rules! vectors {
+    ($($vector:ty: $len:literal, $load:ident, $store:ident;)*) => {$(
+        impl Vector for $vector {
+            const LEN: usize = $len;
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                // SAFETY: the caller's promise.
+                unsafe { $load(from.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                // SAFETY: the caller's promise; K7 holds where there is a vector.
+                unsafe { $store(to.cast(), self) }
+            }
+        }
+    )*};
+}
+
+vectors! {
+    __m128i: 16, _mm_loadu_si128, _mm_storeu_si128;
+    __m256i: 32, _mm256_loadu_si256, _mm256_storeu_si256;
+    __m512i: 64, _mm512_loadu_si512, _mm512_storeu_si512;
+}
+
+/// Of the level AVX2.
+impl LooksUp for __m128i {
+    #[inline(always)]
+    fn look_up(self, at: Self) -> Self {
+        // SAFETY: K7 holds where there is a vector.
+        unsafe { _mm_shuffle_epi8(self, at) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm_or_si128(self, other) }
+    }
+}
+
+impl ZipsTwo for __m256i {
+    #[inline(always)]
+    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
+        // SAFETY: K7 holds where there is a vector.
+        unsafe { unpacked::<BYTES>(a, b) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unpacked<const BYTES: usize>(a: __m256i, b: __m256i) -> [__m256i; 2] {
+    let (low, high) = match BYTES {
+        1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+        2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+        4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+        _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+    };
+    [_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high)]
+}
+
+impl ZipsTwo for __m512i {
+    #[inline(always)]
+    fn zip<const BYTES: usize>(a: Self, b: Self) -> [Self; 2] {
+        let [low, high] = &Order::<BYTES>::ZIP;
+        [permuted::<BYTES>(a, low, b), permuted::<BYTES>(a, high, b)]
+    }
+}
+
+impl ZipsThree for __m512i {
+    #[inline(always)]
+    fn zip_three<const BYTES: usize>([a, b, c]: [Self; 3]) -> [Self; 3] {
+        let mut zipped = [a; 3];
+        for (vector, [two, third]) in zipped.iter_mut().zip(&Order::<BYTES>::ZIP_THREE) {
+            *vector = permuted::<BYTES>(permuted::<BYTES>(a, two, b), third, c);
+        }
+        zipped
+    }
+}
+
+/// The lanes of two vectors in an order.
+#[inline(always)]
+fn permuted<const BYTES: usize>(a: __m512i, order: &[u8; __m512i::LEN], b: __m512i) -> __m512i {
+    // SAFETY: the bytes of a vector; K7 holds where there is one.
+    let order = unsafe { __m512i::load(order.as_ptr()) };
+    // SAFETY: K7, as above.
+    unsafe { permute::<BYTES>(a, order, b) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+fn permute<const BYTES: usize>(a: __m512i, order: __m512i, b: __m512i) -> __m512i {
+    match BYTES {
+        1 => _mm512_permutex2var_epi8(a, order, b),
+        2 => _mm512_permutex2var_epi16(a, order, b),
+        4 => _mm512_permutex2var_epi32(a, order, b),
+        _ => _mm512_permutex2var_epi64(a, order, b),
+    }
+}
+
+/// Which lanes of two vectors a permute takes, for elements of `BYTES` bytes: a number for each lane, as wide as a
+/// lane.
+struct Order<const BYTES: usize>;
+
+impl<const BYTES: usize> Order<BYTES> {
+    /// Elements of a vector.
+    const LANES: usize = __m512i::LEN / BYTES;
+
+    /// The halves of two vectors zipped.
+    const ZIP: [[u8; __m512i::LEN]; 2] = {
+        let mut orders = [[0; __m512i::LEN]; 2];
+        let mut at = 0;
+        while at < 2 * Self::LANES {
+            let lane = at / 2 + at % 2 * Self::LANES;
+            orders[at / Self::LANES][at % Self::LANES * BYTES] = lane as u8;
+            at += 1;
+        }
+        orders
+    };
+
+    /// The vectors of three streams zipped: the lanes of the first two streams, then what is kept of them and the lanes
+    /// of the third one.
+    const ZIP_THREE: [[[u8; __m512i::LEN]; 2]; 3] = {
+        let mut orders = [[[0; __m512i::LEN]; 2]; 3];
+        let mut at = 0;
+        while at < 3 * Self::LANES {
+            let (element, to) = (at / 3, at % Self::LANES);
+            let [first, second] = match at % 3 {
+                0 => [element, to],
+                1 => [Self::LANES + element, to],
+                _ => [0, Self::LANES + element],
+            };
+            orders[at / Self::LANES][0][to * BYTES] = first as u8;
+            orders[at / Self::LANES][1][to * BYTES] = second as u8;
+            at += 1;
+        }
+        orders
+    };
+}
