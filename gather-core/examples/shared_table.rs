@@ -9,8 +9,8 @@
 //! them, and says what memory it has while the others have theirs. Then the same with processes that read the file into
 //! memory of their own. The file is removed at the end.
 //!
-//! `Rss` is the memory that a process can see, pages of others included. `Pss` counts a page of n processes as a nth, so
-//! that its sum is the memory that all have together. Both are Linux's: other systems skip the example, and the exit
+//! `Rss` is the memory that a process can see, pages of others included. `Pss` counts a page of n processes as an nth,
+//! so that its sum is the memory that all have together. Both are Linux's: other systems skip the example, and the exit
 //! status is 3.
 
 #[macro_use]

@@ -165,8 +165,8 @@ impl<T: Element + Equivalence> Sharded<T> {
 
     /// Fetches rows of the whole table by their ids, in any order and repeated: each row travels once.
     ///
-    /// [`Rows::gather_into`] puts them in place. Bags and other operators take `table` and `places` as they would take the
-    /// whole table and the ids: they see the same rows in the same order, so their bits are the same.
+    /// [`Rows::gather_into`] puts them in place. Bags and other operators take `table` and `places` for the whole table
+    /// and the ids: they see the same rows in the same order, so their bits are the same.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::TooMany`].

@@ -238,9 +238,8 @@ fn measure<T: Element + Equivalence + Default>(world: &SimpleCommunicator, what:
         let [messages, bytes] = all.map(|sent| sent / ranks as f64);
         let [expected_messages, expected_bytes] = computed(ranks, ids.len(), rows, row * size_of::<T>());
         println!(
-            "{ranks} ranks, {what}: a rank sends {messages:.1} messages (computed {expected_messages:.1}) of {bytes:.0} \
-             bytes (computed {expected_bytes:.0}) a request; {:.0} us",
-            took
+            "{ranks} ranks, {what}: a rank sends {messages:.1} messages (computed {expected_messages:.1}) and \
+             {bytes:.0} bytes (computed {expected_bytes:.0}) a request; {took:.0} us"
         );
         if ranks == 1 {
             let whole = written::<T>(rows * row);
