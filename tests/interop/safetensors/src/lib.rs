@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use gather_core::{DType, DynTensor, DynView, Element, Error, Gather, Index, Registry, Tensor, View};
+use gather_core::{DType, DynTensor, DynView, Element, Error, Gather, Index, Registry, Tensor, View, WillNeed};
 use memmap2::Mmap;
 use safetensors::tensor::TensorView;
 
@@ -41,14 +41,20 @@ pub fn rows<I: Index>(table: &TensorView<'_>, ids: &[I]) -> Result<DynTensor, St
     rows.map_err(|error| error.to_string())
 }
 
-/// Rows of a table by their ids, into a tensor that is used again, for tables whose type is known. The system is asked
-/// for the pages of all rows at once, before the first is read.
+/// Rows of a table by their ids, into a tensor that is used again, for tables whose type is known.
 ///
 /// # Errors
 /// Those of the operator, [`Error::DTypeMismatch`], and [`Error::Misaligned`] for a tensor that does not lie at the
 /// alignment of `T` in its file: [`rows`] takes such a one, too.
 pub fn rows_into<T: Element, I: Index>(table: &DynView<'_>, ids: &[I], out: &mut Tensor<T>) -> Result<(), Error> {
-    let (table, ids) = (table.downcast::<T>()?, View::new(ids, &[ids.len()])?);
-    Gather::new(0).will_need(&table, &ids);
-    Gather::new(0).run_into(&table, &ids, out)
+    Gather::new(0).run_into(&table.downcast::<T>()?, &View::new(ids, &[ids.len()])?, out)
+}
+
+/// Prefetches the pages of rows from the disk, all at once. Call it before [`rows_into`] where most of the rows are not
+/// in memory; where they are, its time is lost.
+///
+/// # Errors
+/// [`Error::DTypeMismatch`], and [`Error::Misaligned`] as for [`rows_into`].
+pub fn will_need<T: Element, I: Index>(table: &DynView<'_>, ids: &[I]) -> Result<WillNeed, Error> {
+    Ok(Gather::new(0).will_need(&table.downcast::<T>()?, &View::new(ids, &[ids.len()])?))
 }

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gather_core::{DynTensor, Element, Tensor};
-use gather_safetensors::{map, rows, rows_into, view};
+use gather_safetensors::{map, rows, rows_into, view, will_need};
 use half::{bf16, f16};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors, serialize_to_file};
@@ -45,12 +45,16 @@ fn check<T: Element>(table: &TensorView<'_>, ids: &[u32]) -> Result<(), Box<dyn 
         times.sort_by(f64::total_cmp);
         times[7]
     };
+    let prefetched = median(&mut || {
+        let _ = black_box(will_need::<T, _>(&whole, ids));
+        drop(black_box(rows_into(&whole, ids, &mut again)));
+    });
     let fresh = median(&mut || drop(black_box(rows(table, ids))));
     let reused = median(&mut || drop(black_box(rows_into(&whole, ids, &mut again))));
     let theirs = median(&mut || drop(black_box(sliced(table, ids))));
     println!(
-        "{} of {ROWS} rows of {COLUMNS} {}: ours {fresh:.3} ms, into a tensor used again {reused:.3} ms, sliced one by \
-         one {theirs:.3} ms: {:.2} times",
+        "{} of {ROWS} rows of {COLUMNS} {}: ours {fresh:.3} ms, into a tensor used again {reused:.3} ms (with \
+         will_need first {prefetched:.3} ms: it is for rows on the disk), sliced one by one {theirs:.3} ms: {:.2} times",
         ids.len(),
         table.dtype(),
         theirs / fresh
