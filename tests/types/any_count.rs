@@ -53,7 +53,7 @@ where
                         planned += 1;
                         // Each plan is tried on some of the counts.
                         for count in COUNTS.into_iter().skip(planned % 3).step_by(3) {
-                            let least = place.shape.iter().copied().min().unwrap_or(1) as i64;
+                            let least = place.shape.iter().copied().min().unwrap_or(1).max(1) as i64;
                             let value = |at: usize| match at * 7919 % 997 {
                                 0 if planned % 2 == 0 => 120,
                                 1 if planned % 2 == 0 => -100,
@@ -115,6 +115,16 @@ fn rows_by_any_number_of_ids() {
     check::<_, u64, i64>(&gather, &ROWS, &[3], |at| at as u64);
     check::<_, [f32; 3], i32>(&gather, &ROWS[..3], &[2, 2], |at| [at as f32; 3]);
     check::<_, [f32; 3], u16>(&gather, &[place(&[9], &[1], 0)], &[], |at| [at as f32; 3]);
+}
+
+/// A call checks its indices all the same, and fills the rows that a policy fills.
+#[test]
+fn tables_without_rows_or_without_columns() {
+    for place in [place(&[0, 5], &[5, 1], 0), place(&[9, 0], &[1, 1], 0), place(&[0, 0], &[1, 1], 0)] {
+        check::<_, u32, i64>(&Gather::new(0), &[place], &[], |at| at as u32);
+    }
+    check::<_, u16, i32>(&GatherElements::new(0), &[place(&[0, 5], &[5, 1], 0)], &[5], |at| at as u16);
+    check::<_, u16, i32>(&GatherNd::new(), &[place(&[0, 5], &[5, 1], 0)], &[1], |at| at as u16);
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(crate) trait Words: Copy {
     fn permuted(a: Self, lanes: Self) -> Self;
     /// The words at the numbers of lanes: those of `a`, then from `N` on those of `b`.
     fn merged(a: Self, b: Self, lanes: Self) -> Self;
-    /// What [`Words::load_wide`] has loaded, or was made of it, in order.
+    /// The lanes of [`Words::load_wide`], or of a vector made of them, in order.
     fn wide_in_order(a: Self) -> Self;
 
     /// All lanes, or none.

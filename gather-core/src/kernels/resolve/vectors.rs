@@ -70,7 +70,7 @@ impl<W: Words> Bounds<W> {
         W::select(inside, r, W::select(below, self.below, self.above))
     }
 
-    /// The lanes of the indices that are positions as they stand: not negative, and in range.
+    /// The lanes of valid indices: not negative, and in range.
     #[inline(always)]
     pub(crate) fn positions(self, indices: Indices<W>) -> W::Mask {
         W::both(W::at_most(indices.low, self.last), indices.fits)
