@@ -140,19 +140,21 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
                     (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
                 let mut next = |(x, inside): (i64, bool)| {
                     let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
-                    let from = if short { select_unpredictable(inside, from, filled) } else { from };
-                    // SAFETY: K1, K2 and K4 for this row, whose index is in range; or the fill, which is as long.
-                    unsafe { copy.copy(from, out) };
-                    (data, out) = (data.wrapping_offset(step), out.wrapping_add(row));
+                    data = data.wrapping_offset(step);
+                    if short { select_unpredictable(inside, from, filled) } else { from }
                 };
                 let end = done + rows;
                 while C::BYTES.is_some() && end - done >= GROUP {
-                    group(done).into_iter().for_each(&mut next);
-                    done += GROUP;
+                    let [a, b, c, d] = group(done);
+                    let from = [next(a), next(b), next(c), next(d)];
+                    // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                    unsafe { copy.copy_four(from, out, row) };
+                    (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
                 }
                 while done < end {
-                    next(position(done));
-                    done += 1;
+                    // SAFETY: as above.
+                    unsafe { copy.copy(next(position(done)), out) };
+                    (out, done) = (out.wrapping_add(row), done + 1);
                 }
             }
             (at, done) = (at.step(&outer), 0);
