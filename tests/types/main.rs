@@ -4,6 +4,7 @@
 mod any_count;
 mod bags;
 mod fused;
+mod items;
 mod maps;
 mod outputs;
 mod own_maps;

@@ -102,7 +102,7 @@ impl EmbeddingBag {
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
         let index = index_type(bags.indices.dtype())?;
         let tensors = bags.on(data)?;
-        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
         Ok((Request::erased(self, (dtype, index))?, tensors))
     }
 }
@@ -219,7 +219,7 @@ impl DynBagPlan {
         let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
         check_dtype(dtype, data.dtype())?;
         check_dtype(index, indices.dtype())?;
-        weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
         Ok(dtype)
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Request<'a> {
     index: IndexType,
     positions: ByLevel<PositionsFn>,
     fns: &'static BagFns,
+    /// Numbers of an element of the output, each of which is reduced.
+    values: usize,
     converting: Option<BagConverting>,
     fused: Option<BagFused>,
     /// The name of the reduction, where it takes no weights.
@@ -64,12 +66,12 @@ impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    pub(super) fn typed<T: Element, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, T, I, O>) -> Self {
+    pub(super) fn typed<T, W, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, W, I, O>) -> Self {
         Tensors { data: data.into(), ..Self::of_bags(data.layout(), bags) }
     }
 
     /// Those of bags, on data of a layout.
-    pub(super) fn of_bags<T: Element, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, T, I, O>) -> Self {
+    pub(super) fn of_bags<W, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, W, I, O>) -> Self {
         Tensors {
             data: Erased { origin: core::ptr::null(), layout: data },
             indices: bags.indices.into(),
@@ -106,10 +108,9 @@ impl<'a> Request<'a> {
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
-        let values = size_of::<U>() / size_of::<U::Value>();
-        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>(), values });
-        let request = Self::new(op, None, (U::Value::DTYPE, I::TYPE), reduce::positions::<I>())?;
-        Ok(Request { dtype: U::DTYPE, converting, ..request })
+        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>() });
+        let request = Self::new(op, None, (U::DTYPE, I::TYPE), reduce::positions::<I>())?;
+        Ok(Request { converting, ..request })
     }
 
     /// A request for fused rows, whose values are reduced as `f32`, and for elements of the output and indices of types
@@ -125,7 +126,7 @@ impl<'a> Request<'a> {
         let fused = Some(BagFused { row, output: const { FusedOutput::of::<U>() }, as_it_is });
         let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
         let (positions, dtype, index) = (reduce::positions::<I>(), U::DTYPE, I::TYPE);
-        Ok(Request { op, dtype, index, positions, fns, converting: None, fused, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, values: 1, converting: None, fused, unweighted })
     }
 
     /// A request for types that are known at run time.
@@ -146,12 +147,13 @@ impl<'a> Request<'a> {
         let reduction = op.kind.reduction;
         let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
         let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
-        let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag.as_ref());
-        let fns = fns.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
+        let found = own.map_or_else(built_in, |(fns, _)| Some((fns, 1)));
+        let found = found.and_then(|(fns, values)| Some((fns.bag.as_ref()?, values)));
+        let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
         let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
         let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
-        Ok(Request { op, dtype, index, positions, fns, converting: None, fused: None, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, values, converting: None, fused: None, unweighted })
     }
 
     /// Checks attributes against the shape of data.
@@ -163,9 +165,9 @@ impl<'a> Request<'a> {
         let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
         let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, kind.default_index, NegativeIndex::Reject, dim)?;
-        let Request { dtype, index, positions, fns, converting, fused, .. } = *self;
+        let Request { dtype, index, positions, fns, values, converting, fused, .. } = *self;
         let policy = kind.policy;
-        Ok(BagRequest { dtype, index, positions, fns, converting, fused, policy, padding, default, options })
+        Ok(BagRequest { dtype, index, positions, fns, values, converting, fused, policy, padding, default, options })
     }
 
     /// The rules for the bags of a call.

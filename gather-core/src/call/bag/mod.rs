@@ -179,7 +179,7 @@ impl EmbeddingBag {
 
 /// Indices of rows, and which of them belong to which bag; with weights, or without.
 ///
-/// `T` is the type of the weights, `I` that of the indices, and `O` that of the offsets.
+/// `T` is the type of the weights, which is that of the table's numbers ([`Element::Number`]), `I` that of the indices, and `O` that of the offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Bags<'a, T, I, O = I> {
     indices: &'a View<'a, I>,
@@ -242,7 +242,7 @@ impl EmbeddingBag {
     pub fn run<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<Tensor<T>, Error> {
         let mut out = Tensor::default();
         self.run_into(data, bags, &mut out)?;
@@ -258,7 +258,7 @@ impl EmbeddingBag {
     pub fn run_into<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self, None)?;
@@ -276,7 +276,7 @@ impl EmbeddingBag {
     pub fn plan<T: Element, I: Index, O: Index>(
         &self,
         data: &Layout,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
         BagPlan::new(&Request::typed::<T, I>(self, None)?, data, bags)
     }

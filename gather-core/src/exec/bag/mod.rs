@@ -316,7 +316,8 @@ impl Call<'_> {
                 weight_step,
                 out: out.wrapping_add(columns.start * size),
                 out_stride: plan.out_stride(),
-                elements: columns.len(),
+                // A map is given elements.
+                elements: if converted.is_some() { columns.len() } else { columns.len() * plan.values() },
                 divides: plan.request().fns.divides,
                 zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),
