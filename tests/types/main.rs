@@ -2,6 +2,7 @@
 //! package is not optimised. Each module says what it checks.
 
 mod any_count;
+mod bag_tables;
 mod bags;
 mod fused;
 mod items;

@@ -34,8 +34,8 @@ use crate::types::text::Text;
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The data type's identity.
     const DTYPE: DType;
-    /// What reductions work on, and the type of weights: the built-in type of the numbers that values are made of, or
-    /// the type itself. Of an array it is that of its elements.
+    /// The built-in type of the numbers that values are made of, or the type itself: that of what reductions work on,
+    /// and of weights. Of an array it is that of its elements.
     type Number: Element<Number = Self::Number>;
     /// The value that [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
     const ZERO: Self;

@@ -11,8 +11,8 @@ use crate::types::element::Element;
 /// Updates are taken one after the other, in row-major order of the indices. The result is that of the plain loop, to
 /// the bit, for any number of threads.
 ///
-/// Elements of several numbers, which are arrays and types that derive `Element` with `numbers = TYPE`, are reduced number
-/// by number.
+/// Elements of several numbers, which are arrays and types that derive `Element` with `numbers = TYPE`, are reduced
+/// number by number.
 ///
 /// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16` and
 /// `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.

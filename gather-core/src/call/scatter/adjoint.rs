@@ -230,7 +230,7 @@ unsafe fn from_zeros(request: &Request<'_>, shape: &[usize], tensors: Tensors, o
     let size = request.planned.dtype.size();
     let many: Vec<u8> = if size <= size_of_val(&ZERO) { Vec::new() } else { memory::zeros(size)? };
     let zero = if many.is_empty() { ZERO.as_ptr().cast() } else { many.as_ptr() };
-    // SAFETY: the caller's promise; every coordinate of data is `zero`, whose bytes are a number of any built-in type, or
-    // as many as make an element: no others are added.
+    // SAFETY: the caller's promise; every coordinate of data is `zero`, whose bytes are a number of any built-in type,
+    // or as many as make an element: no others are added.
     unsafe { request.run((zero, &everywhere), tensors, out) }
 }

@@ -21,7 +21,8 @@ use crate::types::reduction::Reduction;
 /// The functions that reduce elements of a data type, and how many values of theirs an element is made of; `None` where
 /// there is no such reduction of it.
 ///
-/// Numbers of an array or of a derived type are reduced one by one: `dtype.size()` bytes are as many of them (`Element`).
+/// Numbers of an array or of a derived type are reduced one by one: `dtype.size()` bytes are as many of them
+/// (`Element`).
 #[inline(always)]
 pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<(&'static ReduceFns, usize)> {
     if reduction == Reduction::None {

@@ -44,6 +44,8 @@ pub(crate) struct BagRequest {
     pub(crate) policy: IndexPolicy,
     /// The row that is left out.
     pub(crate) padding: Option<usize>,
+    /// Whether negative indices are left out too.
+    pub(crate) skips_negative: bool,
     /// The row that stands for bags in which nothing counts.
     pub(crate) default: Option<usize>,
     pub(crate) options: Options,
