@@ -72,7 +72,7 @@ pub fn each(filter: &str, mut each: impl FnMut(Ways<'_>)) {
 }
 
 /// Checks that all ways give the same bits, and hands them over.
-fn run<'a, T: Element, U: Reducible<Value = f32> + Pod, P: Params<Given<'a>: Send + Sync>>(
+fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Send + Sync>>(
     name: &'static str,
     map: &Map<T, U, P>,
     input: &Input<T>,

@@ -133,17 +133,23 @@ mod types;
 ///
 /// # Attributes
 ///
-/// `#[element(..)]` on the type takes two keys, each once:
+/// `#[element(..)]` on the type takes three keys, each once:
 ///
 /// - `zero = EXPR` sets [`Element::ZERO`](trait@Element), which is what [`OutOfBounds::Zero`] writes. It is any
 ///   constant expression of the type. Without the key, a struct has the zeros of its fields. An enum needs the key,
 ///   which may be the name of a variant alone.
+/// - `numbers = TYPE` says that a struct is made of numbers of this built-in type, any of which are a value of it:
+///   [`Element::Number`](trait@Element). Then [reductions](guide::custom_types#rows-of-numbers) take its values number
+///   by number. All fields are such numbers, arrays of them, or types that say the same. The zero is that of the
+///   numbers.
 /// - `crate = PATH` says where this crate is. Without the key it is `::gather_core`.
 ///
 /// [A chapter of the guide](guide::custom_types#what-is-refused-and-why) says what is refused, and why.
 pub use gather_macros::Element;
 
-pub use crate::call::bag::{BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag, FusedBagPlan};
+pub use crate::call::bag::{
+    BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag, FusedBagPlan, TableBags, TablesPlan,
+};
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::fused::FusedPlan;
 pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};

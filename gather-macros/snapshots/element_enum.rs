@@ -16,6 +16,7 @@ unsafe impl private::Element for Base {
             .tag(|__value: Self| __value as _, 1, "Base")
             .dtype("Base")
     };
+    type Number = Self;
     const ZERO: Self = Self::Unknown;
     const __SAMPLE: Self = Self::Adenine {};
 }

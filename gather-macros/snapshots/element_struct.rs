@@ -26,6 +26,7 @@ unsafe impl private::Element for Particle {
             )
             .dtype("Particle")
     };
+    type Number = Self;
     const ZERO: Self = Self {
         position: <_ as private::Element>::ZERO,
         id: <_ as private::Element>::ZERO,

@@ -21,6 +21,7 @@ where
             )
             .dtype("Metres")
     };
+    type Number = Self;
     const ZERO: Self = Self {
         0: <_ as tensors::__private_0_1_0::Element>::ZERO,
     };

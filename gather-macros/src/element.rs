@@ -5,6 +5,7 @@
 //! The proof is a chain of method calls that is emitted with the impl, and in which the compiler infers the types:
 //!
 //! - `|Self { a: _, b: _ }: Self|` compiles only for a struct with exactly these fields;
+//! - `numbers` takes a proof that the trait's `Number` is an element, a built-in type that later fields are made of;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
 //! - `phantom` takes `|value: Self| value.a`, whose result is a `PhantomData` of `core`, without bytes;
 //! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, and compares the sizes;
@@ -60,6 +61,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 /// `#[element(zero = EXPR, crate = PATH)]`
 struct Options {
     krate: TokenStream,
+    /// The built-in type of the numbers that values are made of.
+    numbers: Option<Type>,
     zero: Option<Expr>,
     /// Whether `zero` is there, be it right, wrong or misspelt.
     has_zero: bool,
@@ -78,8 +81,8 @@ impl Options {
     }
 
     fn parse(cx: &mut Ctxt, input: &DeriveInput) -> Self {
-        let mut options = Options { krate: quote!(::gather_core), zero: None, has_zero: false };
-        let mut has_crate = false;
+        let mut options = Options { krate: quote!(::gather_core), numbers: None, zero: None, has_zero: false };
+        let (mut has_crate, mut has_numbers) = (false, None);
         for attr in element_attrs(&input.attrs) {
             let result = attr.parse_nested_meta(|meta| {
                 let key = meta.path.to_token_stream().to_string();
@@ -91,6 +94,13 @@ impl Options {
                         options.has_zero = true;
                         options.zero = option::<Expr>(cx, &meta, "a value, such as `zero = VARIANT`");
                     }
+                    "numbers" => {
+                        if has_numbers.is_some() {
+                            cx.error_on(&meta.path, "`numbers` is given twice");
+                        }
+                        has_numbers = Some(meta.path.clone());
+                        options.numbers = option::<Type>(cx, &meta, "a built-in type, such as `numbers = f32`");
+                    }
                     "crate" => {
                         if has_crate {
                             cx.error_on(&meta.path, "`crate` is given twice");
@@ -101,8 +111,9 @@ impl Options {
                         options.krate = path.map_or_else(|| quote!(::gather_core), |path| path.0.into_token_stream());
                     }
                     _ => {
-                        let near = name::suggestion(&key, ["zero", "crate"]);
-                        cx.error_on(&meta.path, format!("unknown key `{key}`{near} (the keys are `zero` and `crate`)"));
+                        let near = name::suggestion(&key, ["zero", "numbers", "crate"]);
+                        let keys = "the keys are `zero`, `numbers` and `crate`";
+                        cx.error_on(&meta.path, format!("unknown key `{key}`{near} ({keys})"));
                         options.has_zero |= near.contains("zero");
                         skip_value(&meta);
                     }
@@ -110,6 +121,13 @@ impl Options {
                 Ok(())
             });
             cx.take(result);
+        }
+        if let Some(path) = &has_numbers {
+            if !matches!(input.data, Data::Struct(_)) {
+                cx.error_on(path, "a struct alone is made of numbers");
+            } else if options.has_zero {
+                cx.error_on(path, "`numbers` and `zero` exclude each other: the zero is that of the numbers");
+            }
         }
         options
     }
@@ -237,6 +255,7 @@ fn zeros(options: &Options, fields: &Fields) -> TokenStream {
 /// The steps of the proof, one a field.
 fn steps(options: &Options, fields: &Fields) -> TokenStream {
     let (private, element, value) = (options.private(), options.element(), value());
+    let numbers = options.numbers.as_ref().map(|ty| quote_spanned!(ty.span()=> .numbers(<_ as #element>::__PROOF)));
     let steps = fields.iter().zip(fields.members()).map(|(field, member)| {
         if is_phantom(field) {
             return quote_spanned!(field.ty.span()=> .phantom(|#value: Self| #value.#member));
@@ -254,7 +273,7 @@ fn steps(options: &Options, fields: &Fields) -> TokenStream {
             )
         }
     });
-    steps.collect()
+    numbers.into_iter().chain(steps).collect()
 }
 
 /// Whether a field is written as a `PhantomData`. The proof takes no other type for it.
@@ -362,6 +381,9 @@ fn implementation<'a>(
         }
     }
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let own = || quote_spanned!(ident.span()=> Self);
+    let number = options.numbers.as_ref().map_or_else(own, ToTokens::to_token_stream);
+    let number = quote_spanned!(ident.span()=> type Number = #number;);
     let members = match &input.data {
         Data::Struct(data) => data.fields.members().collect(),
         Data::Enum(_) | Data::Union(_) => Vec::new(),
@@ -377,6 +399,7 @@ fn implementation<'a>(
                 #all
                 #dtype
             };
+            #number
             const ZERO: Self = #zero;
             #sample
         }
@@ -412,6 +435,7 @@ fn stand_in(input: &DeriveInput, options: &Options) -> TokenStream {
         #[allow(deprecated, unused_qualifications)]
         unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
             const DTYPE: #private::DType = <#private::u8 as #element>::DTYPE;
+            type Number = Self;
             const ZERO: Self = #private::core::panic!();
         }
     }

@@ -8,6 +8,16 @@ use gather_core::{FusedFormat, Reduction, maps};
 /// When the row has too few bytes.
 #[must_use]
 pub fn values(row: &[u8], format: FusedFormat, columns: usize) -> Vec<f32> {
+    let word = |at: usize| u16::from_ne_bytes(row[at..at + 2].try_into().expect("two bytes"));
+    let plain = |column: usize| match format {
+        FusedFormat::F32 => Some(f32::from_ne_bytes(row[4 * column..][..4].try_into().expect("four bytes"))),
+        FusedFormat::F16 => Some(maps::f16_to_f32(word(2 * column))),
+        FusedFormat::Bf16 => Some(maps::bf16_to_f32(word(2 * column))),
+        _ => None,
+    };
+    if format.bits() > 8 {
+        return (0..columns).filter_map(plain).collect();
+    }
     let single = |at: usize| f32::from_le_bytes(row[at..at + 4].try_into().expect("four bytes"));
     let half = |at: usize| maps::f16_to_f32(u16::from_le_bytes(row[at..at + 2].try_into().expect("two bytes")));
     let (codes, scale, bias) = match format {
@@ -24,7 +34,7 @@ pub fn values(row: &[u8], format: FusedFormat, columns: usize) -> Vec<f32> {
     (0..columns).map(value).collect()
 }
 
-/// Rows of any bytes, of which most have a scale and a bias of a few units, and every fifth has any.
+/// Rows of any bytes, of which most have a scale and a bias, or values, of a few units, and every fifth has any.
 #[must_use]
 pub fn rows(format: FusedFormat, columns: usize, rows: usize, noise: impl Fn(usize) -> u64) -> Vec<u8> {
     let bytes = format.row_bytes(columns).unwrap_or(0);
@@ -36,6 +46,16 @@ pub fn rows(format: FusedFormat, columns: usize, rows: usize, noise: impl Fn(usi
         match format {
             FusedFormat::Torch8 => row[last..].copy_from_slice([scale, bias].map(f32::to_le_bytes).as_flattened()),
             FusedFormat::Torch4 | FusedFormat::Torch2 => row[bytes - 4..].copy_from_slice(halves.as_flattened()),
+            FusedFormat::F32 | FusedFormat::F16 | FusedFormat::Bf16 => {
+                for (column, to) in row.chunks_exact_mut(format.bits() / 8).enumerate() {
+                    let value = noise(number * 1000 + column) as i16 as f32 / 4096.0;
+                    match format {
+                        FusedFormat::F32 => to.copy_from_slice(&value.to_ne_bytes()),
+                        FusedFormat::F16 => to.copy_from_slice(&maps::f32_to_f16(value).to_ne_bytes()),
+                        _ => to.copy_from_slice(&maps::f32_to_bf16(value).to_ne_bytes()),
+                    }
+                }
+            }
             _ => row[..first].copy_from_slice(halves.as_flattened()),
         }
     }

@@ -2,8 +2,10 @@
 //! package is not optimised. Each module says what it checks.
 
 mod any_count;
+mod bag_tables;
 mod bags;
 mod fused;
+mod items;
 mod maps;
 mod outputs;
 mod own_maps;

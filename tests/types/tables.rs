@@ -107,7 +107,7 @@ fn gives<T: Element, U: Element + Flat, P: Params>(
         let got = U::flat(got);
         assert_eq!(got.len(), expected.len(), "{} of {what}, {doing}", map.name());
         for (at, (got, &expected)) in got.iter().zip(expected).enumerate() {
-            let (got, expected) = (got.bits(), U::Number::of(expected).bits());
+            let (got, expected) = (got.bits(), <U as Flat>::Number::of(expected).bits());
             let equal = got.0 == expected.0 || got.1 && expected.1;
             assert!(equal, "{} of {what}, {doing}: value {at} is {got:x?} and not {expected:x?}", map.name());
         }

@@ -2,14 +2,15 @@
 //!
 //! Every output is checked against the plain loop over decoded rows, to the bit, before it is timed. Times are
 //! milliseconds, the least and the median of rounds in which the calls take turns; all are planned, and write into warm
-//! memory. `native/bags.py` times PyTorch on rows of the same formats.
+//! memory. `native/bags.py` times PyTorch on rows of the same formats. The last table is of one call over many tables,
+//! beside a call for each.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gather_benches::options::filter_and_seconds;
 use gather_benches::random::Random;
-use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Reduction, Tensor};
+use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Reduction, Tensor, View, ViewMut};
 use half::f16;
 
 /// Fewest rounds of a workload.
@@ -39,7 +40,67 @@ fn main() -> ExitCode {
     for (name, table, bags) in WORKLOADS.into_iter().filter(|(name, ..)| name.contains(&filter)) {
         pool.install(|| run(name, table, bags, Duration::from_secs_f64(seconds)));
     }
+    if "tables".contains(&filter) {
+        println!("\n| tables | each | all | each, two | all, two | each / all | each / all, two |");
+        println!("|---|---|---|---|---|---|---|");
+        for (bags, len) in [(64, 4), (512, 8), (4096, 16)] {
+            pool.install(|| tables(bags, len, Duration::from_secs_f64(seconds)));
+        }
+    }
     ExitCode::SUCCESS
+}
+
+/// Tables of several formats and widths, of 2^16 rows each.
+fn tables(bags: usize, len: usize, budget: Duration) {
+    const ROWS: usize = 1 << 16;
+    let mut random = Random::new(37);
+    let formats = [FusedFormat::Torch8, FusedFormat::Fbgemm4, FusedFormat::F16, FusedFormat::F32];
+    let shapes: Vec<_> = (0..24).map(|number| (formats[number % 4], [16, 64, 32, 128, 8][number % 5])).collect();
+    let bytes = shapes.iter().map(|&(format, columns)| {
+        let mut numbers = Tensor::filled(&[ROWS, columns], 0f32).expect("a table that fits");
+        numbers.as_mut_slice().fill_with(|| random.fraction() as f32 - 0.5);
+        FusedRows::quantize(format, &numbers.view()).expect("rows that fit")
+    });
+    let bytes: Vec<_> = bytes.collect();
+    let fused = bytes
+        .iter()
+        .zip(&shapes)
+        .map(|(bytes, &(format, columns))| FusedRows::new(bytes.view(), format, columns).expect("rows of the format"));
+    let fused: Vec<_> = fused.collect();
+    let mut ids = Tensor::filled(&[24, bags * len], 0i64).expect("indices that fit");
+    ids.as_mut_slice().fill_with(|| random.below(ROWS) as i64);
+    let ids: Vec<_> =
+        ids.as_slice().chunks(bags * len).map(|ids| View::new(ids, &[bags, len]).expect("as many")).collect();
+    let all: Vec<_> = fused.iter().zip(&ids).map(|(table, ids)| (table, Bags::packed(ids))).collect();
+    let columns: usize = shapes.iter().map(|shape| shape.1).sum();
+    let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| vec![f32::NAN; bags * columns]);
+    let op = |par| EmbeddingBag::new(Reduction::Add).par(par);
+    let each = |op: EmbeddingBag, out: &mut [f32]| {
+        let mut start = 0;
+        for (table, bags_of) in &all {
+            let (shape, strides) = ([bags, table.columns()], [columns as isize, 1]);
+            let mut out = ViewMut::strided(out, &shape, &strides, start).expect("columns of the output");
+            op.run_fused_into(table, bags_of, &mut out).expect("indices in range");
+            start += table.columns();
+        }
+    };
+    let at_once = |op: EmbeddingBag, out: &mut [f32]| {
+        let mut out = ViewMut::new(out, &[bags, columns]).expect("columns of all");
+        op.run_tables_into(&all, &mut out).expect("indices in range");
+    };
+    let times = rounds(
+        &mut [
+            &mut || each(op(Par::Seq), &mut a),
+            &mut || at_once(op(Par::Seq), &mut b),
+            &mut || each(op(Par::Auto), &mut c),
+            &mut || at_once(op(Par::Auto), &mut d),
+        ],
+        budget,
+    );
+    assert!([&b, &c, &d].iter().all(|sums| a.iter().zip(*sums).all(|(a, b)| a.to_bits() == b.to_bits())));
+    let text = times.map(|(least, median)| format!("{least:.4} / {median:.4}")).join(" | ");
+    let [one, two] = [0, 2].map(|at| times[at].1 / times[at + 1].1);
+    println!("| 24 tables, {bags} bags of {len} | {text} | {one:.2} | {two:.2} |");
 }
 
 fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget: Duration) {
@@ -53,7 +114,14 @@ fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget:
     let (ids_view, weights_view) = (ids.view(), weights.view());
     let packed = Bags::packed(&ids_view);
     let op = |par| EmbeddingBag::new(Reduction::Add).par(par);
-    for format in [FusedFormat::Torch8, FusedFormat::Torch4, FusedFormat::Torch2, FusedFormat::Fbgemm8] {
+    for format in [
+        FusedFormat::Torch8,
+        FusedFormat::Torch4,
+        FusedFormat::Torch2,
+        FusedFormat::Fbgemm8,
+        FusedFormat::F16,
+        FusedFormat::F32,
+    ] {
         let bytes = FusedRows::quantize(format, &numbers.view()).expect("rows that fit");
         let table = FusedRows::new(bytes.view(), format, columns).expect("rows of the format");
         let decoded = Gather::new(0).run_fused::<f32, i64>(&table, &ids_view).expect("indices in range");

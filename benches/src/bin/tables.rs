@@ -64,22 +64,22 @@ impl Number for bf16 {
 
 /// An element of an output, made of numbers.
 trait Numbers: Element {
-    type Number: Number;
+    type Of: Number;
     const NONE: Self;
-    fn numbers(values: &mut [Self]) -> &mut [Self::Number];
+    fn numbers(values: &mut [Self]) -> &mut [Self::Of];
 }
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
         impl Numbers for $number {
-            type Number = $number;
+            type Of = $number;
             const NONE: Self = <$number as Number>::NONE;
             fn numbers(values: &mut [Self]) -> &mut [$number] {
                 values
             }
         }
         impl<const N: usize> Numbers for [$number; N] {
-            type Number = $number;
+            type Of = $number;
             const NONE: Self = [<$number as Number>::NONE; N];
             fn numbers(values: &mut [Self]) -> &mut [$number] {
                 values.as_flattened_mut()
@@ -158,8 +158,8 @@ impl Bench {
         let row = elements.len() / ROWS;
         let table = View::new(elements, &[ROWS, row]).expect("a table");
         let mut out = Tensor::filled(&[IDS, row], U::NONE).expect("memory");
-        let mut plain = Tensor::filled(&[IDS, VALUES], U::Number::NONE).expect("memory");
-        let mut filled = Tensor::filled(&[IDS, VALUES], U::Number::NONE).expect("memory");
+        let mut plain = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
+        let mut filled = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
         let ids = self.ids.view();
         let plan = Gather::new(0).par(Par::Seq).plan_map(map, table.layout(), ids.layout()).expect("a plan");
 
@@ -167,11 +167,11 @@ impl Bench {
             plan.run_into(&table, &ids, given, &mut out.view_mut()).expect("ids in range");
         };
         let bytes_of_row = bytes.len() / ROWS;
-        let plain_loop = |out: &mut [U::Number]| {
+        let plain_loop = |out: &mut [U::Of]| {
             for (out, &id) in out.chunks_exact_mut(VALUES).zip(self.ids.as_slice()) {
                 let row = &bytes[id as usize * bytes_of_row..][..bytes_of_row];
                 for (i, out) in out.iter_mut().enumerate() {
-                    *out = U::Number::round(decode(row, i));
+                    *out = U::Of::round(decode(row, i));
                 }
             }
         };
@@ -196,11 +196,11 @@ impl Bench {
                 times[1].push(start.elapsed().as_secs_f64());
             }
             let start = Instant::now();
-            filled.as_mut_slice().fill(std::hint::black_box(U::Number::NONE));
+            filled.as_mut_slice().fill(std::hint::black_box(U::Of::NONE));
             std::hint::black_box(&mut filled);
             times[2].push(start.elapsed().as_secs_f64());
         }
-        let size = (IDS * VALUES * size_of::<U::Number>()) as f64 / 1e9;
+        let size = (IDS * VALUES * size_of::<U::Of>()) as f64 / 1e9;
         let [ours, plain, fill] = times.map(|mut times| {
             times.sort_by(f64::total_cmp);
             size / times[times.len() / 2]

@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// A number of which a plain loop makes sums and means.
-trait Number: Element + Pod {
+trait Number: Element<Number = Self> + Pod {
     type Sum: Copy;
     const ZERO_SUM: Self::Sum;
     fn of_small(value: f32) -> Self;
@@ -118,7 +118,7 @@ fn plain<T: Number>(dtype: &str, shape: Shape, mean: bool) -> Case {
 }
 
 /// A half.
-trait Half: Element + Pod {
+trait Half: Element<Number = Self> + Pod {
     fn of(value: f32) -> Self;
     fn single(self) -> f32;
 }
@@ -162,7 +162,7 @@ struct Tensors<T> {
     plan: BagPlan<T, i64>,
 }
 
-impl<T: Element> Tensors<T> {
+impl<T: Element<Number = T>> Tensors<T> {
     fn new(shape: Shape, reduction: Reduction, weighted: bool, level: Level, of: impl Fn(f32) -> T) -> Self {
         let Shape { table: shape_of_table, bags } = shape;
         let mut random = Random::new(7);

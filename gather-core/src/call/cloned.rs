@@ -38,7 +38,7 @@ pub(crate) fn index<T: Clone, I: Index, F: Borrow<T>>(
     let mut lowered = IndexLowered::new(attributes.op());
     attributes.lower(data.layout(), indices.layout(), &mut lowered)?;
     check_options(lowered.op, Method::Direct, options)?;
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative: false };
     let empty = lowered.output.contains(&0);
     if policy.refuses(empty, lowered.axes.iter().any(|axis| axis.dim == 0)) {
         // SAFETY: a view may be read along its layout (V1).
@@ -94,7 +94,7 @@ pub(crate) fn scatter<T: Clone, I: Index>(
     updates: &View<'_, T>,
 ) -> Result<Tensor<T>, Error> {
     check_options(lowered.op, Method::Direct, options)?;
-    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE };
+    let check = IndexCheck { op: lowered.op, axes: &lowered.axes, policy, index: I::TYPE, skips_negative: false };
     let empty = lowered.output.contains(&0);
     let nowhere = lowered.axes.iter().any(|axis| axis.dim == 0);
     if policy.refuses(empty, nowhere) {

@@ -16,14 +16,14 @@ use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
 use crate::types::codes::Scale;
 use crate::types::error::Error;
-use crate::types::fused::{FusedFormat, FusedRow};
+use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
 use crate::types::index::Index;
 use crate::types::op::Argument;
 
-/// Decodes a row with `PER` codes in a byte.
-struct Decode<U, const PER: usize>(PhantomData<U>);
+/// Decodes a row of a coding.
+struct Decode<U, C>(PhantomData<(U, C)>);
 
-impl<U: Scale, const PER: usize> Rowwise for Decode<U, PER> {
+impl<U: Scale, C: Coding> Rowwise for Decode<U, C> {
     type In = u8;
     type Out = U;
     type Params = (FusedRow,);
@@ -33,17 +33,13 @@ impl<U: Scale, const PER: usize> Rowwise for Decode<U, PER> {
 
     #[inline(always)]
     fn write(row: &[u8], out: &mut [U], (format,): (FusedRow,)) {
-        format.decode::<PER, U>(row, 0, out);
+        format.decode::<C, U>(row, 0, out);
     }
 }
 
 /// The function that decodes rows.
 fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
-    let function = match row.format().per_byte() {
-        1 => RowFunction::new::<Decode<U, 1>>(),
-        2 => RowFunction::new::<Decode<U, 2>>(),
-        _ => RowFunction::new::<Decode<U, 4>>(),
-    };
+    let function = by_coding!(row.format(), C => RowFunction::new::<Decode<U, C>>());
     function.with_len(row.columns())
 }
 

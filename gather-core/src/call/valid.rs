@@ -337,7 +337,7 @@ impl ValidCall<'_> {
         let bytes = len.saturating_mul(size_of::<P>());
         positions.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes })?;
         positions.resize(len, P::ZERO);
-        let check = IndexCheck { op, axes: &lowered.axes, policy, index };
+        let check = IndexCheck { op, axes: &lowered.axes, policy, index, skips_negative: false };
         let (resolvers, valid, count, lead) = (self.resolvers, nulls.indices, *count, *lead);
         let refuses = policy.refuses(lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
         let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };

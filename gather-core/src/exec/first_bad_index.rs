@@ -16,6 +16,8 @@ pub(crate) struct IndexCheck<'a> {
     pub(crate) axes: &'a [Axis],
     pub(crate) policy: IndexPolicy,
     pub(crate) index: IndexType,
+    /// Whether negative indices name nothing, and so are never out of range.
+    pub(crate) skips_negative: bool,
 }
 
 /// Checks every index in row-major order.
@@ -47,6 +49,7 @@ pub(crate) unsafe fn check(checked: &IndexCheck<'_>, index: *const u8, indices: 
             // SAFETY: `first_coordinate` asks only of places that coordinates reach, so this is an index of the tensor.
             let value = unsafe { read(index.wrapping_offset(place.wrapping_mul(size))) };
             let bad = !names_an_element(checked.policy, value, checked.axes[component].dim);
+            let bad = bad && !(checked.skips_negative && value < 0);
             bad.then_some((component, value))
         })
     };

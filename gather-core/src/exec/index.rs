@@ -82,7 +82,8 @@ pub(crate) unsafe fn run_few_rows(rows: &FewRows, request: &IndexRequest, operan
         return Ok(());
     }
     let (axis, IndexRequest { op, policy, index: index_type, .. }) = (rows.axis(), *request);
-    let checked = IndexCheck { op, axes: core::slice::from_ref(&axis), policy, index: index_type };
+    let checked =
+        IndexCheck { op, axes: core::slice::from_ref(&axis), policy, index: index_type, skips_negative: false };
     // SAFETY: X1: the indices may be read along their layout.
     Err(unsafe { first_bad_index::find(&checked, index, indices) })
 }
@@ -105,7 +106,13 @@ pub(super) unsafe fn check_met(plan: &IndexPlan, index: *const u8, indices: &Lay
 
 /// The axes and the policies that the indices of a plan are compared with.
 pub(super) fn index_check(plan: &NestPlan) -> IndexCheck<'_> {
-    IndexCheck { op: plan.op(), axes: plan.axes(), policy: plan.spec().policy, index: plan.index() }
+    IndexCheck {
+        op: plan.op(),
+        axes: plan.axes(),
+        policy: plan.spec().policy,
+        index: plan.index(),
+        skips_negative: false,
+    }
 }
 
 /// As [`run`], for the loops of a plan or for another size of the free one, where `work` is their cost: for what is not

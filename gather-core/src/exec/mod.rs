@@ -32,7 +32,7 @@ mod space;
 mod sync;
 mod threads;
 
-pub(crate) use bag::{BagOperands, run as run_bags};
+pub(crate) use bag::{BagJob, BagOperands, run as run_bags, run_all as run_all_bags};
 pub(crate) use counted::CountedPlan;
 pub(crate) use index::{Operands, call as call_index, run as run_index, run_few_rows};
 pub(crate) use nulls::{NullIndices, Place, gather_bits};

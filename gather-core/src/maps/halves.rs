@@ -8,6 +8,7 @@
 use half::{bf16, f16};
 
 use crate::types::codes::{Scale, sealed};
+use crate::types::fused::FusedFormat;
 use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 crate::map_kernels! {
@@ -53,10 +54,12 @@ pub(super) fn to_bf16<const N: usize>(values: [f32; N]) -> [bf16; N] {
 
 /// A type of `half` as the scales of block-quantised data.
 macro_rules! scale {
-    ($ty:ty, $to:ident, $from:ident) => {
+    ($ty:ty: $format:ident, $to:ident, $from:ident) => {
         impl sealed::Sealed for $ty {}
 
         impl Scale for $ty {
+            const FORMAT: FusedFormat = FusedFormat::$format;
+
             #[inline(always)]
             fn to_f32(self) -> f32 {
                 $to(self.to_bits())
@@ -69,5 +72,5 @@ macro_rules! scale {
         }
     };
 }
-scale!(f16, f16_to_f32, f32_to_f16);
-scale!(bf16, bf16_to_f32, f32_to_bf16);
+scale!(f16: F16, f16_to_f32, f32_to_f16);
+scale!(bf16: Bf16, bf16_to_f32, f32_to_bf16);

@@ -30,6 +30,15 @@ impl Work {
         Work { bytes: scale(self.bytes), rows: scale(self.rows), read: scale(self.read) }
     }
 
+    /// This work and another.
+    pub(crate) fn and(self, other: Work) -> Self {
+        Work {
+            bytes: self.bytes.saturating_add(other.bytes),
+            rows: self.rows.saturating_add(other.rows),
+            read: self.read.saturating_add(other.read),
+        }
+    }
+
     /// Whether one thread does it, whatever the pool.
     #[inline]
     pub(crate) fn is_for_one(self, par: Par) -> bool {

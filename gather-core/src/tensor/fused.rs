@@ -8,6 +8,7 @@ use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
+use crate::types::codes::Scale;
 use crate::types::error::Error;
 use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::op::{Argument, Op};
@@ -60,6 +61,34 @@ impl<'a> FusedRows<'a> {
         Ok(FusedRows { data, row, layout })
     }
 
+    /// The rows of a table of numbers of shape `[rows, columns]`, which stand for themselves: plain tables beside
+    /// quantised ones, or with sums and weights of another type than their own. Rows are contiguous, and lie at any
+    /// distance.
+    ///
+    /// # Errors
+    /// [`Error::RankOutOfRange`], then [`Error::RowsNotContiguous`].
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, FusedRows, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = [1.5f32, 0.25, 3.0, 4.0];
+    ///     let table = FusedRows::plain(View::new(&table, &[2, 2])?)?;
+    ///     let ids = View::new(&[1u8, 0], &[1, 2])?;
+    ///     let sums = EmbeddingBag::new(Reduction::Add).run_fused::<f32, _, _>(&table, &Bags::packed(&ids))?;
+    ///     assert_eq!(sums.as_slice(), [4.5, 4.25]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn plain<T: Scale>(data: View<'a, T>) -> Result<Self, Error> {
+        let (op, argument) = (Op::EmbeddingBag, Argument::Data);
+        let &[_, columns] = data.shape() else {
+            return Err(Error::RankOutOfRange { op, argument, rank: data.rank(), min: 2, max: 2 });
+        };
+        let bytes = data.bytes_of_rows().ok_or(Error::RowsNotContiguous { op, argument })?;
+        FusedRows::new(bytes, T::FORMAT, columns)
+    }
+
     /// Quantises rows of shape `[rows, columns]`, of any strides: the bytes of a table of shape `[rows, bytes of a row]`.
     ///
     /// For finite values they are those that PyTorch makes, and for `Fbgemm` formats those of
@@ -82,7 +111,7 @@ impl<'a> FusedRows<'a> {
         let mut bytes: Vec<u8> = memory::reserve(len)?;
         bytes.resize(len, 0);
         let mut values: Vec<f32> = memory::reserve(columns)?;
-        for (number, to) in bytes.chunks_exact_mut(row.bytes()).enumerate() {
+        for (number, to) in bytes.chunks_exact_mut(row.bytes().max(1)).enumerate() {
             values.clear();
             values.extend((0..columns).filter_map(|column| rows.get(&[number, column]).copied()));
             row.encode(&values, to);

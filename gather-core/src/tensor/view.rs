@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::tensor::layout::Layout;
+use crate::types::element::Element;
 use crate::types::error::Error;
 
 /// The methods of views that read their layouts.
@@ -86,6 +87,21 @@ impl<T> Clone for View<'_, T> {
 impl<T> fmt::Debug for View<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("View").field("shape", &self.shape()).field("strides", &self.strides()).finish()
+    }
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// The bytes of the rows of a matrix; `None` where it is none, or its rows are not contiguous.
+    pub(crate) fn bytes_of_rows(&self) -> Option<View<'a, u8>> {
+        let size = size_of::<T>();
+        let (&[rows, columns], &[row, column]) = (self.shape(), self.strides()) else { return None };
+        if columns > 1 && column != 1 {
+            return None;
+        }
+        let layout = Layout::strided(&[rows, columns * size], &[row.wrapping_mul(size as isize), 1]).ok()?;
+        // SAFETY: V1: the bytes of each coordinate's element, which are initialised, and no others; elements of a row
+        // are neighbours.
+        Some(unsafe { View::from_raw_parts(self.origin().cast(), layout) })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 
-use crate::types::element::{DType, Element, IsElement};
+use crate::types::element::{BuiltIn, DType, Element, IsElement};
 use crate::types::text::Text;
 
 /// A compile-time error.
@@ -38,13 +38,17 @@ pub const fn with_width(dtype: DType, name: &str, bytes: usize) -> DType {
 /// and every method belongs to a type of this module. So a path that leads to a doctored copy of this crate cannot
 /// change it.
 #[derive(Clone, Copy)]
-pub struct Proof<T>(PhantomData<fn() -> T>);
+pub struct Proof<T> {
+    /// The built-in type of the numbers that values of `T` are made of.
+    numbers: Option<BuiltIn>,
+    of: PhantomData<fn() -> T>,
+}
 
 impl<T: Element> Proof<T> {
     /// The proof. To evaluate the data type of a derived `T` is to check its chain.
     pub(crate) const HOLDS: Self = {
         let () = IsElement::<T>::CHECK;
-        Proof(PhantomData)
+        Proof { numbers: <T::Number as Element>::DTYPE.built_in(), of: PhantomData }
     };
 
     /// Checks the chain of `U`.
@@ -54,7 +58,7 @@ impl<T: Element> Proof<T> {
 
     /// Begins the chain of `U`.
     pub const fn begin<U: Element>(self) -> Fields<U> {
-        Fields { bytes: 0, last: "", end: 0, gaps: Message::new(), count: 0, of: PhantomData }
+        Fields { bytes: 0, numbers: None, last: "", end: 0, gaps: Message::new(), count: 0, of: PhantomData }
     }
 }
 
@@ -68,6 +72,8 @@ impl<T: Element> Proof<T> {
 pub struct Fields<T> {
     /// Bytes of the fields so far.
     bytes: usize,
+    /// The built-in type of the numbers that all fields are said to be made of.
+    numbers: Option<BuiltIn>,
     /// The last field, where it ends, the gaps before it, and how many these are: for the message alone.
     last: &'static str,
     end: usize,
@@ -82,8 +88,15 @@ const MOST_GAPS: usize = 6;
 impl<T: Element> Fields<T> {
     /// A field of type `F`, which is an element. It begins at `start`.
     #[track_caller]
-    pub const fn field<F>(self, _get: fn(T) -> F, _is_element: Proof<F>, name: &'static str, start: usize) -> Self {
+    pub const fn field<F>(self, _get: fn(T) -> F, is_element: Proof<F>, name: &'static str, start: usize) -> Self {
         assert!(size_of::<F>() > 0, "a type without bytes cannot be an element");
+        if let Some(number) = self.numbers {
+            let found = is_element.numbers;
+            if !matches!(found, Some(found) if found as u8 == number as u8) {
+                let message = Message::new().text("field `").text(name).text("` is not made of `");
+                message.text(number.dtype().name()).text("`, as `numbers` says of the type").panic()
+            }
+        }
         let (gaps, count) = self.gaps_up_to(start);
         Fields {
             bytes: self.bytes + size_of::<F>(),
@@ -91,8 +104,24 @@ impl<T: Element> Fields<T> {
             end: start.saturating_add(size_of::<F>()),
             gaps,
             count,
-            of: PhantomData,
+            ..self
         }
+    }
+
+    /// Says that values are made of numbers of a built-in type, which all fields that follow are compared with: so
+    /// [`Element::Number`] is what it says.
+    #[track_caller]
+    pub const fn numbers(self, number: Proof<T::Number>) -> Self {
+        let dtype = <T::Number as Element>::DTYPE;
+        if dtype.built_in().is_none() {
+            let message = Message::new().text("`numbers` names `").text(dtype.name());
+            message.text("`, which is no built-in type").panic()
+        }
+        if align_of::<T>() < dtype.align() {
+            let message = Message::new().text("a type of numbers is as much aligned as these, by ");
+            message.bytes(dtype.align()).text(", and not packed").panic()
+        }
+        Fields { numbers: number.numbers, ..self }
     }
 
     /// A field without bytes, which is a `PhantomData` of `core`, whatever it is called: anyone may make its one value.
@@ -109,7 +138,8 @@ impl<T: Element> Fields<T> {
             let message = Message::new().text("`").text(name).text("` cannot be an element: it has ");
             message.bytes(size_of::<T>()).text(", and its representation has ").number(bytes).panic()
         }
-        Fields { bytes: self.bytes + bytes, last: "", end: 0, gaps: self.gaps, count: self.count, of: PhantomData }
+        assert!(self.numbers.is_none(), "an enum is not made of numbers");
+        Fields { bytes: self.bytes + bytes, last: "", end: 0, ..self }
     }
 
     /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::types::element::Element;
+use crate::types::fused::FusedFormat;
 
 /// How block-quantised data holds its codes, as ONNX Runtime's `GatherBlockQuantized` has it.
 ///
@@ -101,6 +102,10 @@ pub(crate) mod sealed {
 ///
 /// Values are computed in `f32` and rounded once.
 pub trait Scale: Element + sealed::Sealed {
+    /// The format of rows of this type.
+    #[doc(hidden)]
+    const FORMAT: FusedFormat;
+
     /// The number as `f32`, exactly.
     #[doc(hidden)]
     fn to_f32(self) -> f32;
@@ -113,6 +118,8 @@ pub trait Scale: Element + sealed::Sealed {
 impl sealed::Sealed for f32 {}
 
 impl Scale for f32 {
+    const FORMAT: FusedFormat = FusedFormat::F32;
+
     #[inline(always)]
     fn to_f32(self) -> f32 {
         self

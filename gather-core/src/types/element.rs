@@ -22,6 +22,8 @@ use crate::types::text::Text;
 /// - The type has at least one byte, no padding and no uninitialised byte, and every value is moved faithfully by
 ///   copying `size_of::<Self>()` bytes.
 /// - [`Element::DTYPE`] is what [`DType::of`] returns for the type itself.
+/// - [`Element::Number`] is the type itself; or a built-in type, at least as much aligned as which the type is, and any
+///   of whose numbers, as many as have its size, are a value of it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element",
     label = "not known to be plain data",
@@ -32,6 +34,9 @@ use crate::types::text::Text;
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The data type's identity.
     const DTYPE: DType;
+    /// The built-in type of the numbers that values are made of, or the type itself: that of what reductions work on,
+    /// and of weights. Of an array it is that of its elements.
+    type Number: Element<Number = Self::Number>;
     /// The value that [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes.
     const ZERO: Self;
     /// Where the proofs of the derive begin. No part of the public interface.
@@ -48,6 +53,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 pub struct DType {
     name: &'static str,
     validity: Validity,
+    built_in: Option<BuiltIn>,
     facts: &'static Facts,
 }
 
@@ -56,6 +62,8 @@ struct Facts {
     size: usize,
     align: usize,
     id: fn() -> TypeId,
+    /// That of [`Element::Number`]. It follows from the type alone, whoever made the [`DType`].
+    number: fn() -> DType,
     zero: Zero,
     /// The name of the type that a wrapper of any type holds, which is not known at compile time.
     wraps: Option<fn() -> &'static str>,
@@ -77,6 +85,7 @@ impl<T: Element> FactsOf<T> {
         size: size_of::<T>(),
         align: align_of::<T>(),
         id: TypeId::of::<T>,
+        number: number_of::<T>,
         zero: Zero::Value(bytes_of_zero::<T>),
         wraps: None,
     };
@@ -99,6 +108,7 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
         size: size_of::<[T; N]>(),
         align: align_of::<T>(),
         id: TypeId::of::<[T; N]>,
+        number: number_of::<T>,
         zero: Zero::Repeated(&T::DTYPE, N),
         wraps: None,
     };
@@ -107,6 +117,10 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
         Some(name) => name,
         None => "array",
     };
+}
+
+fn number_of<T: Element>() -> DType {
+    <T::Number as Element>::DTYPE
 }
 
 /// Which bytes are values of a data type.
@@ -127,25 +141,21 @@ impl DType {
     /// At compile time when `T` has no bytes.
     #[must_use]
     pub const fn of<T: Element>(name: &'static str) -> Self {
-        Self::with_validity::<T>(name, Validity::Unknown)
-    }
-
-    const fn with_validity<T: Element>(name: &'static str, validity: Validity) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity, facts: FactsOf::<T>::FACTS }
+        DType { name, validity: Validity::Unknown, built_in: None, facts: FactsOf::<T>::FACTS }
     }
 
     /// The data type of a wrapper `T` of a type `U`.
     #[cfg(feature = "bytemuck")]
     pub(crate) const fn wrapper<T: Element, U>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
-        DType { name, validity: Validity::Unknown, facts: WrapperOf::<T, U>::FACTS }
+        DType { name, validity: Validity::Unknown, built_in: None, facts: WrapperOf::<T, U>::FACTS }
     }
 
     const fn array<T: Element, const N: usize>() -> Self {
         const { HasBytes::<[T; N]>::CHECK };
         let (name, facts) = (ArrayOf::<T, N>::NAME, ArrayOf::<T, N>::FACTS);
-        DType { name, validity: T::DTYPE.validity, facts }
+        DType { name, validity: T::DTYPE.validity, built_in: None, facts }
     }
 
     /// The name, such as `f32`: the type's own for a derived type, and `[u8; 34]` for an array. An array whose name is
@@ -169,6 +179,18 @@ impl DType {
 
     pub(crate) const fn validity(&self) -> Validity {
         self.validity
+    }
+
+    /// The built-in type that it is.
+    #[inline(always)]
+    pub(crate) const fn built_in(&self) -> Option<BuiltIn> {
+        self.built_in
+    }
+
+    /// The data type of [`Element::Number`].
+    #[inline(always)]
+    pub(crate) fn number(&self) -> DType {
+        (self.facts.number)()
     }
 
     /// The bytes of the type's [`Element::ZERO`].
@@ -311,41 +333,64 @@ impl fmt::Display for DType {
 }
 
 macro_rules! elements {
-    ($($(#[$attr:meta])* $ty:ty => $name:literal, $zero:expr, $validity:ident;)*) => {$(
-        $(#[$attr])*
-        // SAFETY: a number without padding whose bytes are its value.
-        unsafe impl Element for $ty {
-            const DTYPE: DType = DType::with_validity::<Self>($name, Validity::$validity);
-            const ZERO: Self = $zero;
+    ($($(#[$attr:meta])* $ty:ty => $built_in:ident, $name:literal, $zero:expr, $validity:ident;)*) => {
+        /// The built-in types.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum BuiltIn {
+            $($(#[$attr])* $built_in,)*
         }
-    )*};
+
+        impl BuiltIn {
+            pub(crate) const fn dtype(self) -> DType {
+                match self {
+                    $($(#[$attr])* BuiltIn::$built_in => <$ty>::DTYPE,)*
+                }
+            }
+        }
+
+        $(
+            $(#[$attr])*
+            // SAFETY: a number without padding whose bytes are its value.
+            unsafe impl Element for $ty {
+                const DTYPE: DType = DType {
+                    name: $name,
+                    validity: Validity::$validity,
+                    built_in: Some(BuiltIn::$built_in),
+                    facts: FactsOf::<Self>::FACTS,
+                };
+                type Number = Self;
+                const ZERO: Self = $zero;
+            }
+        )*
+    };
 }
 
 elements! {
-    bool => "bool", false, Bool;
-    i8 => "i8", 0, AnyBits;
-    i16 => "i16", 0, AnyBits;
-    i32 => "i32", 0, AnyBits;
-    i64 => "i64", 0, AnyBits;
-    u8 => "u8", 0, AnyBits;
-    u16 => "u16", 0, AnyBits;
-    u32 => "u32", 0, AnyBits;
-    u64 => "u64", 0, AnyBits;
-    isize => "isize", 0, AnyBits;
-    usize => "usize", 0, AnyBits;
-    f32 => "f32", 0.0, AnyBits;
-    f64 => "f64", 0.0, AnyBits;
-    #[cfg(feature = "half")] half::f16 => "f16", half::f16::ZERO, AnyBits;
-    #[cfg(feature = "half")] half::bf16 => "bf16", half::bf16::ZERO, AnyBits;
+    bool => Bool, "bool", false, Bool;
+    i8 => I8, "i8", 0, AnyBits;
+    i16 => I16, "i16", 0, AnyBits;
+    i32 => I32, "i32", 0, AnyBits;
+    i64 => I64, "i64", 0, AnyBits;
+    u8 => U8, "u8", 0, AnyBits;
+    u16 => U16, "u16", 0, AnyBits;
+    u32 => U32, "u32", 0, AnyBits;
+    u64 => U64, "u64", 0, AnyBits;
+    isize => Isize, "isize", 0, AnyBits;
+    usize => Usize, "usize", 0, AnyBits;
+    f32 => F32, "f32", 0.0, AnyBits;
+    f64 => F64, "f64", 0.0, AnyBits;
+    #[cfg(feature = "half")] half::f16 => F16, "f16", half::f16::ZERO, AnyBits;
+    #[cfg(feature = "half")] half::bf16 => Bf16, "bf16", half::bf16::ZERO, AnyBits;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32> => "complex64", num_complex::Complex::new(0.0, 0.0), AnyBits;
+    num_complex::Complex<f32> => Complex64, "complex64", num_complex::Complex::new(0.0, 0.0), AnyBits;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64> => "complex128", num_complex::Complex::new(0.0, 0.0), AnyBits;
+    num_complex::Complex<f64> => Complex128, "complex128", num_complex::Complex::new(0.0, 0.0), AnyBits;
 }
 
 // SAFETY: an array is its elements, one after the other, without padding.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
     const DTYPE: DType = DType::array::<T, N>();
+    type Number = T::Number;
     const ZERO: Self = [T::ZERO; N];
 }
 

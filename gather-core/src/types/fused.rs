@@ -5,18 +5,21 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::types::codes::Scale;
-use crate::types::numbers::{f16_to_f32, f32_to_f16};
+use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// How a fused row holds its codes, its scale and its bias.
 ///
 /// A value is `code * scale + bias`. Codes are unsigned, several of them in a byte, the lowest bits first. Numbers are
-/// little-endian, at any alignment.
+/// little-endian, at any alignment. Rows of `F32`, `F16` and `Bf16` are the values themselves, as the machine has them,
+/// so that plain tables stand beside quantised ones: summed in `f32` with weights in `f32`, into a result of any of
+/// these types.
 ///
 /// | format | a row | made by |
 /// |---|---|---|
 /// | `Torch8` | codes, `f32` scale, `f32` bias | `quantized::embedding_bag_byte_prepack` |
 /// | `Torch4`, `Torch2` | codes, `f16` scale, `f16` bias | `quantized::embedding_bag_4bit_prepack`, `_2bit_prepack` |
 /// | `Fbgemm8`, `Fbgemm4`, `Fbgemm2` | `f16` scale, `f16` bias, codes | table-batched embeddings of FBGEMM |
+/// | `F32`, `F16`, `Bf16` | values | anyone |
 ///
 /// Rows that FBGEMM pads are a view whose step from a row to the next is longer than a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +37,12 @@ pub enum FusedFormat {
     Fbgemm4,
     /// Scale and bias in half precision, then four codes in a byte.
     Fbgemm2,
+    /// Values in single precision.
+    F32,
+    /// Values in half precision.
+    F16,
+    /// The upper halves of values in single precision.
+    Bf16,
 }
 
 impl FusedFormat {
@@ -45,12 +54,21 @@ impl FusedFormat {
         FusedFormat::Fbgemm8,
         FusedFormat::Fbgemm4,
         FusedFormat::Fbgemm2,
+        FusedFormat::F32,
+        FusedFormat::F16,
+        FusedFormat::Bf16,
     ];
 
-    /// Bits of a code.
+    /// Bits of a code, or of a value that stands for itself.
     #[must_use]
     pub const fn bits(self) -> usize {
-        8 / self.per_byte()
+        match self {
+            FusedFormat::Torch8 | FusedFormat::Fbgemm8 => 8,
+            FusedFormat::Torch4 | FusedFormat::Fbgemm4 => 4,
+            FusedFormat::Torch2 | FusedFormat::Fbgemm2 => 2,
+            FusedFormat::F32 => 32,
+            FusedFormat::F16 | FusedFormat::Bf16 => 16,
+        }
     }
 
     /// The bytes of a row of so many columns; `None` where they exceed `isize::MAX`.
@@ -63,24 +81,22 @@ impl FusedFormat {
     /// ```
     #[must_use]
     pub const fn row_bytes(self, columns: usize) -> Option<usize> {
-        match columns.div_ceil(self.per_byte()).checked_add(self.params()) {
+        let bits = self.bits();
+        let codes = if bits < 8 { Some(columns.div_ceil(8 / bits)) } else { columns.checked_mul(bits / 8) };
+        let Some(codes) = codes else { return None };
+        match codes.checked_add(self.params()) {
             Some(bytes) if bytes <= isize::MAX as usize => Some(bytes),
             _ => None,
         }
     }
 
-    /// Codes of a byte.
-    pub(crate) const fn per_byte(self) -> usize {
-        match self {
-            FusedFormat::Torch8 | FusedFormat::Fbgemm8 => 1,
-            FusedFormat::Torch4 | FusedFormat::Fbgemm4 => 2,
-            FusedFormat::Torch2 | FusedFormat::Fbgemm2 => 4,
-        }
-    }
-
     /// Bytes of scale and bias.
     const fn params(self) -> usize {
-        if self.is_single() { 8 } else { 4 }
+        match self {
+            FusedFormat::F32 | FusedFormat::F16 | FusedFormat::Bf16 => 0,
+            _ if self.is_single() => 8,
+            _ => 4,
+        }
     }
 
     /// Whether scale and bias are `f32`, not `f16`.
@@ -93,6 +109,100 @@ impl FusedFormat {
         matches!(self, FusedFormat::Fbgemm8 | FusedFormat::Fbgemm4 | FusedFormat::Fbgemm2)
     }
 }
+
+/// How codes, or values that stand for themselves, lie in a row.
+pub(crate) trait Coding: 'static {
+    /// The bytes of so many columns, which are a multiple of four or end a row.
+    fn bytes(columns: usize) -> usize;
+
+    /// Decodes as many columns as there is room for, with the scale and the bias that `params` says.
+    fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32));
+}
+
+/// Codes, `PER` in a byte.
+pub(crate) enum Codes<const PER: usize> {}
+
+impl<const PER: usize> Coding for Codes<PER> {
+    #[inline(always)]
+    fn bytes(columns: usize) -> usize {
+        columns.div_ceil(PER)
+    }
+
+    #[inline(always)]
+    fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
+        let (scale, bias) = params();
+        match PER {
+            1 => decode::<1, 32, U>(codes, out, scale, bias),
+            2 => decode::<2, 16, U>(codes, out, scale, bias),
+            _ => decode::<4, 8, U>(codes, out, scale, bias),
+        }
+    }
+}
+
+macro_rules! plain {
+    ($($(#[$attr:meta])* $name:ident: $size:literal, $value:expr;)*) => {$(
+        $(#[$attr])*
+        pub(crate) enum $name {}
+
+        impl Coding for $name {
+            #[inline(always)]
+            fn bytes(columns: usize) -> usize {
+                columns * $size
+            }
+
+            #[inline(always)]
+            fn decode<U: Scale>(codes: &[u8], out: &mut [U], _: impl FnOnce() -> (f32, f32)) {
+                for (to, &bytes) in out.iter_mut().zip(codes.as_chunks::<$size>().0) {
+                    *to = U::from_f32($value(bytes));
+                }
+            }
+        }
+    )*};
+}
+
+plain! {
+    /// Values in single precision.
+    Single: 4, f32::from_ne_bytes;
+    /// Values in half precision.
+    Half: 2, |bytes| f16_to_f32(u16::from_ne_bytes(bytes));
+    /// The upper halves of values in single precision.
+    Upper: 2, |bytes| bf16_to_f32(u16::from_ne_bytes(bytes));
+}
+
+/// Makes something of the [`Coding`] of a format, of which `$coding` is the name.
+macro_rules! by_coding {
+    ($format:expr, $coding:ident => $make:expr) => {{
+        use $crate::types::fused::{Codes, FusedFormat, Half, Single, Upper};
+        match $format {
+            FusedFormat::Torch8 | FusedFormat::Fbgemm8 => {
+                type $coding = Codes<1>;
+                $make
+            }
+            FusedFormat::Torch4 | FusedFormat::Fbgemm4 => {
+                type $coding = Codes<2>;
+                $make
+            }
+            FusedFormat::Torch2 | FusedFormat::Fbgemm2 => {
+                type $coding = Codes<4>;
+                $make
+            }
+            FusedFormat::F32 => {
+                type $coding = Single;
+                $make
+            }
+            FusedFormat::F16 => {
+                type $coding = Half;
+                $make
+            }
+            FusedFormat::Bf16 => {
+                type $coding = Upper;
+                $make
+            }
+        }
+    }};
+}
+
+pub(crate) use by_coding;
 
 /// Where a row has its codes, its scale and its bias. Made by [`FusedRow::new`] alone.
 ///
@@ -146,17 +256,12 @@ impl FusedRow {
         (self.params, self.format.is_single())
     }
 
-    /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row whose codes
-    /// are `PER` a byte.
+    /// Decodes the columns from `first` on, which begin with a byte, as many as there is room for, of a row of a format
+    /// of the coding.
     #[inline(always)]
-    pub(crate) fn decode<const PER: usize, U: Scale>(&self, row: &[u8], first: usize, out: &mut [U]) {
-        let (scale, bias) = self.scale_and_bias(row);
-        let codes = &row[self.codes + first / PER..][..out.len().div_ceil(PER)];
-        match PER {
-            1 => decode::<1, 32, U>(codes, out, scale, bias),
-            2 => decode::<2, 16, U>(codes, out, scale, bias),
-            _ => decode::<4, 8, U>(codes, out, scale, bias),
-        }
+    pub(crate) fn decode<C: Coding, U: Scale>(&self, row: &[u8], first: usize, out: &mut [U]) {
+        let codes = &row[self.codes + C::bytes(first)..][..C::bytes(out.len())];
+        C::decode(codes, out, || self.scale_and_bias(row));
     }
 
     #[inline(always)]
@@ -173,6 +278,12 @@ impl FusedRow {
 
     /// Makes a row of values, as many as there are columns, as PyTorch and FBGEMM do.
     pub(crate) fn encode(&self, values: &[f32], row: &mut [u8]) {
+        match self.format {
+            FusedFormat::F32 => return encode_each(values, row, f32::to_ne_bytes),
+            FusedFormat::F16 => return encode_each(values, row, |value| f32_to_f16(value).to_ne_bytes()),
+            FusedFormat::Bf16 => return encode_each(values, row, |value| f32_to_bf16(value).to_ne_bytes()),
+            _ => {}
+        }
         let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
         let greatest = values.iter().copied().reduce(f32::max).unwrap_or(0.0);
         let most = ((1u32 << self.format.bits()) - 1) as f32;
@@ -195,12 +306,17 @@ impl FusedRow {
             row[params + 2..][..2].copy_from_slice(&bias_bits.to_le_bytes());
             (bias, steps)
         };
-        let per_byte = self.format.per_byte();
+        let per_byte = 8 / self.format.bits();
         for (byte, values) in row[codes..].iter_mut().zip(values.chunks(per_byte)) {
             let codes = values.iter().map(|&value| nearest((value - bias) * steps, most));
             *byte = codes.enumerate().fold(0, |byte, (k, code)| byte | code << (8 / per_byte * k));
         }
     }
+}
+
+/// Writes values as bytes of their own.
+fn encode_each<const N: usize>(values: &[f32], row: &mut [u8], bytes: impl Fn(f32) -> [u8; N]) {
+    row.as_chunks_mut::<N>().0.iter_mut().zip(values).for_each(|(to, &value)| *to = bytes(value));
 }
 
 /// The nearest integer from 0 to `most`, and the even one of two that are as near; 0 for NaN.

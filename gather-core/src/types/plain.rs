@@ -43,6 +43,7 @@ pub struct Plain<T>(pub T);
 // without bytes fails `DType::wrapper` at compile time, as it would `DType::of`.
 unsafe impl<T: NoUninit + Zeroable + Send + Sync> Element for Plain<T> {
     const DTYPE: DType = DType::wrapper::<Self, T>("Plain");
+    type Number = Self;
     // SAFETY: `Zeroable` promises that zeros are a value.
     const ZERO: Self = Plain(unsafe { core::mem::zeroed() });
 }

@@ -11,6 +11,9 @@ use crate::types::element::Element;
 /// Updates are taken one after the other, in row-major order of the indices. The result is that of the plain loop, to
 /// the bit, for any number of threads.
 ///
+/// Elements of several numbers, which are arrays and types that derive `Element` with `numbers = TYPE`, are reduced
+/// number by number.
+///
 /// Integers wrap. For `bool`, `Add` and `Max` are or, `Mul` and `Min` are and. Complex numbers have no order. `f16` and
 /// `bf16` are added, subtracted and multiplied in `f32`, and rounded once for each element.
 ///
@@ -83,10 +86,7 @@ mod sealed {
     label = "not a number",
     note = "maps of bags make built-in numbers, `bool`, or arrays of them"
 )]
-pub trait Reducible: Element + sealed::Sealed {
-    /// The type of the numbers, and of weights.
-    type Value: Element;
-}
+pub trait Reducible: Element + sealed::Sealed {}
 
 macro_rules! reducible {
     ($($(#[$attr:meta])* $ty:ty;)*) => {$(
@@ -94,9 +94,7 @@ macro_rules! reducible {
         impl sealed::Sealed for $ty {}
 
         $(#[$attr])*
-        impl Reducible for $ty {
-            type Value = Self;
-        }
+        impl Reducible for $ty {}
     )*};
 }
 
@@ -126,6 +124,4 @@ reducible! {
 
 impl<T: Reducible, const N: usize> sealed::Sealed for [T; N] {}
 
-impl<T: Reducible, const N: usize> Reducible for [T; N] {
-    type Value = T::Value;
-}
+impl<T: Reducible, const N: usize> Reducible for [T; N] {}

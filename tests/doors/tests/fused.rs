@@ -1,7 +1,8 @@
 //! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
 
 use gather_core::{
-    Bags, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Layout, OutOfBounds, Reduction, Scale, View, ViewMut,
+    Bags, DynBags, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Layout,
+    OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -143,4 +144,120 @@ fn gathers_and_bags_of_any_bytes() {
     assert!(matches!(plan.run(&seven, &ids), Err(Error::PlanMismatch { .. })));
     let plan = EmbeddingBag::new(Reduction::Add).plan_fused::<f32, _, _>(&eight, &Bags::packed(&ids)).unwrap();
     assert!(matches!(plan.run(&seven, &ids, None), Err(Error::PlanMismatch { .. })));
+}
+
+fn several<U: Scale + std::fmt::Debug>(op: EmbeddingBag, tables: &[TableBags<'_, i64>]) {
+    let only: Vec<&FusedRows<'_>> = tables.iter().map(|&(table, _)| table).collect();
+    let columns: usize = only.iter().map(|table| table.columns()).sum();
+    let got = op.run_tables::<U, _, _>(tables);
+    let Ok(got) = got else {
+        assert!(matches!(got, Err(Error::InTable { .. })), "{got:?}");
+        return;
+    };
+    assert_eq!(got.shape(), [3, columns]);
+    let mut out = vec![U::ZERO; 3 * columns];
+    op.run_tables_into(tables, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
+    let plan = op.plan_tables::<U, i64>(&only).unwrap();
+    assert_eq!((plan.columns(), format!("{:?}", plan.clone()).is_empty()), (columns, false));
+    plan.run_into(tables, &mut ViewMut::new(&mut out, &[3, columns]).unwrap()).unwrap();
+    assert_eq!(plan.run(tables).unwrap().len(), out.len());
+    assert_eq!(
+        plan.run(&tables[1..]).unwrap_err(),
+        Error::TablesMismatch { expected: tables.len(), got: tables.len() - 1 }
+    );
+    for shape in [&[][..], &[3 * columns], &[3, columns, 1], &[columns, 3]] {
+        let mut out = vec![U::ZERO; shape.iter().product()];
+        let mut out = ViewMut::new(&mut out, shape).unwrap();
+        let (fresh, planned) = (op.run_tables_into(tables, &mut out).err(), plan.run_into(tables, &mut out).err());
+        assert!(matches!(fresh, Some(Error::ShapeMismatch { .. } | Error::RowsNotContiguous { .. })), "{fresh:?}");
+        assert!(matches!(planned, Some(Error::ShapeMismatch { .. })), "{planned:?}");
+    }
+}
+
+#[test]
+fn several_tables_of_any_bytes() {
+    let bytes: Vec<u8> = (0..4096).map(|at: u32| (at.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+    let numbers = [f32::NAN, 1.0, -0.0, f32::MAX, f32::INFINITY, 2.5];
+    let halves = numbers.map(f16::from_f32);
+    let plain = [
+        FusedRows::plain(View::strided(&numbers, &[2, 2], &[-3, 1], 4).unwrap()).unwrap(),
+        FusedRows::plain(View::strided(&numbers, &[6, 1], &[1, 7], 0).unwrap()).unwrap(),
+        FusedRows::plain(View::new(&halves, &[2, 3]).unwrap()).unwrap(),
+        FusedRows::plain(View::new(&[bf16::ONE; 0], &[0, 3]).unwrap()).unwrap(),
+        FusedRows::plain(View::new(&[bf16::ONE; 0], &[3, 0]).unwrap()).unwrap(),
+    ];
+    let refused = FusedRows::plain(View::strided(&numbers, &[2, 3], &[1, 2], 0).unwrap());
+    assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
+    let refused = FusedRows::plain(View::new(&numbers, &[6]).unwrap());
+    assert!(matches!(refused, Err(Error::RankOutOfRange { .. })), "{refused:?}");
+    let ids = [1i64, -1, i64::MIN, 0, 1];
+    let (ids, offsets) = (View::new(&ids, &[5]).unwrap(), View::new(&[0i64, 3, 3], &[3]).unwrap());
+    let weights = View::new(&[f32::NAN, 0.0, f32::MAX, 1.0, 2.0], &[5]).unwrap();
+    let bags = Bags::new(&ids, &offsets);
+    for &format in FusedFormat::ALL {
+        let width = format.row_bytes(9).unwrap();
+        let view = View::strided(&bytes, &[4, width], &[width as isize + 3, 1], 1).unwrap();
+        let fused = FusedRows::new(view, format, 9).unwrap();
+        for reduction in Reduction::ALL.iter().copied() {
+            for op in [
+                EmbeddingBag::new(reduction).skip_negative(true),
+                EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Zero),
+                EmbeddingBag::new(reduction).out_of_bounds(OutOfBounds::Wrap).default_index(1),
+            ] {
+                let all: Vec<_> = [&fused].into_iter().chain(&plain).map(|table| (table, bags)).collect();
+                let mixed: Vec<_> = all.iter().map(|&(table, _)| (table, bags.weights(&weights))).collect();
+                for tables in [&all[..], &all[..4], &all[..1], &mixed[..4]] {
+                    several::<f32>(op, tables);
+                    several::<f16>(op, tables);
+                    several::<bf16>(op, tables);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn types_known_at_run_time() {
+    let bytes: Vec<u8> = (0..512).map(|at: u32| (at.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+    let (ids, offsets) = ([1i16, 0, -1, 2, 1], [0u64, 3, 3]);
+    let (ids, offsets) = (View::new(&ids, &[5]).unwrap(), View::new(&offsets, &[3]).unwrap());
+    let weights = View::new(&[0.5f32, 0.0, 2.0, 1.0, 2.0], &[5]).unwrap();
+    let (i, o, w) = (DynView::from(&ids), DynView::from(&offsets), DynView::from(&weights));
+    let bags = DynBags::new(&i, &o).weights(&w);
+    let typed = Bags::new(&ids, &offsets).weights(&weights);
+    for &format in FusedFormat::ALL {
+        let width = format.row_bytes(9).unwrap();
+        let table = FusedRows::new(View::new(&bytes[..3 * width], &[3, width]).unwrap(), format, 9).unwrap();
+        let op = EmbeddingBag::new(Reduction::Add);
+        macro_rules! each {
+            ($($ty:ty),*) => {$({
+                let bits = |values: &[$ty]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+                let expected = op.run_fused::<$ty, _, _>(&table, &typed).unwrap();
+                let got = op.run_fused_dyn(&table, &bags, <$ty>::DTYPE).unwrap().downcast::<$ty>().unwrap();
+                assert_eq!((got.shape(), bits(got.as_slice())), (expected.shape(), bits(expected.as_slice())));
+                let mut out = vec![<$ty>::ZERO; 3 * 11];
+                let mut view = ViewMut::strided(&mut out, &[3, 9], &[11, 1], 0).unwrap();
+                op.run_fused_dyn_into(&table, &bags, <$ty>::DTYPE, &mut DynViewMut::from(&mut view)).unwrap();
+                assert_eq!(bits(&out[11..20]), bits(&expected.as_slice()[9..18]));
+                let mut apart = ViewMut::strided(&mut out, &[3, 9], &[1, 3], 0).unwrap();
+                let refused = op.run_fused_dyn_into(&table, &bags, <$ty>::DTYPE, &mut DynViewMut::from(&mut apart));
+                assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
+                let refused = op.run_fused_dyn_into(&table, &bags, u8::DTYPE, &mut DynViewMut::from(&mut apart));
+                assert!(matches!(refused, Err(Error::ReductionUnavailable { .. })), "{refused:?}");
+            })*};
+        }
+        each!(f32, f16, bf16);
+        let refused = op.run_fused_dyn(&table, &DynBags::new(&w, &o), f32::DTYPE);
+        assert!(matches!(refused, Err(Error::NotAnIndexType { .. })), "{refused:?}");
+        let refused = op.run_fused_dyn(&table, &DynBags::new(&i, &o).weights(&i), f32::DTYPE);
+        assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
+        let mut short = [0f32; 27];
+        let mut short = ViewMut::new(&mut short, &[27]).unwrap();
+        let mut short = DynViewMut::from(&mut short);
+        assert!(op.run_fused_dyn_into(&table, &bags, f32::DTYPE, &mut short).is_err());
+        assert!(matches!(
+            op.run_fused_dyn_into(&table, &bags, f16::DTYPE, &mut short),
+            Err(Error::DTypeMismatch { .. })
+        ));
+    }
 }

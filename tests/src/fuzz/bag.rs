@@ -232,7 +232,7 @@ fn row(
 }
 
 /// Compares every door with what is expected.
-fn check<T: Number + Reducible<Value = T>, I: Word>(case: &Case, map: &Map<T, T, (T, T)>) -> Result<Outcome> {
+fn check<T: Number + Reducible<Number = T>, I: Word>(case: &Case, map: &Map<T, T, (T, T)>) -> Result<Outcome> {
     let _shown = OnPanic(case);
     let memory = |place: &Place, seed: u64| (0..place.len as u64).map(|at| T::number(at ^ seed)).collect::<Vec<T>>();
     let data_memory = memory(&case.data, 0);
@@ -307,7 +307,7 @@ fn expect<T: Number>(
 }
 
 /// `converted` is what is expected where the map converts rows first.
-fn doors<T: Number + Reducible<Value = T>, I: Index, O: Index>(
+fn doors<T: Number + Reducible<Number = T>, I: Index, O: Index>(
     case: &Case,
     [expected, converted]: [&Expected<T>; 2],
     mapped: &Mapped<'_, T>,

@@ -88,7 +88,8 @@ impl Case {
         let &Case { format, columns, rows: dim, gap, .. } = self;
         let bytes = format.row_bytes(columns).expect("few columns");
         let memory = rows(format, columns, dim, |at| mixed(self.seed.wrapping_add(at as u64)));
-        let spaced = memory.chunks_exact(bytes).flat_map(|row| [row, &vec![99; gap]].concat());
+        let rows = || (0..dim).map(|row| &memory[row * bytes..][..bytes]);
+        let spaced = rows().flat_map(|row| [row, &vec![99; gap]].concat());
         let spaced: Vec<u8> = spaced.chain([0; 32]).collect();
         let width = bytes.saturating_add_signed(self.misfit);
         let view = View::strided(&spaced, &[dim, width], &[(bytes + gap) as isize, 1], 0).expect("rows of the memory");
@@ -99,7 +100,7 @@ impl Case {
             return Outcome::Refused;
         }
         let table = table.expect("rows of the format");
-        let numbers: Vec<Vec<f32>> = memory.chunks_exact(bytes).map(|row| values(row, format, columns)).collect();
+        let numbers: Vec<Vec<f32>> = rows().map(|row| values(row, format, columns)).collect();
         let zeros = vec![0.0; columns];
         let named = |index: i64| self.row(index).map(|row| row.map_or(&zeros[..], |row| &numbers[row][..]));
 

@@ -35,7 +35,13 @@ fn operator(case: &Value, engine: &str) -> EmbeddingBag {
 
 /// Runs a case. Sums of its numbers are exact; engines multiply by the reciprocal of a count in place of dividing by
 /// it, and round weighted sums of short types more often, so that these may differ in the last places.
-fn check<T: Element>(case: &Value, engine: &str, number: fn(f64) -> T, value: fn(T) -> f64, precision: f64) {
+fn check<T: Element<Number = T>>(
+    case: &Value,
+    engine: &str,
+    number: fn(f64) -> T,
+    value: fn(T) -> f64,
+    precision: f64,
+) {
     let all = |of: &Value| numbers(of).into_iter().map(number).collect::<Vec<T>>();
     let (data, data_shape) = (all(&case["data"]["values"]), shape(&case["data"]));
     let (ids, ids_shape) = (integers(&case["indices"]["values"]), shape(&case["indices"]));

@@ -17,7 +17,7 @@ fn offsets(op: &EmbeddingBag, offsets: &[i64]) -> Option<String> {
     let mut out = vec![7; shape];
     let into = op.run_into(&table, &bags, &mut ViewMut::new(&mut out, &[shape]).unwrap()).err();
     assert!(into.is_none() || out.iter().all(|&x| x == 7), "written before an error");
-    let plan = op.plan(table.layout(), &bags).err();
+    let plan = op.plan::<i32, _, _>(table.layout(), &bags).err();
     let fresh = op.run(&table, &bags).err();
     assert_eq!((&into, &plan), (&fresh, &fresh));
     fresh.map(|error| error.to_string())

@@ -52,12 +52,13 @@ const WORDED_HERE: [&str; 37] = [
 ];
 
 /// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 16] = [
+const WORDED_BY_COMPILER: [&str; 17] = [
     "attributes_shadowed",
     "derive_doctored",
     "derive_empty_array",
     "derive_field",
     "derive_not_copy",
+    "derive_numbers",
     "derive_padding",
     "derive_rewritten",
     "derive_shadowed",
@@ -75,7 +76,7 @@ const WORDED_BY_COMPILER: [&str; 16] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 189] = [
+const MESSAGES: [&str; 196] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -140,7 +141,14 @@ const MESSAGES: [&str; 189] = [
     "`crate` needs the path of gather-core, such as `crate = ::gather_core`",
     "expected a value, such as `zero = VARIANT`",
     "expected the path of gather-core, such as `crate = ::gather_core`",
-    "unknown key `zeor`; did you mean `zero`? (the keys are `zero` and `crate`)",
+    "unknown key `zeor`; did you mean `zero`? (the keys are `zero`, `numbers` and `crate`)",
+    "`numbers` needs a built-in type, such as `numbers = f32`",
+    "`numbers` is given twice",
+    "`numbers` and `zero` exclude each other: the zero is that of the numbers",
+    "a struct alone is made of numbers",
+    "field `tag` is not made of `f32`, as `numbers` says of the type",
+    "`numbers` names `Silent`, which is no built-in type",
+    "a type of numbers is as much aligned as these, by 4 bytes, and not packed",
     "`#[element(..)]` belongs to the type, not to a field",
     "`#[element(..)]` belongs to the type, not to a variant",
     "an element needs a fixed layout; add `#[repr(C)]`, `#[repr(transparent)]` or `#[repr(C, packed)]`",

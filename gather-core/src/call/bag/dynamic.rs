@@ -2,14 +2,16 @@
 
 use crate::call::bag::EmbeddingBag;
 use crate::call::bag::erased::{Erased, Request, Tensors};
+use crate::call::bag::fused::check_rows;
 use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
 use crate::kernels::convert::ErasedParams;
 use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView};
+use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::DynOutput;
-use crate::types::element::DType;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 
 /// As [`Bags`](crate::Bags), of types that are known at run time.
@@ -94,6 +96,56 @@ impl EmbeddingBag {
         Ok(DynBagPlan { planned })
     }
 
+    /// As [`Self::run_fused`], for indices, offsets and a result whose types are known at run time: the result has
+    /// elements of `dtype`, and weights are `f32`.
+    ///
+    /// ```
+    /// use gather_core::{DynBags, DynView, Element, EmbeddingBag, FusedRows, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = ([1.5f32, 2.5, 3.5], [2u8, 0, 1, 1]);
+    ///     let table = FusedRows::plain(View::new(&table, &[3, 1])?)?;
+    ///     let ids = View::new(&ids, &[2, 2])?;
+    ///     let ids = DynView::from(&ids);
+    ///     let sums = EmbeddingBag::new(Reduction::Add).run_fused_dyn(&table, &DynBags::packed(&ids), f32::DTYPE)?;
+    ///     assert_eq!(sums.downcast::<f32>()?.as_slice(), [5.0, 5.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
+    /// [`Self::run_fused`], with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
+    pub fn run_fused_dyn(&self, table: &FusedRows<'_>, bags: &DynBags<'_>, dtype: DType) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(dtype);
+        self.run_fused_dyn_into(table, bags, dtype, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
+    /// again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_fused_dyn`], for a view with [`Error::DTypeMismatch`] and [`Error::RowsNotContiguous`] after
+    /// [`Error::ReductionUnavailable`], and [`Error::ShapeMismatch`] after errors of shapes. The output is then as
+    /// after [`Self::run_fused_into`].
+    pub fn run_fused_dyn_into(
+        &self,
+        table: &FusedRows<'_>,
+        bags: &DynBags<'_>,
+        dtype: DType,
+        out: &mut impl DynOutput,
+    ) -> Result<(), Error> {
+        let (index, tensors) = (index_type(bags.indices.dtype())?, bags.on(table.into())?);
+        bags.weights.map_or(Ok(()), |weights| check_dtype(f32::DTYPE, weights.dtype()))?;
+        let request = Request::fused_erased(self, table.row(), (dtype, index))?;
+        let out = out.target_of(dtype)?;
+        out.layout().map_or(Ok(()), check_rows)?;
+        // SAFETY: the tensors are views of these types, and a table of the request's rows; O1 for the data type; the
+        // output is borrowed mutably, so that it overlaps no input.
+        unsafe { request.run(&tensors, out) }
+    }
+
     fn dyn_request<'a>(
         &'a self,
         dtype: DType,
@@ -102,7 +154,7 @@ impl EmbeddingBag {
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
         let index = index_type(bags.indices.dtype())?;
         let tensors = bags.on(data)?;
-        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
         Ok((Request::erased(self, (dtype, index))?, tensors))
     }
 }
@@ -219,7 +271,7 @@ impl DynBagPlan {
         let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
         check_dtype(dtype, data.dtype())?;
         check_dtype(index, indices.dtype())?;
-        weights.map_or(Ok(()), |weights| check_dtype(dtype, weights.dtype()))?;
+        weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
         Ok(dtype)
     }
 }

@@ -9,7 +9,7 @@ use crate::call::check_output;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};
-use crate::kernels::reduce::{self, BagFns, FusedOutput, PositionsFn, ReduceFns};
+use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn, ReduceFns};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -33,6 +33,8 @@ pub(super) struct Request<'a> {
     index: IndexType,
     positions: ByLevel<PositionsFn>,
     fns: &'static BagFns,
+    /// Numbers of an element of the output, each of which is reduced.
+    values: usize,
     converting: Option<BagConverting>,
     fused: Option<BagFused>,
     /// The name of the reduction, where it takes no weights.
@@ -64,12 +66,12 @@ impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    pub(super) fn typed<T: Element, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, T, I, O>) -> Self {
+    pub(super) fn typed<T, W, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, W, I, O>) -> Self {
         Tensors { data: data.into(), ..Self::of_bags(data.layout(), bags) }
     }
 
     /// Those of bags, on data of a layout.
-    pub(super) fn of_bags<T: Element, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, T, I, O>) -> Self {
+    pub(super) fn of_bags<W, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, W, I, O>) -> Self {
         Tensors {
             data: Erased { origin: core::ptr::null(), layout: data },
             indices: bags.indices.into(),
@@ -77,6 +79,22 @@ impl<'a> Tensors<'a> {
             weights: bags.weights.map(Into::into),
             params: ErasedParams::NONE,
         }
+    }
+}
+
+impl<'a> Tensors<'a> {
+    /// The function of a call that takes them.
+    #[inline(always)]
+    pub(super) fn reduce(&self, call: &BagCall<'_>) -> BagFn {
+        call.reduce(self.weights.is_some()).expect("weights are refused where the reduction takes none")
+    }
+
+    /// With the output.
+    #[inline(always)]
+    pub(super) fn operands(&self, out: *mut u8) -> BagOperands<'a> {
+        let weights = self.weights.map(|weights| (weights.origin, weights.layout));
+        let Tensors { data, indices, params, .. } = *self;
+        BagOperands { out, data: data.origin, index: indices.origin, indices: indices.layout, weights, params }
     }
 }
 
@@ -106,10 +124,9 @@ impl<'a> Request<'a> {
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
-        let values = size_of::<U>() / size_of::<U::Value>();
-        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>(), values });
-        let request = Self::new(op, None, (U::Value::DTYPE, I::TYPE), reduce::positions::<I>())?;
-        Ok(Request { dtype: U::DTYPE, converting, ..request })
+        let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>() });
+        let request = Self::new(op, None, (U::DTYPE, I::TYPE), reduce::positions::<I>())?;
+        Ok(Request { converting, ..request })
     }
 
     /// A request for fused rows, whose values are reduced as `f32`, and for elements of the output and indices of types
@@ -118,14 +135,35 @@ impl<'a> Request<'a> {
     /// # Errors
     /// [`Error::ReductionUnavailable`].
     pub(super) fn fused<U: Scale, I: Index>(op: &'a EmbeddingBag, row: FusedRow) -> Result<Self, Error> {
-        let (per_byte, reduction) = (row.format().per_byte(), op.kind.reduction);
-        let unavailable = Error::ReductionUnavailable { op: OP, reduction, dtype: Some(U::DTYPE) };
-        let fns = reduce::fused(per_byte, reduction).ok_or(unavailable)?;
-        let as_it_is = reduce::fused(per_byte, Reduction::Max).expect("rows have a greatest value").plain;
-        let fused = Some(BagFused { row, output: const { FusedOutput::of::<U>() }, as_it_is });
+        let output = Some(const { FusedOutput::of::<U>() });
+        Self::of_fused(op, row, (U::DTYPE, output), (I::TYPE, reduce::positions::<I>()))
+    }
+
+    /// As [`Request::fused`], for types that are known at run time.
+    ///
+    /// # Errors
+    /// [`Error::ReductionUnavailable`], also where the output is of another type than a float.
+    pub(super) fn fused_erased(
+        op: &'a EmbeddingBag,
+        row: FusedRow,
+        (dtype, index): (DType, IndexType),
+    ) -> Result<Self, Error> {
+        Self::of_fused(op, row, (dtype, FusedOutput::of_dtype(dtype)), (index, reduce::positions_of(index)))
+    }
+
+    fn of_fused(
+        op: &'a EmbeddingBag,
+        row: FusedRow,
+        (dtype, output): (DType, Option<FusedOutput>),
+        (index, positions): (IndexType, ByLevel<PositionsFn>),
+    ) -> Result<Self, Error> {
+        let (format, reduction) = (row.format(), op.kind.reduction);
+        let unavailable = Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) };
+        let (fns, output) = reduce::fused(format, reduction).zip(output).ok_or(unavailable)?;
+        let as_it_is = reduce::fused(format, Reduction::Max).expect("rows have a greatest value").plain;
+        let fused = Some(BagFused { row, output, as_it_is });
         let unweighted = if fns.weighted.is_some() { None } else { Some(reduction.name()) };
-        let (positions, dtype, index) = (reduce::positions::<I>(), U::DTYPE, I::TYPE);
-        Ok(Request { op, dtype, index, positions, fns, converting: None, fused, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, values: 1, converting: None, fused, unweighted })
     }
 
     /// A request for types that are known at run time.
@@ -146,12 +184,13 @@ impl<'a> Request<'a> {
         let reduction = op.kind.reduction;
         let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
         let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
-        let fns = own.map_or_else(built_in, |(fns, _)| Some(fns)).and_then(|fns| fns.bag.as_ref());
-        let fns = fns.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
+        let found = own.map_or_else(built_in, |(fns, _)| Some((fns, 1)));
+        let found = found.and_then(|(fns, values)| Some((fns.bag.as_ref()?, values)));
+        let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
         let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
         let name = own.map_or(reduction.name(), |(_, name)| name);
         let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
-        Ok(Request { op, dtype, index, positions, fns, converting: None, fused: None, unweighted })
+        Ok(Request { op, dtype, index, positions, fns, values, converting: None, fused: None, unweighted })
     }
 
     /// Checks attributes against the shape of data.
@@ -159,13 +198,27 @@ impl<'a> Request<'a> {
     /// # Errors
     /// [`Error::RowOutOfRange`].
     #[inline(always)]
-    fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
+    pub(super) fn of_data(&self, data: &Layout) -> Result<BagRequest, Error> {
         let (kind, options, dim) = (&self.op.kind, self.op.options, data.shape()[0]);
         let padding = row(Argument::PaddingIndex, kind.padding_index, NegativeIndex::FromEnd, dim)?;
         let default = row(Argument::DefaultIndex, kind.default_index, NegativeIndex::Reject, dim)?;
-        let Request { dtype, index, positions, fns, converting, fused, .. } = *self;
-        let policy = kind.policy;
-        Ok(BagRequest { dtype, index, positions, fns, converting, fused, policy, padding, default, options })
+        let Request { dtype, index, positions, fns, values, converting, fused, .. } = *self;
+        let (policy, skips_negative) = (kind.policy, kind.skip_negative);
+        let request = BagRequest {
+            dtype,
+            index,
+            positions,
+            fns,
+            values,
+            converting,
+            fused,
+            policy,
+            padding,
+            skips_negative,
+            default,
+            options,
+        };
+        Ok(request)
     }
 
     /// The rules for the bags of a call.
@@ -262,13 +315,9 @@ pub(super) unsafe fn run(
     tensors: &Tensors<'_>,
     out: Target<'_>,
 ) -> Result<(), Error> {
-    let weights = tensors.weights.map(|weights| (weights.origin, weights.layout));
-    let reduce = call.reduce(weights.is_some()).expect("weights are refused where the reduction takes none");
-    let Tensors { data, indices, params, .. } = *tensors;
-    let (data, index, indices) = (data.origin, indices.origin, indices.layout);
     let fresh = || Ok((layout.shape().into(), layout.len()));
     // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
-    let run = |out| unsafe { exec::run_bags(call, reduce, BagOperands { out, data, index, indices, weights, params }) };
+    let run = |out| unsafe { exec::run_bags(call, tensors.reduce(call), tensors.operands(out)) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
     unsafe { out.write(fresh, run) }
 }

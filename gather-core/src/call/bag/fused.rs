@@ -109,7 +109,7 @@ impl<'a> From<&'a FusedRows<'_>> for Erased<'a> {
 }
 
 /// Checks that the rows of an output are contiguous.
-fn check_rows(out: &Layout) -> Result<(), Error> {
+pub(super) fn check_rows(out: &Layout) -> Result<(), Error> {
     match (out.shape(), out.strides()) {
         (&[.., columns], &[.., stride]) if columns > 1 && stride != 1 => {
             Err(Error::RowsNotContiguous { op: Op::EmbeddingBag, argument: Argument::Output })

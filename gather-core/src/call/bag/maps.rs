@@ -62,7 +62,7 @@ impl EmbeddingBag {
         &self,
         map: &Map<T, U, P>,
         data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
+        bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
         let mut out = Tensor::default();
@@ -83,7 +83,7 @@ impl EmbeddingBag {
         &self,
         map: &Map<T, U, P>,
         data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
+        bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
@@ -107,7 +107,7 @@ impl EmbeddingBag {
         &self,
         map: &Map<T, U, P>,
         data: &Layout,
-        bags: &Bags<'_, U::Value, I, O>,
+        bags: &Bags<'_, U::Number, I, O>,
     ) -> Result<BagMapPlan<T, U, P, I>, Error> {
         let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
         // SAFETY: the offsets are a view of their type.
@@ -195,7 +195,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Value>>,
+        weights: Option<&View<'_, U::Number>>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
         let mut out = Tensor::default();
@@ -220,7 +220,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        weights: Option<&View<'_, U::Value>>,
+        weights: Option<&View<'_, U::Number>>,
         params: P::Given<'_>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
@@ -244,7 +244,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
     pub fn run_bags<O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
+        bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
         let mut out = Tensor::default();
@@ -263,7 +263,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
     pub fn run_bags_into<O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, U::Value, I, O>,
+        bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {

@@ -7,11 +7,13 @@ mod maps;
 mod plan;
 mod planned;
 mod reduce;
+mod tables;
 
 pub use dynamic::{DynBagPlan, DynBags};
 pub use fused::FusedBagPlan;
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
+pub use tables::{TableBags, TablesPlan};
 
 use crate::call::Sealed;
 use crate::call::bag::erased::{Request, Tensors};
@@ -93,6 +95,7 @@ pub struct Bagging {
     policy: IndexPolicy,
     padding_index: Option<i64>,
     default_index: Option<i64>,
+    skip_negative: bool,
     include_last_offset: bool,
 }
 
@@ -130,6 +133,7 @@ impl EmbeddingBag {
             policy: IndexPolicy::default(),
             padding_index: None,
             default_index: None,
+            skip_negative: false,
             include_last_offset: false,
         })
     }
@@ -140,6 +144,27 @@ impl EmbeddingBag {
     #[must_use]
     pub fn padding_index(mut self, padding_index: impl Into<Option<i64>>) -> Self {
         self.kind.padding_index = padding_index.into();
+        self
+    }
+
+    /// Sets whether negative indices name no row: each is left out, and does not count. So rows that were pruned from a
+    /// table keep their indices as -1. What [`negative_index`](Self::negative_index) says of them has no effect then.
+    ///
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = ([1.0f32, 2.0, 4.0], [0i32, -1, 2, -1, -1, -1]);
+    ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2, 3])?);
+    ///     let mean = EmbeddingBag::new(Reduction::Mean).skip_negative(true);
+    ///     assert_eq!(mean.run(&table, &Bags::packed(&ids))?.as_slice(), [2.5, 0.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[doc(alias("pruned"))]
+    #[must_use]
+    pub fn skip_negative(mut self, skip_negative: bool) -> Self {
+        self.kind.skip_negative = skip_negative;
         self
     }
 
@@ -170,6 +195,12 @@ impl EmbeddingBag {
         self.kind.default_index
     }
 
+    /// Whether negative indices are left out.
+    #[must_use]
+    pub fn get_skip_negative(&self) -> bool {
+        self.kind.skip_negative
+    }
+
     /// Whether the last offset is the end of the last bag.
     #[must_use]
     pub fn get_include_last_offset(&self) -> bool {
@@ -179,7 +210,8 @@ impl EmbeddingBag {
 
 /// Indices of rows, and which of them belong to which bag; with weights, or without.
 ///
-/// `T` is the type of the weights, `I` that of the indices, and `O` that of the offsets.
+/// `T` is the type of the weights, which is that of the table's numbers ([`Element::Number`]), `I` that of the indices,
+/// and `O` that of the offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Bags<'a, T, I, O = I> {
     indices: &'a View<'a, I>,
@@ -242,7 +274,7 @@ impl EmbeddingBag {
     pub fn run<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<Tensor<T>, Error> {
         let mut out = Tensor::default();
         self.run_into(data, bags, &mut out)?;
@@ -258,7 +290,7 @@ impl EmbeddingBag {
     pub fn run_into<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let request = Request::typed::<T, I>(self, None)?;
@@ -276,7 +308,7 @@ impl EmbeddingBag {
     pub fn plan<T: Element, I: Index, O: Index>(
         &self,
         data: &Layout,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
         BagPlan::new(&Request::typed::<T, I>(self, None)?, data, bags)
     }

@@ -50,7 +50,11 @@ impl<T, I> core::fmt::Debug for BagPlan<T, I> {
 
 impl<T: Element, I: Index> BagPlan<T, I> {
     /// A plan for a request of these types.
-    pub(super) fn new<O: Index>(request: &Request<'_>, data: &Layout, bags: &Bags<'_, T, I, O>) -> Result<Self, Error> {
+    pub(super) fn new<W, O: Index>(
+        request: &Request<'_>,
+        data: &Layout,
+        bags: &Bags<'_, W, I, O>,
+    ) -> Result<Self, Error> {
         // SAFETY: the offsets are a view of their type.
         let planned = unsafe { Planned::new(request, &Tensors::of_bags(data, bags)) }?;
         Ok(BagPlan { planned, types: PhantomData })
@@ -77,7 +81,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        weights: Option<&View<'_, T>>,
+        weights: Option<&View<'_, T::Number>>,
     ) -> Result<Tensor<T>, Error> {
         let mut out = Tensor::default();
         self.run_into(data, indices, weights, &mut out)?;
@@ -94,7 +98,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         &self,
         data: &View<'_, T>,
         indices: &View<'_, I>,
-        weights: Option<&View<'_, T>>,
+        weights: Option<&View<'_, T::Number>>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
@@ -126,7 +130,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     /// [`Error::PlanMismatch`] for data, [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`],
     /// [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
     /// [`Error::TooManyElements`], then as for [`BagPlan::run`].
-    pub fn run_bags<O: Index>(&self, data: &View<'_, T>, bags: &Bags<'_, T, I, O>) -> Result<Tensor<T>, Error> {
+    pub fn run_bags<O: Index>(&self, data: &View<'_, T>, bags: &Bags<'_, T::Number, I, O>) -> Result<Tensor<T>, Error> {
         let mut out = Tensor::default();
         self.run_bags_into(data, bags, &mut out)?;
         Ok(out)
@@ -140,7 +144,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     pub fn run_bags_into<O: Index>(
         &self,
         data: &View<'_, T>,
-        bags: &Bags<'_, T, I, O>,
+        bags: &Bags<'_, T::Number, I, O>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let tensors = Tensors::typed(data, bags);

@@ -1,5 +1,7 @@
 //! Adjoints: the way back of the gathers.
 
+use alloc::vec::Vec;
+
 use crate::call::dynamic::index_type;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::scatter::dynamic::run_on;
@@ -8,6 +10,7 @@ use crate::call::scatter::{DynScatterPlan, ScatterPlan};
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
+use crate::tensor::memory;
 use crate::tensor::output::{DynOutput, Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
@@ -211,19 +214,23 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
-/// An element of any type that can be added, 0.
+/// A number of any built-in type, 0.
 static ZERO: [u128; 2] = [0; 2];
 
 /// Adds updates to zeros of a shape, in an output.
 ///
 /// # Errors
-/// [`Error::TooManyElements`], then those of [`Request::run`].
+/// [`Error::TooManyElements`], [`Error::AllocationFailed`] for an element of many numbers, then those of
+/// [`Request::run`].
 ///
 /// # Safety
 /// The promise of [`Request::run`], except for data.
 unsafe fn from_zeros(request: &Request<'_>, shape: &[usize], tensors: Tensors, out: Target<'_>) -> Result<(), Error> {
-    assert!(request.planned.dtype.size() <= size_of_val(&ZERO), "built-in numbers alone are added");
     let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;
-    // SAFETY: the caller's promise; every coordinate of data is `ZERO`, whose bytes are a number of any built-in type.
-    unsafe { request.run((ZERO.as_ptr().cast(), &everywhere), tensors, out) }
+    let size = request.planned.dtype.size();
+    let many: Vec<u8> = if size <= size_of_val(&ZERO) { Vec::new() } else { memory::zeros(size)? };
+    let zero = if many.is_empty() { ZERO.as_ptr().cast() } else { many.as_ptr() };
+    // SAFETY: the caller's promise; every coordinate of data is `zero`, whose bytes are a number of any built-in type,
+    // or as many as make an element: no others are added.
+    unsafe { request.run((zero, &everywhere), tensors, out) }
 }

@@ -152,11 +152,12 @@ impl<'a> Request<'a> {
     ) -> Result<Self, Error> {
         let Settings { attributes, reduction, own, include_self, policy, options } = settings;
         let op = attributes.op();
-        let reducer = own.or_else(|| reduce::reducer(dtype, reduction));
-        let reducer = reducer.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
+        let found = own.map_or_else(|| reduce::reducer(dtype, reduction), |own| Some((own, 1)));
+        let (reducer, values) = found.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
         // What is replaced does not count in any case.
         let include_self = include_self || (own.is_none() && reduction == Reduction::None);
-        let planned = ReduceRequest { op, dtype, index, kernels, copying, reducer, include_self, policy, options };
+        let planned =
+            ReduceRequest { op, dtype, index, kernels, copying, reducer, values, include_self, policy, options };
         Ok(Request { attributes, planned, indices, updates })
     }
 

@@ -11,7 +11,10 @@
 
 mod converted;
 mod scratch;
+mod several;
 mod window;
+
+pub(crate) use several::{BagJob, run_all};
 
 use core::ops::Range;
 
@@ -26,7 +29,7 @@ use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::convert::ErasedParams;
 use crate::kernels::reduce::{BagFn, BagIndices, BagRows, Begin, LEFT_OUT, Lengths, Part};
 use crate::kernels::{LINE, Outcome, start_of_part};
-use crate::plan::{Action, BagCall};
+use crate::plan::{Action, Axis, BagCall};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
@@ -54,29 +57,17 @@ pub(crate) struct BagOperands<'a> {
 /// the plan's functions, with weights where there are any. Of a map, K8 holds for data, output and `params`. X3: a run
 /// that returns `Ok` has written every element of the output.
 pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperands<'_>) -> Result<(), Error> {
-    let policy = plan.request().policy;
-    let axes = [plan.axis()];
-    let checked = IndexCheck { op: plan.op(), axes: &axes, policy, index: plan.index() };
     match plan.action() {
         Action::Nothing => return Ok(()),
-        Action::Check => {
-            let used = used(plan, operands.indices)?;
-            // SAFETY: X1: the indices may be read along their layout, and these are some of them.
-            return unsafe { first_bad_index::check(&checked, operands.index, &used) };
-        }
+        // SAFETY: the caller's promise.
+        Action::Check => return unsafe { check(plan, &operands) },
         Action::Run => {}
     }
-    // No more threads help than the pool has, however many tasks there are to be.
-    let tasks = match plan.tasks(pool_threads) {
-        1 => 1,
-        tasks => tasks.min(pool_threads().saturating_add(1)),
-    };
+    let tasks = tasks(plan.tasks(pool_threads));
     let cut = Cut::new(plan, tasks);
     let near = scratch::near();
     let scratch = Scratch::new(plan, &cut, tasks.min(cut.pieces()), &near)?;
-    let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
-    let (indices, part) = (indices(plan, &operands), part(plan));
-    let call = Call { plan, reduce, operands, even_weights, indices, part, scratch: &scratch };
+    let call = Call::new(plan, reduce, operands, &scratch);
     let run = |piece, worker| {
         let (bags, columns) = cut.piece(plan, piece);
         // SAFETY: the caller's promise. Pieces are bags or columns of their own; workers have numbers of their own.
@@ -86,9 +77,33 @@ pub(crate) unsafe fn run(plan: &BagCall<'_>, reduce: BagFn, operands: BagOperand
     if !outcome.out_of_range {
         return Ok(());
     }
-    let used = used(plan, operands.indices)?;
+    let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
     // SAFETY: X1: the indices may be read along their layout.
-    Err(unsafe { first_bad_index::find(&checked, operands.index, &used) })
+    Err(unsafe { first_bad_index::find(&checked(plan, &axes), operands.index, &used) })
+}
+
+/// No more threads help than the pool has, however many tasks there are to be.
+fn tasks(tasks: usize) -> usize {
+    if tasks == 1 { 1 } else { tasks.min(pool_threads().saturating_add(1)) }
+}
+
+/// The rule that indices are compared with.
+fn checked<'a>(plan: &BagCall<'_>, axes: &'a [Axis; 1]) -> IndexCheck<'a> {
+    let (policy, skips_negative) = (plan.request().policy, plan.request().skips_negative);
+    IndexCheck { op: plan.op(), axes, policy, index: plan.index(), skips_negative }
+}
+
+/// Checks all indices that are in bags.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`].
+///
+/// # Safety
+/// X1 for the indices.
+unsafe fn check(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> Result<(), Error> {
+    let (axes, used) = ([plan.axis()], used(plan, operands.indices)?);
+    // SAFETY: X1: the indices may be read along their layout, and these are some of them.
+    unsafe { first_bad_index::check(&checked(plan, &axes), operands.index, &used) }
 }
 
 /// The layout of the indices that are in bags.
@@ -123,6 +138,7 @@ fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
         dim: plan.axis().dim as i64,
         policy: plan.request().policy,
         padding: plan.request().padding.map(|row| row as i64),
+        skips_negative: plan.request().skips_negative,
     }
 }
 
@@ -212,7 +228,13 @@ struct Stretch<'p> {
 // their parameters (K8).
 unsafe impl Sync for Call<'_> {}
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(plan: &'a BagCall<'a>, reduce: BagFn, operands: BagOperands<'a>, scratch: &'a Scratch<'a>) -> Self {
+        let even_weights = operands.weights.is_none_or(|(_, layout)| walk(layout).0 >= plan.bounds().used());
+        let (indices, part) = (indices(plan, &operands), part(plan));
+        Call { plan, reduce, operands, even_weights, indices, part, scratch }
+    }
+
     /// Reduces the bags of a piece, the columns of a piece.
     ///
     /// # Safety
@@ -222,7 +244,7 @@ impl Call<'_> {
         let mut room = Room::new();
         let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
         let mut converted = plan.conversion().map(|_| Converted::new(plan, &self.operands, self.scratch, worker));
-        let all_count = plan.request().padding.is_none() && plan.axis().dim > 0;
+        let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
         let mut bag = bags.start;
         while bag < bags.end {
             let Range { start, end } = bounds.of(bag);
@@ -316,7 +338,8 @@ impl Call<'_> {
                 weight_step,
                 out: out.wrapping_add(columns.start * size),
                 out_stride: plan.out_stride(),
-                elements: columns.len(),
+                // A map is given elements.
+                elements: if converted.is_some() { columns.len() } else { columns.len() * plan.values() },
                 divides: plan.request().fns.divides,
                 zeros: plan.zeros().wrapping_add(if fused.is_some() { 0 } else { columns.start * size }),
                 part: stretch.part.map(|part| Part { carried: after(part.carried), ..part }),

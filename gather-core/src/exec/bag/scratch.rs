@@ -50,7 +50,7 @@ impl<'a> Scratch<'a> {
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
-    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize, near: &'a Near) -> Result<Self, Error> {
+    pub(super) fn new(plan: &BagCall<'_>, cut: &Cut, workers: usize, near: &'a [Line]) -> Result<Self, Error> {
         let rows = plan.conversion().map_or(0, |conversion| conversion.bytes());
         let sums = sums(plan, cut);
         let lines = rows.saturating_add(sums).div_ceil(LINE);

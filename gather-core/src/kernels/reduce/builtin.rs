@@ -15,52 +15,53 @@ use crate::kernels::reduce::rows::{Combine, reduce};
 use crate::kernels::reduce::step::Accumulate;
 use crate::kernels::reduce::step::Weigh;
 use crate::kernels::reduce::store::STORE;
-use crate::types::element::{DType, Element};
+use crate::types::element::{BuiltIn, DType, Element};
 use crate::types::reduction::Reduction;
 
-/// The functions that reduce elements of a data type; `None` where there is no such reduction of it.
-pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<&'static ReduceFns> {
+/// The functions that reduce elements of a data type, and how many values of theirs an element is made of; `None` where
+/// there is no such reduction of it.
+///
+/// Numbers of an array or of a derived type are reduced one by one: `dtype.size()` bytes are as many of them
+/// (`Element`).
+#[inline(always)]
+pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<(&'static ReduceFns, usize)> {
     if reduction == Reduction::None {
-        return Some(&STORE);
+        return Some((&STORE, 1));
     }
-    macro_rules! by_type {
-        ($($(#[$attr:meta])* $($ty:ty)|+ => $find:expr;)*) => {$(
-            $(#[$attr])*
-            if $(dtype == <$ty>::DTYPE)||+ {
-                return $find(reduction);
-            }
-        )*};
-    }
-    by_type! {
-        f32 => float::<f32>;
-        f64 => float::<f64>;
-        i32 => integer::<i32, u32>;
-        i64 => integer::<i64, u64>;
-        bool => boolean;
-        i8 => integer::<i8, u8>;
-        i16 => integer::<i16, u16>;
-        u8 => integer::<u8, u8>;
-        u16 => integer::<u16, u16>;
-        u32 => integer::<u32, u32>;
-        u64 => integer::<u64, u64>;
+    let number = dtype.number();
+    Some((of_numbers(number.built_in()?, reduction)?, dtype.size() / number.size()))
+}
+
+fn of_numbers(number: BuiltIn, reduction: Reduction) -> Option<&'static ReduceFns> {
+    match number {
+        BuiltIn::Bool => boolean(reduction),
+        BuiltIn::I8 => integer::<i8, u8>(reduction),
+        BuiltIn::I16 => integer::<i16, u16>(reduction),
+        BuiltIn::I32 => integer::<i32, u32>(reduction),
+        BuiltIn::I64 => integer::<i64, u64>(reduction),
+        BuiltIn::U8 => integer::<u8, u8>(reduction),
+        BuiltIn::U16 => integer::<u16, u16>(reduction),
+        BuiltIn::U32 => integer::<u32, u32>(reduction),
+        BuiltIn::U64 => integer::<u64, u64>(reduction),
         #[cfg(target_pointer_width = "64")]
-        isize => integer::<i64, u64>;
+        BuiltIn::Isize => integer::<i64, u64>(reduction),
         #[cfg(target_pointer_width = "64")]
-        usize => integer::<u64, u64>;
+        BuiltIn::Usize => integer::<u64, u64>(reduction),
         #[cfg(target_pointer_width = "32")]
-        isize => integer::<i32, u32>;
+        BuiltIn::Isize => integer::<i32, u32>(reduction),
         #[cfg(target_pointer_width = "32")]
-        usize => integer::<u32, u32>;
+        BuiltIn::Usize => integer::<u32, u32>(reduction),
+        BuiltIn::F32 => float::<f32>(reduction),
+        BuiltIn::F64 => float::<f64>(reduction),
         #[cfg(feature = "half")]
-        half::f16 => half::<half::f16>;
+        BuiltIn::F16 => half::<half::f16>(reduction),
         #[cfg(feature = "half")]
-        half::bf16 => half::<half::bf16>;
+        BuiltIn::Bf16 => half::<half::bf16>(reduction),
         #[cfg(feature = "num-complex")]
-        num_complex::Complex<f32> => unordered::<num_complex::Complex<f32>>;
+        BuiltIn::Complex64 => unordered::<num_complex::Complex<f32>>(reduction),
         #[cfg(feature = "num-complex")]
-        num_complex::Complex<f64> => unordered::<num_complex::Complex<f64>>;
+        BuiltIn::Complex128 => unordered::<num_complex::Complex<f64>>(reduction),
     }
-    None
 }
 
 /// A reduction whose intermediate results are elements.

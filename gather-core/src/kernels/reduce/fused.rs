@@ -31,12 +31,14 @@ use crate::kernels::isa::{LevelFn, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::fused_avx2::sums;
+use crate::kernels::reduce::fused_avx2::{Eight as Columns, sums};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::rows::Combine;
 use crate::types::codes::Scale;
-use crate::types::element::Unaligned;
-use crate::types::fused::FusedRow;
+use crate::types::element::{BuiltIn, DType, Unaligned};
+#[cfg(not(target_arch = "x86_64"))]
+use crate::types::fused::Coding as Columns;
+use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
 use crate::types::level::Level;
 use crate::types::reduction::Reduction;
 
@@ -68,6 +70,18 @@ impl FusedOutput {
         FusedOutput { end, size: size_of::<U>() }
     }
 
+    /// Those of a data type; `None` where it is none of the types of results.
+    pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
+        match dtype.built_in()? {
+            BuiltIn::F32 => Some(const { Self::of::<f32>() }),
+            #[cfg(feature = "half")]
+            BuiltIn::F16 => Some(const { Self::of::<half::f16>() }),
+            #[cfg(feature = "half")]
+            BuiltIn::Bf16 => Some(const { Self::of::<half::bf16>() }),
+            _ => None,
+        }
+    }
+
     /// The functions of a level for bags of such rows.
     pub(crate) fn bag(&self, row: FusedRow, level: Level) -> FusedBag {
         FusedBag { row, end: self.end.at(level), size: self.size }
@@ -91,51 +105,42 @@ impl<U: Scale> LevelFn for Round<U> {
     }
 }
 
-/// The functions that reduce bags of fused rows, by the number of codes in a byte; `None` where there is no such
-/// reduction.
-pub(crate) fn fused(per_byte: usize, reduction: Reduction) -> Option<&'static BagFns> {
-    match per_byte {
-        1 => by_reduction::<1>(reduction),
-        2 => by_reduction::<2>(reduction),
-        _ => by_reduction::<4>(reduction),
-    }
+/// The functions that reduce bags of fused rows of a format; `None` where there is no such reduction.
+pub(crate) fn fused(format: FusedFormat, reduction: Reduction) -> Option<&'static BagFns> {
+    by_coding!(format, C => by_reduction::<C>(reduction))
 }
 
-fn by_reduction<const PER: usize>(reduction: Reduction) -> Option<&'static BagFns> {
+fn by_reduction<C: Columns>(reduction: Reduction) -> Option<&'static BagFns> {
     match reduction {
-        Reduction::Add => Some(const { &BagFns { weighted: Some(sums_of::<PER, true>()), ..all::<PER>() } }),
-        Reduction::Mean => Some(const { &BagFns { divides: true, ..all::<PER>() } }),
-        Reduction::Max => {
-            Some(const { &BagFns { plain: by_level!(fn InMemory<PER, Max<f32>, false>), ..all::<PER>() } })
-        }
-        Reduction::Min => {
-            Some(const { &BagFns { plain: by_level!(fn InMemory<PER, Min<f32>, false>), ..all::<PER>() } })
-        }
+        Reduction::Add => Some(const { &BagFns { weighted: Some(sums_of::<C, true>()), ..all::<C>() } }),
+        Reduction::Mean => Some(const { &BagFns { divides: true, ..all::<C>() } }),
+        Reduction::Max => Some(const { &BagFns { plain: by_level!(fn InMemory<C, Max<f32>, false>), ..all::<C>() } }),
+        Reduction::Min => Some(const { &BagFns { plain: by_level!(fn InMemory<C, Min<f32>, false>), ..all::<C>() } }),
         _ => None,
     }
 }
 
 /// Sums of all rows as they are.
-const fn all<const PER: usize>() -> BagFns {
-    BagFns { plain: sums_of::<PER, false>(), weighted: None, sum: size_of::<f32>(), divides: false }
+const fn all<C: Columns>() -> BagFns {
+    BagFns { plain: sums_of::<C, false>(), weighted: None, sum: size_of::<f32>(), divides: false }
 }
 
-const fn sums_of<const PER: usize, const WEIGHTED: bool>() -> ByLevel<BagFn> {
-    by_level!(scalar::<InMemory<PER, Add<f32>, WEIGHTED>>, sums::<PER, WEIGHTED>)
+const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<BagFn> {
+    by_level!(scalar::<InMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.
 const PANEL: usize = 64;
 
-/// A reduction `C` in memory of rows with `PER` codes in a byte.
-struct InMemory<const PER: usize, C, const WEIGHTED: bool>(PhantomData<C>);
+/// A reduction `R` in memory of rows of a coding.
+struct InMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
 
-impl<const PER: usize, C: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<PER, C, WEIGHTED> {
+impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<C, R, WEIGHTED> {
     type Args<'a> = &'a BagRows<'a>;
     type Output = ();
 
     /// # Safety
-    /// The contract of bags of fused rows, of `PER` codes in a byte. K7.
+    /// The contract of bags of fused rows, of the coding. K7.
     #[inline(always)]
     unsafe fn call(bag: &BagRows<'_>) {
         bag.debug_check(WEIGHTED);
@@ -167,16 +172,16 @@ impl<const PER: usize, C: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for
                     }
                     // SAFETY: B7: the bytes of a row.
                     let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
-                    row.decode::<PER, f32>(codes, first_column + first, values);
+                    row.decode::<C, f32>(codes, first_column + first, values);
                     if WEIGHTED {
                         // SAFETY: B7, at any alignment.
                         let weight = unsafe { weight.cast::<f32>().read_unaligned() };
                         values.iter_mut().for_each(|value| *value *= weight);
                     }
                     if has_begun {
-                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = C::combine(*sum, value));
+                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = R::combine(*sum, value));
                     } else {
-                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = C::first(value));
+                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = R::first(value));
                     }
                     has_begun = true;
                 }

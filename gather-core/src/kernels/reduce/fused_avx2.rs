@@ -6,13 +6,15 @@
 //! the sums of all panels are in memory.
 
 use core::arch::x86_64::*;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::reduce::bag::{BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::fused::FusedBag;
-use crate::types::fused::FusedRow;
+use crate::kernels::reduce::vectors::bf16_to_256;
+use crate::types::fused::{Codes, Coding, FusedRow, Half, Single, Upper};
 
 /// Columns of a vector.
 const EIGHT: usize = 8;
@@ -26,9 +28,9 @@ const ROOM: usize = 1024;
 /// The AVX2 level of a sum, or of a mean.
 ///
 /// # Safety
-/// The contract of bags of fused rows, of `PER` codes in a byte. K7: the machine has AVX2, FMA and F16C.
+/// The contract of bags of fused rows, of the coding. K7: the machine has AVX2, FMA and F16C.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) unsafe fn sums<const PER: usize, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+pub(super) unsafe fn sums<C: Eight, const WEIGHTED: bool>(bag: &BagRows<'_>) {
     bag.debug_check(WEIGHTED);
     let (fused, first_column) = bag.fused.expect("B7");
     debug_assert!(first_column % EIGHT == 0 && first_column + bag.elements <= fused.row.columns(), "B7");
@@ -36,14 +38,14 @@ pub(super) unsafe fn sums<const PER: usize, const WEIGHTED: bool>(bag: &BagRows<
     let room: *mut f32 = room.as_mut_ptr().cast();
     for first in (0..bag.elements).step_by(ROOM) {
         let columns = first..(first + ROOM).min(bag.elements);
-        let columns = Columns::<PER, WEIGHTED> { bag, fused, first_column, columns, room };
+        let columns = Columns::<C, WEIGHTED> { bag, fused, first_column, columns, room, coding: PhantomData };
         // SAFETY: the caller's promise, for columns that there are, with room for their sums.
         unsafe { columns.reduce() };
     }
 }
 
 /// Some columns of all rows.
-struct Columns<'a, const PER: usize, const WEIGHTED: bool> {
+struct Columns<'a, C: Eight, const WEIGHTED: bool> {
     bag: &'a BagRows<'a>,
     fused: &'a FusedBag,
     /// The first of the bag's columns in a row: a multiple of those of a vector, as the first of these among them is.
@@ -51,6 +53,7 @@ struct Columns<'a, const PER: usize, const WEIGHTED: bool> {
     columns: Range<usize>,
     /// Room for the sums of these columns, in whole vectors.
     room: *mut f32,
+    coding: PhantomData<C>,
 }
 
 /// Where the sums of a panel are between blocks of rows, and where they go at the end.
@@ -65,7 +68,7 @@ struct Sums {
     lanes: usize,
 }
 
-impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
+impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
     /// Reduces the columns.
     ///
     /// # Safety
@@ -179,13 +182,13 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
                 *sum = unsafe { _mm256_loadu_ps(to.from.wrapping_add(at(vector) * EIGHT)) };
             }
         }
-        let codes_at = shape.codes_at() + columns.start / PER;
-        let tail = if TAIL { Tail::new(shape, columns.end / EIGHT * EIGHT / PER) } else { Tail::NONE };
+        let codes_at = shape.codes_at() + C::bytes(columns.start);
+        let tail = if TAIL { Tail::new(shape, C::bytes(columns.end / EIGHT * EIGHT)) } else { Tail::NONE };
         // The lines of these columns, and, with the first and the last ones, of what stands before and behind them.
         let fetched = if columns.start == 0 { 0 } else { codes_at }..if columns.end == shape.columns() {
             shape.bytes()
         } else {
-            shape.codes_at() + columns.end / PER
+            shape.codes_at() + C::bytes(columns.end)
         };
         for number in rows {
             if bag.distance > 0 {
@@ -198,8 +201,11 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
                 continue;
             }
             let row = bag.row(position);
-            // SAFETY: B7: the scale and the bias of a row.
-            let (scale, bias) = unsafe { params(row, shape) };
+            let (mut scale, mut bias) = (_mm256_setzero_ps(), _mm256_setzero_ps());
+            if C::SCALED {
+                // SAFETY: B7: the scale and the bias of a row.
+                (scale, bias) = unsafe { params(row, shape) };
+            }
             let mut weight = _mm256_setzero_ps();
             if WEIGHTED {
                 // SAFETY: B7, at any alignment.
@@ -209,12 +215,13 @@ impl<const PER: usize, const WEIGHTED: bool> Columns<'_, PER, WEIGHTED> {
             for (vector, sum) in sums.iter_mut().enumerate() {
                 let codes = if TAIL && vector == N - 1 {
                     // SAFETY: B7: the bytes of a row.
-                    unsafe { tail.read(row) }
+                    unsafe { C::last(row, &tail) }
                 } else {
-                    // SAFETY: B7: eight codes of these columns.
-                    unsafe { eight::<PER>(codes.wrapping_add(at(vector) * (EIGHT / PER))) }
+                    // SAFETY: B7: eight columns of these.
+                    unsafe { C::eight(codes.wrapping_add(C::bytes(at(vector) * EIGHT))) }
                 };
-                let values = decode::<PER>(codes, scale, bias);
+                // SAFETY: K7.
+                let values = unsafe { C::values(codes, scale, bias) };
                 *sum = _mm256_add_ps(*sum, if WEIGHTED { _mm256_mul_ps(values, weight) } else { values });
             }
         }
@@ -247,24 +254,129 @@ impl Sums {
     }
 }
 
+/// Eight columns of a row, as vectors of AVX2 hold them.
+pub(super) trait Eight: Coding {
+    /// Whether a row has a scale and a bias.
+    const SCALED: bool;
+    /// The columns before they are scaled.
+    type Bits: Copy;
+
+    /// Reads eight columns.
+    ///
+    /// # Safety
+    /// They may be read, at any alignment. K7: the machine has AVX2, FMA and F16C.
+    unsafe fn eight(codes: *const u8) -> Self::Bits;
+
+    /// Reads the last columns of a row, which are fewer.
+    ///
+    /// # Safety
+    /// All bytes of the row may be read, and the tail is that of its last columns. K7, as above.
+    unsafe fn last(row: *const u8, tail: &Tail) -> Self::Bits;
+
+    /// The values.
+    ///
+    /// # Safety
+    /// K7, as above.
+    unsafe fn values(bits: Self::Bits, scale: __m256, bias: __m256) -> __m256;
+}
+
+impl<const PER: usize> Eight for Codes<PER> {
+    const SCALED: bool = true;
+    type Bits = u64;
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn eight(codes: *const u8) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { eight::<PER>(codes) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn last(row: *const u8, tail: &Tail) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { tail.read(row) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    unsafe fn values(codes: u64, scale: __m256, bias: __m256) -> __m256 {
+        decode::<PER>(codes, scale, bias)
+    }
+}
+
+macro_rules! plain {
+    ($($coding:ident: |$at:ident| $vector:expr;)*) => {$(
+        impl Eight for $coding {
+            const SCALED: bool = false;
+            type Bits = __m256;
+
+            #[inline]
+            #[target_feature(enable = "avx2,fma,f16c")]
+            unsafe fn eight($at: *const u8) -> __m256 {
+                // SAFETY: the caller's promise, at any alignment.
+                unsafe { $vector }
+            }
+
+            #[inline]
+            #[target_feature(enable = "avx2,fma,f16c")]
+            unsafe fn last(row: *const u8, tail: &Tail) -> __m256 {
+                // SAFETY: the caller's promise.
+                let columns = unsafe { tail.columns(row) };
+                // SAFETY: eight columns.
+                unsafe { Self::eight(columns.as_ptr()) }
+            }
+
+            #[inline]
+            #[target_feature(enable = "avx2,fma,f16c")]
+            unsafe fn values(values: __m256, _: __m256, _: __m256) -> __m256 {
+                values
+            }
+        }
+    )*};
+}
+
+plain! {
+    Single: |at| _mm256_loadu_ps(at.cast());
+    Half: |at| _mm256_cvtph_ps(_mm_loadu_si128(at.cast()));
+    Upper: |at| bf16_to_256(_mm_loadu_si128(at.cast()));
+}
+
 /// The codes of fewer than eight columns, which are read with bytes of the row before or behind them.
-struct Tail {
+pub(super) struct Tail {
     /// The first byte that is read, and by how many bits its codes are further up.
     at: usize,
     shift: usize,
     /// The bytes of a row that has fewer than are read.
     few: Option<usize>,
+    /// The first byte of the columns, and how many bytes of the row there are from it on.
+    first: usize,
+    rest: usize,
 }
 
 impl Tail {
-    const NONE: Tail = Tail { at: 0, shift: 0, few: None };
+    const NONE: Tail = Tail { at: 0, shift: 0, few: None, first: 0, rest: 0 };
 
     /// For the codes from byte `codes` of all codes on.
     #[inline(always)]
     fn new(row: &FusedRow, codes: usize) -> Self {
         let (codes, few) = (row.codes_at() + codes, row.bytes() < EIGHT);
         let at = codes.min(row.bytes().saturating_sub(EIGHT));
-        Tail { at, shift: (codes - at) * 8 % 64, few: few.then_some(row.bytes()) }
+        let (first, rest) = (codes, row.bytes() - codes);
+        Tail { at, shift: (codes - at) * 8 % 64, few: few.then_some(row.bytes()), first, rest }
+    }
+
+    /// The columns of a row that ends with them, then zeros.
+    ///
+    /// # Safety
+    /// All bytes of the row may be read.
+    #[inline(always)]
+    unsafe fn columns(&self, row: *const u8) -> [u8; 4 * EIGHT] {
+        let mut columns = [0; 4 * EIGHT];
+        let bytes = self.rest.min(columns.len());
+        // SAFETY: the caller's promise.
+        unsafe { row.wrapping_add(self.first).copy_to_nonoverlapping(columns.as_mut_ptr(), bytes) };
+        columns
     }
 
     /// The codes in the low bits.

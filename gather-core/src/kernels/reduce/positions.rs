@@ -24,6 +24,8 @@ pub(crate) struct BagIndices {
     pub(crate) policy: IndexPolicy,
     /// The position whose rows are left out.
     pub(crate) padding: Option<i64>,
+    /// Whether negative indices are left out too.
+    pub(crate) skips_negative: bool,
 }
 
 /// Resolves indices of bags from the `first` on, as many as there is room for; returns whether one was out of range
@@ -96,7 +98,16 @@ unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut
         let (x, inside) = rule.check(value);
         if inside { (x, false) } else { (otherwise, true) }
     };
+    let is_position = move |value: I| match policy.check(value, dim) {
+        (x, true) if dim > 0 => (x, false),
+        _ => (otherwise, true),
+    };
+    let skip_negative = move |value: I| {
+        if I::TYPE.is_signed() && value.widen() < 0 { (LEFT_OUT, false) } else { is_position(value) }
+    };
     let missed = match policy.out_of_bounds {
+        // SAFETY: the caller's promise.
+        _ if indices.skips_negative => unsafe { each(indices, from, out, skip_negative) },
         // SAFETY: the caller's promise.
         OutOfBounds::Clamp | OutOfBounds::Wrap if dim > 0 => unsafe {
             each(indices, from, out, |value: I| (policy.check(value, dim).0, false))

@@ -274,13 +274,9 @@ unsafe fn f16_of_512(numbers: __m512) -> __m256i {
 
 /// The bits of a `bf16` are the upper ones of its `f32`. Signalling NaNs stay as they are: what is added or multiplied
 /// becomes quiet.
-///
-/// # Safety
-/// K7.
-#[cfg(feature = "half")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn bf16_to_256(bits: __m128i) -> __m256 {
+pub(super) fn bf16_to_256(bits: __m128i) -> __m256 {
     _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits)))
 }
 

@@ -37,11 +37,15 @@ pub(crate) struct BagRequest {
     pub(crate) index: IndexType,
     pub(crate) positions: ByLevel<PositionsFn>,
     pub(crate) fns: &'static BagFns,
+    /// Numbers of an element of the output, each of which is reduced.
+    pub(crate) values: usize,
     pub(crate) converting: Option<BagConverting>,
     pub(crate) fused: Option<BagFused>,
     pub(crate) policy: IndexPolicy,
     /// The row that is left out.
     pub(crate) padding: Option<usize>,
+    /// Whether negative indices are left out too.
+    pub(crate) skips_negative: bool,
     /// The row that stands for bags in which nothing counts.
     pub(crate) default: Option<usize>,
     pub(crate) options: Options,
@@ -65,8 +69,6 @@ pub(crate) struct BagConverting {
     pub(crate) convert_fns: ByLevel<ConvertFns>,
     /// Bytes of an element of data.
     pub(crate) size_in: usize,
-    /// How many values the map makes of an element: those of an array.
-    pub(crate) values: usize,
 }
 
 /// Fused rows, which are decoded as they are reduced. Of the layout of data, the columns are numbered as if they had a
@@ -261,7 +263,7 @@ impl BagPlan {
 
     /// Bytes of a weight.
     pub(crate) fn weight_size(&self) -> usize {
-        // Of an array, each value is weighted.
+        // Each value is weighted.
         if self.fused.is_some() { size_of::<f32>() } else { self.size() / self.values() }
     }
 
@@ -271,9 +273,9 @@ impl BagPlan {
         Some((self.fused.as_ref()?, as_it_is))
     }
 
-    /// How many values an element of the output has, each of which is reduced.
+    /// Numbers of an element of the output, each of which is reduced.
     pub(crate) fn values(&self) -> usize {
-        self.request.converting.map_or(1, |map| map.values)
+        self.request.values
     }
 
     /// Bytes of a row of the output.

@@ -80,7 +80,7 @@ impl CountedReducePlan {
     /// [`Error::TooManyBytes`]. Where there are more rows than accumulators can count, those of a plan for as many.
     pub(crate) fn at(&self, count: usize, updates: &Layout) -> Result<ReducePlan, Error> {
         let smallest = &self.plans[0];
-        Shape::checked_bytes(updates.shape(), smallest.plan.spec.row / smallest.plan.elements)?;
+        Shape::checked_bytes(updates.shape(), smallest.plan.size)?;
         let rows = |free: &Free| (free.plan.work.rows / free.planned).saturating_mul(count);
         let fitting = self.plans.iter().rfind(|free| free.planned <= count).unwrap_or(smallest);
         let fitting = if rows(fitting) as u64 >= HUGE { self.huge.as_ref().map_err(Error::clone)? } else { fitting };

@@ -41,7 +41,8 @@ impl Nest<'_> {
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
         let beside = |accumulators: Accumulators| {
             let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
-            let short = self.row <= FEW_ELEMENTS * request.dtype.size() && nest.reach <= NEAR_RECORDS;
+            let short =
+                self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
             let by_index = short && self.takes_by_index(Method::Chunks, request.index).is_some();
             let method = if by_index { Method::Chunks } else { nest.row_by_row() };
             Ok((method, Way::Accumulated(accumulators)))

@@ -45,6 +45,8 @@ pub(crate) struct ReduceRequest {
     /// Gathers, which copy data where the result is not the same tensor.
     pub(crate) copying: Kernels,
     pub(crate) reducer: &'static ReduceFns,
+    /// Numbers of an element, each of which is reduced.
+    pub(crate) values: usize,
     /// Whether what the destination holds counts.
     pub(crate) include_self: bool,
     /// `OutOfBounds::Zero` stands for updates that are dropped.
@@ -90,8 +92,10 @@ pub(crate) struct ReducePlan {
     /// P3.
     by_index: Option<ByIndexFn>,
     include_self: bool,
-    /// Elements of a row.
+    /// Elements of a row; of elements of several numbers, these.
     elements: usize,
+    /// Bytes of an element of updates.
+    size: usize,
     way: Way,
     /// Iterations of the inner loop that all outer loops are run for before the next ones; 0 for all. No element meets
     /// its updates in another order then.
@@ -129,13 +133,15 @@ impl ReducePlan {
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        let has_one = lowered.axes.len() == 1 && request.reducer.rows.is_some() && request.include_self;
+        let reduces_one = request.reducer.rows.is_some() && request.include_self && request.values == 1;
+        let has_one = lowered.axes.len() == 1 && reduces_one;
         let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
             let plain = has_one && elements == 1;
             arrange(loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
             let fits = |l: &Loop| destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some();
             debug_assert!(loops.iter().all(fits), "P1");
         });
+        let elements = elements.saturating_mul(request.values);
         let nothing_to_change = lowered.axes.iter().any(|axis| axis.dim == 0);
         if nothing_to_change {
             (plan.spec.components, plan.stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
@@ -189,7 +195,7 @@ impl ReducePlan {
             spec.fill = SmallVec::from_slice(&[0]);
         }
         let (panel_kernel, reducer, include_self) = (entry.run, request.reducer, request.include_self);
-        Ok(ReducePlan { nest: plan, panel_kernel, reducer, by_index, include_self, elements, way, block })
+        Ok(ReducePlan { nest: plan, panel_kernel, reducer, by_index, include_self, elements, size, way, block })
     }
 
     pub(crate) fn panel_kernel(&self) -> IndexKernel {

@@ -404,6 +404,27 @@ pub enum Error {
         /// The format given.
         got: FusedFormat,
     },
+    /// A call over several tables found something wrong with one of them.
+    InTable {
+        /// The number of the table, from 0 on.
+        table: usize,
+        /// The error.
+        error: Box<Error>,
+    },
+    /// A table of a call over several has another number of bags than the first.
+    BagsMismatch {
+        /// The number of bags of the first table.
+        expected: usize,
+        /// The number of bags of this one.
+        got: usize,
+    },
+    /// A planned call got another number of tables than the plan was made for.
+    TablesMismatch {
+        /// The number planned for.
+        expected: usize,
+        /// The number given.
+        got: usize,
+    },
     /// A tensor that is taken in row-major order only has other strides.
     NotRowMajor {
         /// The operator.

@@ -256,6 +256,11 @@ fn messages() -> Vec<(Error, &'static str)> {
             },
             "embedding_bag: weights have shape [3, 1]; indices have [2]",
         ),
+        (
+            Error::InTable { table: 3, error: Error::BagsMismatch { expected: 8, got: 7 }.into() },
+            "table 3: embedding_bag: there are 7 bags; the first table has 8",
+        ),
+        (Error::TablesMismatch { expected: 2, got: 3 }, "embedding_bag: there are 3 tables; the plan was made for 2"),
         (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),
         (Error::AllocationFailed { bytes: 1 << 30 }, "the allocator refused 1073741824 bytes"),
     ]

@@ -230,6 +230,15 @@ impl fmt::Display for Error {
             Error::FusedFormatMismatch { expected, got } => {
                 write!(f, "the rows have the format {got:?}; the plan was made for {expected:?}")
             }
+            Error::InTable { table, error } => {
+                write!(f, "table {table}: {error}")
+            }
+            Error::BagsMismatch { expected, got } => {
+                write!(f, "embedding_bag: there are {got} bags; the first table has {expected}")
+            }
+            Error::TablesMismatch { expected, got } => {
+                write!(f, "embedding_bag: there are {got} tables; the plan was made for {expected}")
+            }
             Error::NotRowMajor { op, argument } => {
                 write!(f, "{op}: {argument} must be row-major here")
             }

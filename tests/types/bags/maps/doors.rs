@@ -11,7 +11,7 @@ use half::f16;
 use crate::support::{available_levels, mixed, narrow, same_bits, view};
 
 /// A number with the arithmetic of bags.
-pub(super) trait Value: Element + Reducible<Value = Self> {
+pub(super) trait Value: Element + Reducible<Number = Self> {
     fn reduce(reduction: Reduction, weights: Option<&[Self]>, terms: &[(usize, Self)]) -> Self;
     fn weight(at: usize) -> Self;
 }
@@ -73,15 +73,15 @@ impl Value for u64 {
 pub(super) struct Mapped<'a, T, U: Reducible, P: Params> {
     pub(super) map: &'a Map<T, U, P>,
     pub(super) given: P::Given<'a>,
-    pub(super) values: &'a dyn Fn(T, usize, usize) -> Vec<U::Value>,
+    pub(super) values: &'a dyn Fn(T, usize, usize) -> Vec<U::Number>,
 }
 
 impl<T: Copy, U: Reducible, P: Params> Mapped<'_, T, U, P> {
     /// The converted table, whose last dimension is that of the values of an element.
-    fn table(&self, data: &Dense<T>) -> Dense<U::Value> {
+    fn table(&self, data: &Dense<T>) -> Dense<U::Number> {
         let row = data.shape[1..].iter().product::<usize>().max(1);
         let values = data.values.iter().enumerate().flat_map(|(at, &x)| (self.values)(x, at / row, at)).collect();
-        Dense { values, shape: [&data.shape[..], &[size_of::<U>() / size_of::<U::Value>()]].concat() }
+        Dense { values, shape: [&data.shape[..], &[size_of::<U>() / size_of::<U::Number>()]].concat() }
     }
 }
 
@@ -106,16 +106,16 @@ impl Case<'_> {
 }
 
 /// Compares every door with the plain loop over converted rows.
-pub(super) fn holds<T: Element, U: Reducible<Value: Value>, P: Params>(
+pub(super) fn holds<T: Element, U: Reducible<Number: Value>, P: Params>(
     mapped: &Mapped<'_, T, U, P>,
     (data, laid): (&Dense<T>, &View<'_, T>),
     case: &Case<'_>,
 ) {
     let count = case.indices.values.len();
-    let weights: Vec<U::Value> = (0..count).map(U::Value::weight).collect();
+    let weights: Vec<U::Number> = (0..count).map(U::Number::weight).collect();
     let reduce =
-        |terms: &[(usize, U::Value)]| U::Value::reduce(case.reduction, case.weighted.then_some(&weights[..]), terms);
-    let (table, zero) = (mapped.table(data), <U::Value as Element>::ZERO);
+        |terms: &[(usize, U::Number)]| U::Number::reduce(case.reduction, case.weighted.then_some(&weights[..]), terms);
+    let (table, zero) = (mapped.table(data), <U::Number as Element>::ZERO);
     let expected = oracle::embedding_bag(&table, case.indices, case.bounds, case.rules, case.rows, &zero, reduce);
     let expected = expected.map(|expected| expected.values);
     let list = narrow::<i32>(case.indices);
@@ -132,13 +132,13 @@ pub(super) fn holds<T: Element, U: Reducible<Value: Value>, P: Params>(
     }
 }
 
-fn doors<T: Element, U: Reducible<Value: Value>, P: Params>(
+fn doors<T: Element, U: Reducible<Number: Value>, P: Params>(
     &Mapped { map, given, .. }: &Mapped<'_, T, U, P>,
     op: &EmbeddingBag,
     data: &View<'_, T>,
-    bags: &Bags<'_, U::Value, i32, u32>,
-    (ids, weights): (&View<'_, i32>, Option<&View<'_, U::Value>>),
-    expected: &Result<Vec<U::Value>, BadIndex>,
+    bags: &Bags<'_, U::Number, i32, u32>,
+    (ids, weights): (&View<'_, i32>, Option<&View<'_, U::Number>>),
+    expected: &Result<Vec<U::Number>, BadIndex>,
 ) {
     let what = |door: &str| format!("{door}: {} {op:?} {:?} {:?}", map.name(), data.shape(), ids.shape());
     let same = |got: Result<Vec<U>, Error>, door: &str| same_bits(expected.as_deref(), got.as_deref(), || what(door));

@@ -41,7 +41,7 @@ const REDUCTIONS: [(Reduction, bool); 5] = [
 ];
 
 /// Every policy and reduction, with rows that are left out or stand in.
-fn under_all<T: Element, U: Reducible<Value: Value>, P: Params>(mapped: &Mapped<'_, T, U, P>, data: &Dense<T>) {
+fn under_all<T: Element, U: Reducible<Number: Value>, P: Params>(mapped: &Mapped<'_, T, U, P>, data: &Dense<T>) {
     let dim = data.shape[0];
     for (turn, (_, out_of_bounds, rules)) in RULES.into_iter().enumerate() {
         for (number, (reduction, weighted)) in REDUCTIONS.into_iter().enumerate() {
@@ -114,7 +114,7 @@ fn maps_of_ones_own() {
 const BOUNDS: [usize; 8] = [0, 1, 1, 3, 40, 41, 700, 703];
 const PADDING: usize = 3;
 
-fn long<T: Element, U: Reducible<Value: Value>, P: Params>(mapped: &Mapped<'_, T, U, P>, data: &Dense<T>) {
+fn long<T: Element, U: Reducible<Number: Value>, P: Params>(mapped: &Mapped<'_, T, U, P>, data: &Dense<T>) {
     let (dim, count) = (data.shape[0], BOUNDS[BOUNDS.len() - 1]);
     let indices = Dense::from_fn(&[count], |at| i128::from(mixed(3, at) % dim as u64));
     let (_, out_of_bounds, rules) = RULES[0];

@@ -26,7 +26,7 @@ gather_core::map_kernels! {
 }
 
 /// Compares bags of packed rows, on one thread and on two at every level, with a gather and bags of its result.
-fn as_gathered<T: Element, U: Reducible<Value = f32>, P: Params>(
+fn as_gathered<T: Element, U: Reducible<Number = f32>, P: Params>(
     map: &Map<T, U, P>,
     data: &View<'_, T>,
     indices: &View<'_, u32>,

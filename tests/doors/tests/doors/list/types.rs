@@ -48,6 +48,7 @@ pub(super) const TYPES: &[(&str, Door)] = &[
     ("FusedRows::data", Test("fused::rows_of_every_width")),
     ("FusedRows::format", Test("fused::rows_of_every_width")),
     ("FusedRows::new", Test("fused::rows_of_every_width")),
+    ("FusedRows::plain", Test("fused::several_tables_of_any_bytes")),
     ("FusedRows::quantize", Test("fused::rows_of_every_width")),
     ("FusedRows::rows", Test("fused::rows_of_every_width")),
     ("IndexType::bounds", Test("index::every_index_type_through_every_door")),

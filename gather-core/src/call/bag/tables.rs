@@ -1,0 +1,285 @@
+//! Bags of several tables in one call, and their plans.
+//!
+//! ```text
+//! read the offsets of all tables  ->  plan each into its columns of the output  ->  run all, which threads share
+//! ```
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use crate::call::bag::erased::{self, Request, Tensors};
+use crate::call::bag::fused::check_rows;
+use crate::call::bag::{Bags, EmbeddingBag};
+use crate::call::fused::check_format;
+use crate::call::{check_layout, check_output};
+use crate::exec::{self, BagJob};
+use crate::plan::{BagPlan, Bounds};
+use crate::tensor::fused::FusedRows;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::{Output, Target};
+use crate::tensor::owned::Tensor;
+use crate::types::codes::Scale;
+use crate::types::error::Error;
+use crate::types::fused::FusedFormat;
+use crate::types::index::Index;
+use crate::types::op::{Argument, Op};
+
+/// A table of a call over several, with its bags: rows of any [`FusedFormat`], plain ones too, and of any number of
+/// columns.
+pub type TableBags<'a, I, O = I> = (&'a FusedRows<'a>, Bags<'a, f32, I, O>);
+
+impl EmbeddingBag {
+    /// Runs the operator on several tables at once, each with bags of its own: what [`Self::run_fused`] makes of table
+    /// `t` are the columns of the result from the sum of the columns of all tables before it on.
+    ///
+    /// All have as many bags. The result has the shape `[bags, columns of all tables]`, and its type is `f32`, or with
+    /// the feature `half` `f16` or `bf16`, whatever the tables hold. Weights are `f32`, and a table may go without. The
+    /// settings of the operator are those of all tables: under [`skip_negative`](Self::skip_negative) pruned rows count
+    /// as nothing. Threads share the bags of all tables. Bits are those of calls with one table each.
+    ///
+    /// Cost: that of the calls with one table each, with one allocation for the result, and lists as long as there are
+    /// tables.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] for the columns; then [`Error::InTable`] with the number of a table and its error: of
+    /// settings and formats, as [`Self::run_fused`] has them, and when there is none, of ranks, offsets and weights, or
+    /// [`Error::BagsMismatch`]; [`Error::TooManyElements`], [`Error::AllocationFailed`] for the result, and last
+    /// [`Error::InTable`] with [`Error::AllocationFailed`] or [`Error::IndexOutOfRange`].
+    ///
+    /// # Examples
+    /// A plain table and a quantised one, of two columns and of three:
+    /// ```
+    /// use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let users = [1.0f32, 2.0, 3.0, 4.0];
+    ///     let users = FusedRows::plain(View::new(&users, &[2, 2])?)?;
+    ///     let items = [0.0f32, 14.0, 30.0, 1.0, 1.0, 16.0];
+    ///     let items = FusedRows::quantize(FusedFormat::Torch4, &View::new(&items, &[2, 3])?)?;
+    ///     let items = FusedRows::new(items.view(), FusedFormat::Torch4, 3)?;
+    ///
+    ///     // Two requests: each has one user, and some items, of which one was pruned.
+    ///     let user = View::new(&[1i64, 0], &[2, 1])?;
+    ///     let (ids, offsets) = (View::new(&[0i64, 1, -1], &[3])?, View::new(&[0i64, 2], &[2])?);
+    ///     let rows = EmbeddingBag::new(Reduction::Add)
+    ///         .skip_negative(true)
+    ///         .run_tables::<f32, _, _>(&[(&users, Bags::packed(&user)), (&items, Bags::new(&ids, &offsets))])?;
+    ///     assert_eq!(rows.shape(), [2, 5]);
+    ///     assert_eq!(rows.as_slice(), [3.0, 4.0, 1.0, 15.0, 46.0, 1.0, 2.0, 0.0, 0.0, 0.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
+    pub fn run_tables<U: Scale, I: Index, O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
+        let mut out = Tensor::default();
+        self.run_tables_into(tables, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_tables`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
+    /// that is used again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_tables`], and for a view first [`Error::RowsNotContiguous`], and [`Error::ShapeMismatch`]
+    /// after [`Error::TooManyElements`]. The output is untouched except for [`Error::IndexOutOfRange`]: a view then
+    /// holds a mix of results and what it held before.
+    pub fn run_tables_into<U: Scale, I: Index, O: Index>(
+        &self,
+        tables: &[TableBags<'_, I, O>],
+        out: &mut impl Output<U>,
+    ) -> Result<(), Error> {
+        let out = out.target();
+        out.layout().map_or(Ok(()), check_rows)?;
+        let row = out.layout().map(|layout| layout.strides().first().copied().unwrap_or(0));
+        let plans = Plans::new::<U, I>(self, tables.iter().map(|&(table, _)| table), row)?;
+        // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; O1 for `U`; the
+        // output is borrowed mutably, so that it overlaps no input.
+        unsafe { plans.run::<I, O>(tables, out) }
+    }
+
+    /// Makes a plan for several tables: it does the work that depends on their formats and shapes once. It runs on any
+    /// tables of these, with any bags, into row-major outputs.
+    ///
+    /// # Errors
+    /// As for [`Self::run_tables`], without those of bags, weights, fresh memory and index values.
+    pub fn plan_tables<U: Scale, I: Index>(&self, tables: &[&FusedRows<'_>]) -> Result<TablesPlan<U, I>, Error> {
+        Ok(TablesPlan { plans: Plans::new::<U, I>(self, tables.iter().copied(), None)?, types: PhantomData })
+    }
+}
+
+/// Wraps an error of a table.
+fn in_table(table: usize) -> impl Fn(Error) -> Error {
+    move |error| Error::InTable { table, error: error.into() }
+}
+
+/// The plans of all tables.
+#[derive(Clone)]
+struct Plans {
+    tables: Vec<TablePlan>,
+    /// Columns of all tables.
+    columns: usize,
+    op: EmbeddingBag,
+    /// The name of the reduction, where it takes no weights.
+    unweighted: Option<&'static str>,
+}
+
+/// The plan of a table, whose rows of the output are as far apart as those of all tables together.
+#[derive(Clone)]
+struct TablePlan {
+    plan: BagPlan,
+    format: FusedFormat,
+    data: Layout,
+    /// Bytes of the output from the first column of all tables to the first of this one.
+    start: usize,
+}
+
+impl Plans {
+    /// Plans into outputs whose rows are `row` elements apart, or as many as there are columns.
+    fn new<'a, U: Scale, I: Index>(
+        op: &EmbeddingBag,
+        tables: impl Iterator<Item = &'a FusedRows<'a>> + Clone,
+        row: Option<isize>,
+    ) -> Result<Self, Error> {
+        let columns = tables.clone().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
+        let columns = columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
+        let row = row.unwrap_or(columns as isize);
+        let (mut start, mut unweighted, mut plans) = (0usize, None, Vec::new());
+        for (number, table) in tables.enumerate() {
+            let plan = Request::fused::<U, I>(op, table.row()).and_then(|request| {
+                unweighted = request.rules().unweighted;
+                let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
+                BagPlan::new(&request.of_data(table.layout())?, table.layout(), &out)
+            });
+            let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
+            plans.push(TablePlan { plan, format: table.format(), data, start });
+            start = start.wrapping_add(table.columns().wrapping_mul(size_of::<U>()));
+        }
+        Ok(Plans { tables: plans, columns, op: *op, unweighted })
+    }
+
+    /// Reads the bounds of all bags, checks them, weights and the output, and runs the plans.
+    ///
+    /// # Errors
+    /// [`Error::InTable`], [`Error::TooManyElements`], [`Error::ShapeMismatch`] for a fixed output, then those of the
+    /// run.
+    ///
+    /// # Safety
+    /// The plans are those of tables of these formats and layouts, with indices `I`; O1 for their type, in rows as far
+    /// apart as was planned; a fixed output overlaps no input.
+    unsafe fn run<I: Index, O: Index>(&self, tables: &[TableBags<'_, I, O>], out: Target<'_>) -> Result<(), Error> {
+        let include_last_offset = self.op.get_include_last_offset();
+        let tensors = tables
+            .iter()
+            .map(|(table, bags)| Tensors { data: (*table).into(), ..Tensors::of_bags(table.layout(), bags) });
+        let tensors: Vec<Tensors<'_>> = tensors.collect();
+        let mut bags = None;
+        let read = |(number, tensors): (usize, &Tensors<'_>)| {
+            // SAFETY: the offsets are a view of their type.
+            let bounds = unsafe { erased::bounds(tensors, include_last_offset) };
+            let bounds = bounds.and_then(|bounds| {
+                erased::check_weights(self.unweighted, tensors)?;
+                let (expected, got) = (*bags.get_or_insert(bounds.bags()), bounds.bags());
+                if expected == got { Ok(bounds) } else { Err(Error::BagsMismatch { expected, got }) }
+            });
+            bounds.map_err(in_table(number))
+        };
+        let bounds = tensors.iter().enumerate().map(read).collect::<Result<Vec<Bounds>, Error>>()?;
+        let shape = Shape::from([bags.unwrap_or(0), self.columns]);
+        let len = Shape::checked_len(&shape)?;
+        if let Some(layout) = out.layout() {
+            check_output(Op::EmbeddingBag, &shape, layout.shape())?;
+        }
+        let run = |out: *mut u8| {
+            let jobs = self.tables.iter().zip(&bounds).zip(&tensors).map(|((planned, bounds), tensors)| {
+                let plan = planned.plan.call(bounds);
+                let operands = tensors.operands(out.wrapping_add(planned.start));
+                BagJob { plan, reduce: tensors.reduce(&plan), operands }
+            });
+            let jobs: Vec<BagJob<'_>> = jobs.collect();
+            // SAFETY: X1: the caller's promise; the bounds are those of these indices, and weights have been checked.
+            // Tables have columns of their own.
+            let result = unsafe { exec::run_all_bags(&jobs, self.op.options.par) };
+            result.map_err(|(number, error)| in_table(number)(error))
+        };
+        // SAFETY: a run that succeeds has initialised every column of every table (X3), which are all.
+        unsafe { out.write(|| Ok((shape.clone(), len)), run) }
+    }
+}
+
+/// Everything about an [`EmbeddingBag`] of several tables that depends on their formats and shapes: made once by
+/// [`plan_tables`](EmbeddingBag::plan_tables), run with any bags, from any thread.
+///
+/// ```
+/// use gather_core::{Bags, EmbeddingBag, FusedRows, Reduction, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (a, b) = ([1.0f32, 2.0], [10.0f32, 20.0, 30.0, 40.0]);
+///     let (a, b) = (FusedRows::plain(View::new(&a, &[2, 1])?)?, FusedRows::plain(View::new(&b, &[2, 2])?)?);
+///     let plan = EmbeddingBag::new(Reduction::Add).plan_tables::<f32, u32>(&[&a, &b])?;
+///
+///     let (ids, pairs) = (View::new(&[1u32], &[1, 1])?, View::new(&[0u32, 1], &[1, 2])?);
+///     let rows = plan.run(&[(&a, Bags::packed(&ids)), (&b, Bags::packed(&pairs))])?;
+///     assert_eq!((rows.shape(), rows.as_slice()), (&[1, 3][..], &[2.0, 40.0, 60.0][..]));
+///     Ok(())
+/// }
+/// ```
+pub struct TablesPlan<U, I> {
+    plans: Plans,
+    types: PhantomData<fn(I) -> U>,
+}
+
+impl<U, I> Clone for TablesPlan<U, I> {
+    fn clone(&self) -> Self {
+        TablesPlan { plans: self.plans.clone(), types: PhantomData }
+    }
+}
+
+impl<U, I> core::fmt::Debug for TablesPlan<U, I> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} tables of {} columns in all", self.plans.tables.len(), self.plans.columns)
+    }
+}
+
+impl<U: Scale, I: Index> TablesPlan<U, I> {
+    /// The columns of a result: those of all tables.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.plans.columns
+    }
+
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`],
+    /// then as for [`EmbeddingBag::run_tables`].
+    pub fn run<O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
+        let mut out = Tensor::default();
+        self.run_into(tables, &mut out)?;
+        Ok(out)
+    }
+
+    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
+    ///
+    /// # Errors
+    /// As for [`TablesPlan::run`], with [`Error::NotRowMajor`] for a view after errors of tables, and
+    /// [`Error::ShapeMismatch`] as for [`EmbeddingBag::run_tables_into`].
+    pub fn run_into<O: Index>(&self, tables: &[TableBags<'_, I, O>], out: &mut impl Output<U>) -> Result<(), Error> {
+        let (expected, got) = (self.plans.tables.len(), tables.len());
+        if expected != got {
+            return Err(Error::TablesMismatch { expected, got });
+        }
+        for (number, (planned, (table, _))) in self.plans.tables.iter().zip(tables).enumerate() {
+            let same = check_format(planned.format, table)
+                .and_then(|()| check_layout(Argument::Data, &planned.data, table.layout()));
+            same.map_err(in_table(number))?;
+        }
+        let out = out.target();
+        if out.layout().is_some_and(|layout| !layout.is_contiguous()) {
+            return Err(Error::NotRowMajor { op: Op::EmbeddingBag, argument: Argument::Output });
+        }
+        // SAFETY: formats and layouts of the tables are those of the plans, as just checked; O1 for `U`, and a
+        // row-major output of as many columns has its rows as far apart; it is borrowed mutably, so that it overlaps no
+        // input.
+        unsafe { self.plans.run::<I, O>(tables, out) }
+    }
+}

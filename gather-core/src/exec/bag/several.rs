@@ -1,0 +1,86 @@
+//! Running the bags of several tables at a time: threads share the pieces of all of them.
+
+use alloc::vec::Vec;
+
+use crate::exec::bag::scratch::Scratch;
+use crate::exec::bag::{BagOperands, Call, Cut, check, tasks};
+use crate::exec::cuts::share;
+use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::reduce::BagFn;
+use crate::plan::{Action, BagCall, Work};
+use crate::types::error::Error;
+use crate::types::policy::Par;
+
+/// A call of several that run together.
+#[derive(Clone, Copy)]
+pub(crate) struct BagJob<'a> {
+    pub(crate) plan: BagCall<'a>,
+    pub(crate) reduce: BagFn,
+    pub(crate) operands: BagOperands<'a>,
+}
+
+/// Runs several plans at a time: threads share the pieces of all of them.
+///
+/// # Errors
+/// As for [`run`](super::run), with the number of the call: the first that has no scratch, or else the first with an
+/// index out of range.
+///
+/// # Safety
+/// The promise of [`run`](super::run) for each call; outputs of two have no element in common.
+pub(crate) unsafe fn run_all(jobs: &[BagJob<'_>], par: Par) -> Result<(), (usize, Error)> {
+    let mut work = Work { bytes: 0, rows: 0, read: 0 };
+    for (number, BagJob { plan, operands, .. }) in jobs.iter().enumerate() {
+        match plan.action() {
+            Action::Nothing => {}
+            // SAFETY: the caller's promise.
+            Action::Check => unsafe { check(plan, operands) }.map_err(|error| (number, error))?,
+            Action::Run => work = work.and(plan.work()),
+        }
+    }
+    let runs = |job: &BagJob<'_>| job.plan.action() == Action::Run;
+    let tasks = tasks(work.tasks(par, pool_threads));
+    let cuts: Vec<Cut> = jobs.iter().map(|job| Cut::of_several(&job.plan, tasks, work)).collect();
+    let scratch = |(number, (job, cut)): (usize, (&BagJob<'_>, &Cut))| {
+        Scratch::new(&job.plan, cut, if runs(job) { tasks } else { 0 }, &[]).map_err(|error| (number, error))
+    };
+    let scratches = jobs.iter().zip(&cuts).enumerate().map(scratch).collect::<Result<Vec<_>, _>>()?;
+    let calls = jobs.iter().zip(&scratches);
+    let calls: Vec<Call<'_>> =
+        calls.map(|(job, scratch)| Call::new(&job.plan, job.reduce, job.operands, scratch)).collect();
+    let mut pieces = 0;
+    let ends = jobs.iter().zip(&cuts).map(|(job, cut)| {
+        pieces += if runs(job) { cut.pieces() } else { 0 };
+        pieces
+    });
+    let ends: Vec<usize> = ends.collect();
+    let run = |piece: usize, worker| {
+        let number = ends.partition_point(|&end| end <= piece);
+        let before = number.checked_sub(1).map_or(0, |last| ends[last]);
+        let (bags, columns) = cuts[number].piece(calls[number].plan, piece - before);
+        // SAFETY: the caller's promise. Pieces are bags or columns of their own call; workers have numbers of their
+        // own.
+        unsafe { calls[number].piece(bags, columns, worker) }
+    };
+    if !share(tasks, pieces, run).out_of_range {
+        return Ok(());
+    }
+    for (number, job) in jobs.iter().enumerate().filter(|(_, job)| runs(job)) {
+        // SAFETY: the caller's promise.
+        unsafe { check(&job.plan, &job.operands) }.map_err(|error| (number, error))?;
+    }
+    unreachable!("the indices have changed while they were read")
+}
+
+impl Cut {
+    /// For a call of several, of so much work together: its share of the pieces.
+    fn of_several(plan: &BagCall<'_>, tasks: usize, work: Work) -> Self {
+        let share = |pieces: usize| {
+            let [own, all] = [plan.work(), work].map(|work| work.bytes.max(1) as u128);
+            usize::try_from((pieces as u128 * own).div_ceil(all)).unwrap_or(pieces)
+        };
+        match share(tasks) {
+            0 | 1 => Cut::Bags(if tasks == 1 { 1 } else { share(tasks * PIECES) }.min(plan.bounds().bags()).max(1)),
+            tasks => Cut::new(plan, tasks),
+        }
+    }
+}
