@@ -24,7 +24,7 @@ fn random(seed: u64) -> impl FnMut() -> u64 {
 /// Half of `len` values are null, or none is.
 fn nulls(len: usize, some: bool, seed: u64) -> Option<NullBuffer> {
     let mut next = random(seed);
-    some.then(|| (0..len).map(|_| next() % 2 == 0).collect())
+    some.then(|| (0..len).map(|_| next().is_multiple_of(2)).collect())
 }
 
 /// An array that is a slice of a longer one.
@@ -42,7 +42,7 @@ fn array<T: ArrowPrimitiveType>(
 /// Indices below `dim`; those that are null name anything.
 fn ids(len: usize, some: bool, dim: usize) -> UInt32Array {
     let valid = array::<UInt32Type>(len, some, 7, |bits| (bits % dim as u64) as u32);
-    let wild = |at: usize| if valid.is_null(at) && at % 3 == 0 { u32::MAX } else { valid.value(at) };
+    let wild = |at: usize| if valid.is_null(at) && at.is_multiple_of(3) { u32::MAX } else { valid.value(at) };
     UInt32Array::new((0..len).map(wild).collect(), valid.nulls().cloned())
 }
 
