@@ -70,6 +70,11 @@ pub trait Peer: Sync {
         None
     }
 
+    /// Whether every call makes a new output, rather than writing into one that was there before.
+    fn fresh(&self) -> bool {
+        true
+    }
+
     /// Whether it is foreign code, which may end the process.
     fn native(&self) -> bool {
         false

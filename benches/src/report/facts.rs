@@ -2,29 +2,60 @@
 //! them.
 
 use super::format;
-use super::model::{OURS, Report, Section};
+use super::model::{EngineRun, LOOP, OURS, PeerInfo, Report};
 
 /// The result in a sentence or two, with the names of those it is compared with; `None` where nothing was compared.
 #[must_use]
 pub fn headline(report: &Report) -> Option<String> {
-    let (timed, others) = report.timed_rivals();
     let mean = |&threads: &usize| Some((report.mean_ratio(OURS, threads)?, threads));
     let says = |(at, (mean, threads)): (usize, (f64, usize))| {
         let than = if at == 0 { " as fast as the best peer" } else { "" };
         format!("{}{than} with {}", format::times(mean), format::threads(threads))
     };
     let means: Vec<_> = report.run.threads.iter().filter_map(mean).enumerate().map(says).collect();
+    let (timed, others) = report.timed_rivals(1);
     if means.is_empty() {
         return None;
     }
-    let count = report.section(Section::Workloads).filter(|work| report.ratio(&work.name, OURS, 1).is_some()).count();
+    let count = report.averaged().filter(|work| report.ratio(&work.name, OURS, 1).is_some()).count();
     let over = if count == 1 { "one workload".into() } else { format!("{count} workloads, in geometric mean") };
-    let missing = if others.is_empty() { String::new() } else { format!(" Not timed: {}.", format::listed(&others)) };
+    let missing =
+        if others.is_empty() { String::new() } else { format!(" Not timed: {}.", format::listed(&names(&others))) };
+    let alone: String = report.run.threads.iter().filter_map(|&threads| alone(report, threads)).collect();
     Some(format!(
-        "{OURS} is {} (over {over}). The best peer of each workload is one of {}.{missing}",
+        "{OURS} is {} (over {over}). The best peer of each workload is one of {}.{alone}{missing}",
         format::listed(&means),
-        format::listed(&timed)
+        format::listed(&timed.iter().map(|peer| versioned(peer)).collect::<Vec<_>>())
     ))
+}
+
+fn names<'a>(peers: &[&'a PeerInfo]) -> Vec<&'a str> {
+    peers.iter().map(|peer| &*peer.name).collect()
+}
+
+/// A peer with its version, which the loop has not.
+fn versioned(peer: &PeerInfo) -> String {
+    if peer.name == LOOP { LOOP.into() } else { format!("{} {}", peer.name, peer.version) }
+}
+
+/// Which of the best peers have one thread beside more of gather-core, and who is not compared with more.
+fn alone(report: &Report, threads: usize) -> Option<String> {
+    let best: Vec<_> = report.averaged().filter_map(|work| report.best(&work.name, OURS, threads)).collect();
+    let mut alone: Vec<&str> = best.iter().filter(|best| best.alone).map(|best| best.peer).collect();
+    let count = alone.len();
+    alone.sort_unstable();
+    alone.dedup();
+    let has = if count == 1 { "has" } else { "have" };
+    let beside =
+        |names: &[&str]| format!("{count} of {} best peers {has} one thread: {}", best.len(), format::listed(names));
+    let (only_one, with_more) = (report.timed_rivals(1).0, report.timed_rivals(threads).0);
+    let without: Vec<&PeerInfo> = only_one.into_iter().filter(|peer| !with_more.contains(peer)).collect();
+    let parts = [
+        (count > 0).then(|| beside(&alone[..])),
+        (!without.is_empty() && !best.is_empty()).then(|| format!("{} not timed", format::listed(&names(&without)))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!(" Beside {} of {OURS}, {}.", format::threads(threads), parts.join(", and ")))
 }
 
 /// Names and values.
@@ -37,7 +68,7 @@ pub fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let filter =
         if run.filter.is_empty() { String::new() } else { format!(", only workloads with “{}”", run.filter) };
     let huge_pages = machine.huge_pages.as_deref().unwrap_or("not known");
-    vec![
+    let mut facts = vec![
         ("machine", format!("{}, {} cores, {} of memory", machine.cpu, machine.cores, gibibytes(machine.memory))),
         ("instruction sets", format!("{}; gather-core runs at level {}", machine.flags.join(", "), machine.level)),
         ("caches", if caches.is_empty() { "not known".into() } else { caches.join(", ") }),
@@ -47,7 +78,13 @@ pub fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ),
         ("sources", format!("commit {}, {}", run.commit, run.rustc)),
         ("run", format!("{}, {}, {:.0} s, threads {}{filter}", run.date, run.mode, run.seconds, threads.join(", "))),
-    ]
+    ];
+    facts.extend(run.engines.iter().map(|engines| ("engines", engine_run(engines))));
+    facts
+}
+
+fn engine_run(EngineRun { date, cpu, threads, python }: &EngineRun) -> String {
+    format!("measured {date} with {}, through Python {python}, on {cpu}", format::threads(*threads))
 }
 
 fn gibibytes(bytes: u64) -> String {
@@ -57,16 +94,30 @@ fn gibibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::report;
+    use crate::report::samples::{engines, report};
 
     #[test]
     fn the_headline_names_the_peers() {
         let mut report = report();
         let expected = "gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with 2 threads (over 2 \
-                        workloads, in geometric mean). The best peer of each workload is one of loop. Not timed: \
-                        broken.";
+                        workloads, in geometric mean). The best peer of each workload is one of loop. Beside 2 threads \
+                        of gather-core, 1 of 1 best peers has one thread: loop. Not timed: broken.";
         assert_eq!(headline(&report).as_deref(), Some(expected));
         report.results.clear();
         assert_eq!(headline(&report), None);
+    }
+
+    #[test]
+    fn engines_are_named_with_version_machine_and_threads() {
+        let mut report = report();
+        crate::report::engines::join(&mut report, engines()).expect("a file of measure.py");
+        let text = headline(&report).expect("a headline");
+        assert!(
+            text.contains("one of loop and NumPy 2.4.6. Beside 2 threads of gather-core, 1 of 1 best peers has one "),
+            "{text}"
+        );
+        assert!(text.contains("thread: loop, and NumPy not timed."), "{text}");
+        let (name, value) = facts(&report).pop().expect("facts");
+        assert_eq!((name, value.contains("with 1 thread, through Python 3.11.7, on ")), ("engines", true), "{value}");
     }
 }

@@ -141,6 +141,8 @@ impl<'a> Session<'a> {
             name: peer.name().into(),
             version: engines.iter().find_map(|engine| engine.version.clone()).unwrap_or_else(|| "unknown".into()),
             unequal: peer.unequal().into(),
+            fresh: peer.fresh(),
+            python: false,
         });
         info.collect()
     }

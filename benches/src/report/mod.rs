@@ -9,6 +9,7 @@
 
 pub mod charts;
 pub mod engine;
+pub mod engines;
 pub mod facts;
 pub mod format;
 pub mod load;
@@ -65,12 +66,15 @@ pub fn run(arguments: &[OsString]) -> Result<String, Failure> {
     let parsed = Options::parse(lexopt::Parser::from_args(arguments), cores());
     let options = parsed.map_err(|error| Failure { text: format!("{error}\n{USAGE}"), usage: true })?;
     let Some(options) = options else { return Ok(USAGE.into()) };
-    let report = match &options.read {
+    let mut report = match &options.read {
         Some(path) => read(path)?,
         None => measured(&options)?,
     };
     if report.workloads.is_empty() {
         return Err(format!("no workload has “{}” in its name", options.filter).into());
+    }
+    for path in &options.engines {
+        engines::add(&mut report, path)?;
     }
     let written = write(&report, &options)?;
     Ok(format!("{}{}", markdown::results(&report), written.join("\n")))
@@ -90,6 +94,7 @@ fn measured(options: &Options) -> Result<Report, String> {
         filter: options.filter.clone(),
         seconds: begin.elapsed().as_secs_f64(),
         loads,
+        engines: Vec::new(),
     };
     Ok(Report { machine, run, peers, workloads, results })
 }

@@ -1,7 +1,7 @@
 //! The tables of the page and of the markdown.
 
 use super::format::{self, three_digits, times};
-use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_reference};
+use super::model::{FRESH, LOOP, OURS, Outcome, PeerInfo, Report, Section, Status, WorkloadInfo, is_reference};
 
 /// A table.
 pub struct Table {
@@ -57,11 +57,14 @@ pub fn tables(report: &Report) -> Vec<Table> {
 
 /// The fixed workloads: medians, and the ratios to the best peer.
 fn workloads(report: &Report, threads: usize) -> Table {
-    let references = report.peers.iter().filter(|peer| threads == 1 && is_reference(&peer.name));
-    let others = references.chain(report.rivals()).map(|peer| &*peer.name);
-    let columns: Vec<&str> = [OURS, FRESH].into_iter().chain(others).collect();
+    let shown = |peer: &&PeerInfo| match &*peer.name {
+        OURS | FRESH => true,
+        name if is_reference(name) => threads == 1,
+        _ => (peer.is_rival() || peer.python) && !report.is_absent(peer),
+    };
+    let columns: Vec<&str> = report.peers.iter().filter(shown).map(|peer| &*peer.name).collect();
     let row = |workload: &WorkloadInfo| {
-        let best = report.best(&workload.name, threads);
+        let best = report.best(&workload.name, OURS, threads);
         let cell = |peer: &&str| {
             let cell = time(report, &workload.name, peer, threads);
             Cell { strong: best.as_ref().is_some_and(|best| best.peer == *peer), ..cell }
@@ -86,7 +89,8 @@ fn workloads(report: &Report, threads: usize) -> Table {
         title: format!("Times, {}", format::threads(threads)),
         remark: format!(
             "Medians. The ratio is the best peer's time (in bold) over that of gather-core: above 1 gather-core is \
-             faster. `ratio, fresh` is the same for {FRESH}, which allocates its output as most peers do.{alone}"
+             faster. `ratio, fresh` is the same for {FRESH} and those peers that make a new output at every call, too. \
+             Engines called through Python are compared with {OURS} called through Python, in turn with them.{alone}"
         ),
         head: head.collect(),
         rows,
@@ -96,13 +100,8 @@ fn workloads(report: &Report, threads: usize) -> Table {
 /// A time, or why there is none.
 fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
     if let Some(summary) = report.summary(workload, peer, threads) {
-        let more = format!(
-            "quartiles {} and {}, {} samples, {} outliers",
-            format::time(summary.q1),
-            format::time(summary.q3),
-            summary.n,
-            summary.outliers
-        );
+        let more =
+            format!("quartiles {} and {}, {} samples", format::time(summary.q1), format::time(summary.q3), summary.n);
         return Cell::new(format::time(summary.median)).more(more);
     }
     match (report.nanos(workload, peer, 1), report.outcome(workload, peer, threads)) {
@@ -112,31 +111,28 @@ fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
     }
 }
 
-/// Spread and outliers of gather-core and of the best peer.
+/// The spread of gather-core and of the best peer.
 fn spread(report: &Report, threads: usize) -> Table {
     let row = |workload: &WorkloadInfo, peer: &str| {
         let used = report.summary(&workload.name, peer, threads).map_or(1, |_| threads);
         let summary = report.summary(&workload.name, peer, used)?;
-        let times = [summary.min, summary.q1, summary.median, summary.q3, summary.max]
-            .map(|nanos| Cell::new(format::time(nanos)));
-        let counts =
-            [format!("{:.0} %", summary.spread()), summary.n.to_string(), summary.outliers.to_string()].map(Cell::new);
+        let times = [summary.min, summary.q1, summary.median, summary.q3].map(|nanos| Cell::new(format::time(nanos)));
+        let counts = [format!("{:.0} %", summary.spread()), summary.n.to_string()].map(Cell::new);
         Some([Cell::new(&workload.name), Cell::new(peer)].into_iter().chain(times).chain(counts).collect())
     };
     let rows = report.section(Section::Workloads).flat_map(|workload| {
-        let best = report.best(&workload.name, threads);
+        let best = report.best(&workload.name, OURS, threads);
         [Some(OURS), best.map(|best| best.peer)]
             .into_iter()
             .flatten()
             .filter_map(|peer| row(workload, peer))
             .collect::<Vec<_>>()
     });
-    let head =
-        ["workload", "engine", "least", "quartile", "median", "quartile", "most", "spread", "samples", "outliers"];
+    let head = ["workload", "engine", "least", "quartile", "median", "quartile", "spread", "samples"];
     Table {
-        title: format!("Spread and outliers, {}", format::threads(threads)),
+        title: format!("Spread, {}", format::threads(threads)),
         remark: "gather-core and the best peer. The spread is the distance between the quartiles in percent of the \
-             median. Outliers lie more than 1.5 times that distance outside of the quartiles; they are kept."
+             median."
             .into(),
         head: head.map(str::to_owned).to_vec(),
         rows: rows.collect(),
@@ -268,9 +264,6 @@ mod tests {
         let table = spread(&report(), 1);
         let engines: Vec<&str> = table.rows.iter().map(|row| &*row[1].text).collect();
         assert_eq!(engines, [OURS, LOOP, OURS, LOOP]);
-        assert_eq!(
-            row(&table, "gather/a")[2..],
-            ["900 ns", "950 ns", "1.00 µs", "1.05 µs", "1.10 µs", "10 %", "3", "0"]
-        );
+        assert_eq!(row(&table, "gather/a")[2..], ["900 ns", "950 ns", "1.00 µs", "1.05 µs", "10 %", "3"]);
     }
 }

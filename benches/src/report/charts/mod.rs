@@ -1,7 +1,7 @@
 //! The charts: what is drawn (here and in `figures`), of what kind (`rows`, `lines`), in which colours (`engines`),
 //! out of which marks (`svg`, `scale`).
 
-mod engines;
+pub(crate) mod engines;
 mod figures;
 pub mod lines;
 pub mod rows;
