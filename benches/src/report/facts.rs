@@ -2,31 +2,44 @@
 //! them.
 
 use super::format;
-use super::model::{EngineRun, LOOP, OURS, PeerInfo, Report};
+use super::model::{EngineRun, LOOP, OURS, PeerInfo, Report, Section};
 
-/// The result in a sentence or two, with the names of those it is compared with; `None` where nothing was compared.
+/// The result in a sentence or two for each section, with the names of those it is compared with; `None` where nothing
+/// was compared.
 #[must_use]
 pub fn headline(report: &Report) -> Option<String> {
-    let mean = |&threads: &usize| Some((report.mean_ratio(OURS, threads)?, threads));
+    let sections = Section::COMPARED.iter().filter_map(|&(section, what)| of_section(report, section, what));
+    let text = sections.collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
+}
+
+fn of_section(report: &Report, section: Section, what: &str) -> Option<String> {
+    let mean = |&threads: &usize| Some((report.mean_ratio(section, OURS, threads)?, threads));
     let says = |(at, (mean, threads)): (usize, (f64, usize))| {
         let than = if at == 0 { " as fast as the best peer" } else { "" };
         format!("{}{than} with {}", format::times(mean), format::threads(threads))
     };
     let means: Vec<_> = report.run.threads.iter().filter_map(mean).enumerate().map(says).collect();
-    let (timed, others) = report.timed_rivals(1);
     if means.is_empty() {
         return None;
     }
-    let count = report.averaged().filter(|work| report.ratio(&work.name, OURS, 1).is_some()).count();
+    let (timed, others) = report.timed_rivals(section, 1);
+    let timed: Vec<String> = timed.into_iter().map(versioned).collect();
+    let count = report.averaged(section).filter(|work| report.ratio(&work.name, OURS, 1).is_some()).count();
     let over = if count == 1 { "one workload".into() } else { format!("{count} workloads, in geometric mean") };
-    let missing =
-        if others.is_empty() { String::new() } else { format!(" Not timed: {}.", format::listed(&names(&others))) };
-    let alone: String = report.run.threads.iter().filter_map(|&threads| alone(report, threads)).collect();
-    Some(format!(
-        "{OURS} is {} (over {over}). The best peer of each workload is one of {}.{alone}{missing}",
-        format::listed(&means),
-        format::listed(&timed.iter().map(|peer| versioned(peer)).collect::<Vec<_>>())
-    ))
+    let best = if timed.len() == 1 {
+        format!("The peer is {}.", timed[0])
+    } else {
+        format!("The best peer of each workload is one of {}.", format::listed(&timed))
+    };
+    // What runs gathers only is not missed elsewhere.
+    let missing = if others.is_empty() || section != Section::Workloads {
+        String::new()
+    } else {
+        format!(" Not timed: {}.", format::listed(&names(&others)))
+    };
+    let alone: String = report.run.threads.iter().filter_map(|&threads| alone(report, section, threads)).collect();
+    Some(format!("On {what} {OURS} is {} (over {over}). {best}{alone}{missing}", format::listed(&means)))
 }
 
 fn names<'a>(peers: &[&'a PeerInfo]) -> Vec<&'a str> {
@@ -39,8 +52,8 @@ fn versioned(peer: &PeerInfo) -> String {
 }
 
 /// Which of the best peers have one thread beside more of gather-core, and who is not compared with more.
-fn alone(report: &Report, threads: usize) -> Option<String> {
-    let best: Vec<_> = report.averaged().filter_map(|work| report.best(&work.name, OURS, threads)).collect();
+fn alone(report: &Report, section: Section, threads: usize) -> Option<String> {
+    let best: Vec<_> = report.averaged(section).filter_map(|work| report.best(&work.name, OURS, threads)).collect();
     let mut alone: Vec<&str> = best.iter().filter(|best| best.alone).map(|best| best.peer).collect();
     let count = alone.len();
     alone.sort_unstable();
@@ -48,7 +61,7 @@ fn alone(report: &Report, threads: usize) -> Option<String> {
     let has = if count == 1 { "has" } else { "have" };
     let beside =
         |names: &[&str]| format!("{count} of {} best peers {has} one thread: {}", best.len(), format::listed(names));
-    let (only_one, with_more) = (report.timed_rivals(1).0, report.timed_rivals(threads).0);
+    let (only_one, with_more) = (report.timed_rivals(section, 1).0, report.timed_rivals(section, threads).0);
     let without: Vec<&PeerInfo> = only_one.into_iter().filter(|peer| !with_more.contains(peer)).collect();
     let parts = [
         (count > 0).then(|| beside(&alone[..])),
@@ -99,8 +112,8 @@ mod tests {
     #[test]
     fn the_headline_names_the_peers() {
         let mut report = report();
-        let expected = "gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with 2 threads (over 2 \
-                        workloads, in geometric mean). The best peer of each workload is one of loop. Beside 2 threads \
+        let expected = "On gathers gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with 2 threads (over 2 \
+                        workloads, in geometric mean). The peer is loop. Beside 2 threads \
                         of gather-core, 1 of 1 best peers has one thread: loop. Not timed: broken.";
         assert_eq!(headline(&report).as_deref(), Some(expected));
         report.results.clear();

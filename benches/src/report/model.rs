@@ -64,6 +64,14 @@ pub struct Run {
     pub engines: Vec<EngineRun>,
 }
 
+impl Run {
+    /// The day on which it began.
+    #[must_use]
+    pub fn day(&self) -> &str {
+        self.date.split('T').next().unwrap_or_default()
+    }
+}
+
 /// A run of `benches/native/measure.py`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineRun {
@@ -114,12 +122,20 @@ pub fn is_reference(engine: &str) -> bool {
 pub enum Section {
     /// The fixed workloads: the tables, and the charts of ratio, throughput and threads.
     Workloads,
+    /// Scatters, operators that rearrange space, and bags: the same tables and charts.
+    Inverses,
     /// Rows of 1 to 4096 bytes.
     RowBytes,
     /// Tables from the first-level cache to memory.
     TableBytes,
     /// Calls on a few bytes.
     Latency,
+}
+
+impl Section {
+    /// Those whose workloads are compared one by one, with what is in them.
+    pub const COMPARED: [(Section, &str); 2] =
+        [(Section::Workloads, "gathers"), (Section::Inverses, "scatters, rearrangements and bags")];
 }
 
 /// What pages and charts need of a workload.
@@ -266,11 +282,11 @@ impl Report {
         outcomes.peek().is_some() && outcomes.all(|result| absent(&result.outcome))
     }
 
-    /// Those of them that stand beside gather-core on one of the fixed workloads, and those that do not.
+    /// Those of them that stand beside gather-core on a workload of a section, and those that do not.
     #[must_use]
-    pub fn timed_rivals(&self, threads: usize) -> (Vec<&PeerInfo>, Vec<&PeerInfo>) {
+    pub fn timed_rivals(&self, section: Section, threads: usize) -> (Vec<&PeerInfo>, Vec<&PeerInfo>) {
         let beside = |peer: &PeerInfo, work: &WorkloadInfo| self.beside(&work.name, peer, OURS, threads).is_some();
-        self.rivals().partition(|peer| self.section(Section::Workloads).any(|work| beside(peer, work)))
+        self.rivals().partition(|peer| self.section(section).any(|work| beside(peer, work)))
     }
 
     /// The fastest of them on a workload, with at most so many threads. With gather-core's fresh outputs only those are
@@ -288,15 +304,15 @@ impl Report {
         self.best(workload, ours, threads).map(|best| best.ratio)
     }
 
-    /// The fixed workloads that means are of: calls on a few bytes are left out.
-    pub fn averaged(&self) -> impl Iterator<Item = &WorkloadInfo> {
-        self.section(Section::Workloads).filter(|workload| workload.output_bytes >= FEW_BYTES)
+    /// The workloads of a section that means are of: calls on a few bytes are left out.
+    pub fn averaged(&self, section: Section) -> impl Iterator<Item = &WorkloadInfo> {
+        self.section(section).filter(|workload| workload.output_bytes >= FEW_BYTES)
     }
 
-    /// The geometric mean of the ratios on the fixed workloads.
+    /// The geometric mean of the ratios on the workloads of a section.
     #[must_use]
-    pub fn mean_ratio(&self, ours: &str, threads: usize) -> Option<f64> {
-        geometric_mean(self.averaged().filter_map(|workload| self.ratio(&workload.name, ours, threads)))
+    pub fn mean_ratio(&self, section: Section, ours: &str, threads: usize) -> Option<f64> {
+        geometric_mean(self.averaged(section).filter_map(|workload| self.ratio(&workload.name, ours, threads)))
     }
 }
 
@@ -308,7 +324,7 @@ mod tests {
     #[test]
     fn the_best_peer_is_neither_ours_nor_the_copy_nor_a_wrong_one() {
         let report = report();
-        let (timed, others) = report.timed_rivals(1);
+        let (timed, others) = report.timed_rivals(Section::Workloads, 1);
         assert_eq!((&*timed[0].name, timed.len(), &*others[0].name, others.len()), (LOOP, 1, "broken", 1));
         let best = report.best("gather/a", OURS, 1).expect("a peer was timed");
         assert_eq!((best.peer, best.nanos, best.alone), (LOOP, 2000.0, false));
@@ -329,7 +345,7 @@ mod tests {
     fn the_mean_is_over_workloads_that_have_a_ratio() {
         let report = report();
         assert_eq!(report.ratio("gather/b", OURS, 1), Some(0.5));
-        let mean = report.mean_ratio(OURS, 1).expect("two ratios");
+        let mean = report.mean_ratio(Section::Workloads, OURS, 1).expect("two ratios");
         assert!((mean - 1.0).abs() < 1e-12, "{mean}");
     }
 

@@ -8,15 +8,16 @@ use lexopt::{Arg, ValueExt};
 /// How to call the program.
 pub const USAGE: &str = "\
 usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FILE.json] [--engines FILE.json]...
-              [--record DIR]
-  --quick        fewer and shorter rounds: under 3 minutes
+              [--record DIR] [--readme FILE]
+  --quick        fewer and shorter rounds: about 4 minutes
   --threads N    threads to measure with; may be given several times (default: 1, and 2 if there are two cores)
   --filter TEXT  only workloads whose names contain it
   --out DIR      where to write index.html, report.md, measurements.json and the charts (default: target/report)
   --read FILE    measure nothing; write the report of a saved measurements.json again
   --engines FILE engines that benches/native/measure.py has timed with --json, as further peers; several times for
                  several numbers of threads
-  --record DIR   also write comparison.svg and comparison.md there, to be committed";
+  --record DIR   also write comparison.svg and comparison.md there, to be committed
+  --readme FILE  also write the table, with a link to comparison.svg, between the marks in FILE";
 
 /// How much time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct Effort {
 
 impl Effort {
     /// For a first look.
-    pub const QUICK: Effort = Effort { name: "quick", total: Duration::from_secs(110), rounds: 4, slice: 30, least: 1 };
+    pub const QUICK: Effort = Effort { name: "quick", total: Duration::from_secs(150), rounds: 4, slice: 30, least: 1 };
     /// For figures to quote.
     pub const FULL: Effort = Effort { name: "full", total: Duration::from_secs(900), rounds: 9, slice: 150, least: 2 };
 }
@@ -57,6 +58,8 @@ pub struct Options {
     pub engines: Vec<PathBuf>,
     /// Where to write what is committed.
     pub record: Option<PathBuf>,
+    /// The file with marks to write a table between.
+    pub readme: Option<PathBuf>,
 }
 
 impl Options {
@@ -73,6 +76,7 @@ impl Options {
             read: None,
             engines: Vec::new(),
             record: None,
+            readme: None,
         };
         while let Some(arg) = parser.next()? {
             match arg {
@@ -85,6 +89,7 @@ impl Options {
                 Arg::Long("out") => options.out = parser.value()?.into(),
                 Arg::Long("read") => options.read = Some(parser.value()?.into()),
                 Arg::Long("engines") => options.engines.push(parser.value()?.into()),
+                Arg::Long("readme") => options.readme = Some(parser.value()?.into()),
                 Arg::Long("record") => options.record = Some(parser.value()?.into()),
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),

@@ -30,14 +30,14 @@ fn groups(
     (!groups.is_empty()).then_some(groups)
 }
 
-/// Entries of a legend for those peers that have a time on one of the fixed workloads.
-fn peer_legend(report: &Report) -> impl Iterator<Item = (Mark, String)> {
-    let (timed, _) = report.timed_rivals(1);
+/// Entries of a legend for those peers that have a time on a workload of a section.
+fn peer_legend(report: &Report, section: Section) -> impl Iterator<Item = (Mark, String)> {
+    let (timed, _) = report.timed_rivals(section, 1);
     timed.into_iter().map(|peer| (small_dot(0.5, &peer.name, String::new()), peer.name.clone()))
 }
 
 /// How many times as fast as the best peer.
-pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
+pub(super) fn ratio(report: &Report, (section, what): (Section, &str), threads: usize) -> Option<Chart> {
     let row = |workload: &WorkloadInfo| {
         let name = &workload.name;
         let (ours, best) = (report.summary(name, OURS, threads)?, report.best(name, OURS, threads)?);
@@ -58,19 +58,19 @@ pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
             marks: marks.chain([dot(ratio, OURS, says)]).collect(),
         })
     };
-    let mean = report.mean_ratio(OURS, threads)?;
+    let mean = report.mean_ratio(section, OURS, threads)?;
     let alone = if threads > 1 { " ¹ marks a peer that runs on one thread." } else { "" };
     let ours = [(dot(0.5, OURS, String::new()), OURS.into()), (Mark::Span(0.0, 1.0), "its middle half".into())];
     let figure = Rows {
-        groups: groups(report, Section::Workloads, row)?,
+        groups: groups(report, section, row)?,
         axis: "times as fast as the best peer (log scale)",
         tick: times_tick,
         base: Some(1.0),
-        legend: ours.into_iter().chain(peer_legend(report)).collect(),
+        legend: ours.into_iter().chain(peer_legend(report, section)).collect(),
     };
     Some(Chart {
-        name: format!("ratio-{threads}"),
-        title: format!("gather-core against the best peer, {}", format::threads(threads)),
+        name: format!("{}-{threads}", if section == Section::Workloads { "ratio" } else { "inverses" }),
+        title: format!("gather-core against the best peer on {what}, {}", format::threads(threads)),
         caption: format!(
             "The best peer of each workload stands at 1. Its name is at the right, with how many times as fast \
              gather-core is (planned call, median of both). Right of the line gather-core is faster. The geometric \
@@ -116,7 +116,12 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
         axis: "GB of output a second (log scale)",
         tick: format::plain,
         base: None,
-        legend: ours.into_iter().chain(more).chain([reference]).chain(peer_legend(report)).collect(),
+        legend: ours
+            .into_iter()
+            .chain(more)
+            .chain([reference])
+            .chain(peer_legend(report, Section::Workloads))
+            .collect(),
     };
     Some(Chart {
         name: "throughput".into(),
