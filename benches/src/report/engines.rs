@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::charts::engines::key;
-use super::model::{EngineRun, FRESH, Measured, OURS, Outcome, PeerInfo, Report, Status, in_python};
+use super::model::{EngineRun, FRESH, Lost, Measured, OURS, Outcome, PeerInfo, Report, Status, in_python};
 use super::stats::Summary;
 use super::workloads;
 
@@ -59,7 +59,7 @@ impl From<Found> for Outcome {
             Found::Wrong { reason } => (Status::Wrong, reason),
             Found::Crash { reason } => (Status::Crashed, reason),
         };
-        Outcome::Not { status, detail }
+        Outcome::Not(Lost { status, detail })
     }
 }
 

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::engine::{Engine, Lost};
+use super::engine::Engine;
 use super::format;
 use super::machine::load;
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, WorkloadInfo, is_reference};
+use super::model::{COPY, LOOP, Lost, Measured, OURS, Outcome, PeerInfo, Section, WorkloadInfo, is_reference};
 use super::options::Effort;
 use super::protocol::{Answer, Request};
 use super::workloads::{self, Work};
@@ -109,8 +109,7 @@ impl<'a> Session<'a> {
                     continue;
                 }
                 if threads > 1 && workload.one_thread(&**peer) {
-                    let Lost { status, detail } = NotRun::one_thread().into();
-                    let outcome = Outcome::Not { status, detail };
+                    let outcome = Outcome::Not(NotRun::one_thread().into());
                     self.results.push(measured(workload, peer.name(), threads, outcome));
                     continue;
                 }
@@ -205,16 +204,15 @@ impl Turn {
         }
         match engine.ask(request) {
             Ok(Answer::Times(mut nanos)) => self.nanos.append(&mut nanos),
-            Ok(Answer::Not { status, detail }) => self.lost = Some(Lost { status, detail }),
             Ok(Answer::Ready | Answer::Dropped | Answer::Hello { .. }) => {}
-            Err(lost) => self.lost = Some(lost),
+            Ok(Answer::Not(lost)) | Err(lost) => self.lost = Some(lost),
         }
         self.lost.is_none()
     }
 
     fn outcome(self) -> Outcome {
         match self.lost {
-            Some(Lost { status, detail }) => Outcome::Not { status, detail },
+            Some(lost) => Outcome::Not(lost),
             None => Outcome::Timed(self.nanos),
         }
     }

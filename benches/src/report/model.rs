@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 use super::stats::{Summary, geometric_mean};
+use crate::peers::NotRun;
 
 /// What is compared with all peers: planned calls into warm memory.
 pub const OURS: &str = "gather-core";
@@ -177,15 +178,31 @@ pub enum Outcome {
     /// Its output was right. Nanoseconds a call, one entry a sample, in the order of time.
     Timed(Vec<f64>),
     /// It has no time.
-    Not {
-        /// In a word.
-        status: Status,
-        /// Why.
-        detail: String,
-    },
+    Not(Lost),
 }
 
 /// Why a peer has no time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// In a word.
+    pub status: Status,
+    /// Why.
+    pub detail: String,
+}
+
+impl From<NotRun> for Lost {
+    fn from(reason: NotRun) -> Self {
+        let (status, detail) = match reason {
+            NotRun::Unsupported(detail) => (Status::Unsupported, detail),
+            NotRun::NotSet(detail) => (Status::NotSet, detail),
+            NotRun::Failed(detail) => (Status::Failed, detail),
+            NotRun::Wrong(detail) => (Status::Wrong, detail),
+        };
+        Lost { status, detail }
+    }
+}
+
+/// Why a peer has no time, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -249,7 +266,7 @@ impl Report {
         match self.outcome(workload, peer, threads)? {
             Outcome::Timed(nanos) => Summary::of(nanos),
             Outcome::Summed(summary) => Some(*summary),
-            Outcome::Not { .. } => None,
+            Outcome::Not(_) => None,
         }
     }
 
@@ -277,7 +294,7 @@ impl Report {
     /// Whether something must be set before a peer runs anything, so that it has no outcome but that.
     #[must_use]
     pub fn is_absent(&self, peer: &PeerInfo) -> bool {
-        let absent = |outcome: &Outcome| matches!(outcome, Outcome::Not { status: Status::NotSet, .. });
+        let absent = |outcome: &Outcome| matches!(outcome, Outcome::Not(Lost { status: Status::NotSet, .. }));
         let mut outcomes = self.results.iter().filter(|result| result.peer == peer.name).peekable();
         outcomes.peek().is_some() && outcomes.all(|result| absent(&result.outcome))
     }

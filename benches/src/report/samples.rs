@@ -1,7 +1,7 @@
 //! A made-up report, for tests.
 
 use super::machine::{Cache, Machine};
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Report, Run, Section, Status, WorkloadInfo};
+use super::model::{COPY, LOOP, Lost, Measured, OURS, Outcome, PeerInfo, Report, Run, Section, Status, WorkloadInfo};
 
 /// What `measure.py --filter lastaxis --seconds 0.05 --json` has written on a machine with NumPy alone.
 pub(super) fn engines<T: serde::de::DeserializeOwned>() -> T {
@@ -34,7 +34,7 @@ pub(super) fn report() -> Report {
         workload: workload.into(),
         peer: "broken".into(),
         threads,
-        outcome: Outcome::Not { status, detail: detail.into() },
+        outcome: Outcome::Not(Lost { status, detail: detail.into() }),
     };
     let wrong = "byte 3 is 1 instead of 2";
     Report {

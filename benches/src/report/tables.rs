@@ -2,7 +2,7 @@
 
 use super::format::{self, three_digits, times};
 use super::model::{
-    FRESH, LOOP, OURS, Outcome, PeerInfo, Report, Section, Status, UNPLANNED, WorkloadInfo, is_reference,
+    FRESH, LOOP, Lost, OURS, Outcome, PeerInfo, Report, Section, UNPLANNED, WorkloadInfo, is_reference,
 };
 
 /// A table.
@@ -119,7 +119,7 @@ fn time(report: &Report, workload: &str, peer: &PeerInfo, threads: usize) -> Cel
     let alone = report.beside(workload, peer, OURS, threads).filter(|_| peer.is_rival());
     match (alone, report.outcome(workload, &peer.name, threads)) {
         (Some(alone), _) => Cell::new(format!("{}¹", format::time(alone.nanos))),
-        (None, Some(Outcome::Not { status, detail })) => Cell::new(status.word()).more(detail),
+        (None, Some(Outcome::Not(Lost { status, detail }))) => Cell::new(status.word()).more(detail),
         (None, _) => Cell::new("-"),
     }
 }
@@ -172,25 +172,23 @@ fn by_peer(report: &Report, section: Section, title: &str, unit: f64) -> Table {
 /// Which engines have no time, and why.
 fn not_timed(report: &Report) -> Table {
     // Each reason with the workloads and numbers of threads that it holds for, in the order of the results.
-    let mut reasons: Vec<(&str, Status, &str, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(&str, &Lost, Vec<String>)> = Vec::new();
     for result in &report.results {
-        let Outcome::Not { status, detail } = &result.outcome else { continue };
-        let place = if result.threads == 1 {
-            result.workload.clone()
-        } else {
-            format!("{} ({})", result.workload, format::threads(result.threads))
-        };
-        match reasons.iter_mut().find(|reason| (reason.0, reason.1, reason.2) == (&*result.peer, *status, &**detail)) {
-            Some(reason) => reason.3.push(place),
-            None => reasons.push((&result.peer, *status, detail, vec![place])),
+        let Outcome::Not(lost) = &result.outcome else { continue };
+        let threads =
+            if result.threads == 1 { String::new() } else { format!(" ({})", format::threads(result.threads)) };
+        let place = result.workload.clone() + &threads;
+        match reasons.iter_mut().find(|reason| (reason.0, reason.1) == (&*result.peer, lost)) {
+            Some(reason) => reason.2.push(place),
+            None => reasons.push((&result.peer, lost, vec![place])),
         }
     }
     let several = |places: &[String]| match places {
         [one] => Cell::new(one),
         many => Cell::new(format!("{} workloads", many.len())).more(many.join(", ")),
     };
-    let row = |(peer, status, detail, places): &(&str, Status, &str, Vec<String>)| {
-        vec![Cell::new(*peer), Cell::new(status.word()), Cell::new(*detail), several(places)]
+    let row = |(peer, lost, places): &(&str, &Lost, Vec<String>)| {
+        vec![Cell::new(*peer), Cell::new(lost.status.word()), Cell::new(&lost.detail), several(places)]
     };
     Table {
         title: "Engines without a time, and why".into(),

@@ -63,7 +63,7 @@ fn take<'a>(held: &'a mut Option<(String, Held)>, workload: &str) -> Result<&'a 
 fn hold(peer: &dyn Peer, tensors: &Held, threads: usize, requests: &mut Requests) -> Result<Option<Request>, String> {
     let mut call = match tensors.prepare(peer, threads) {
         Ok(call) => call,
-        Err(reason) => return say(&reason.into()).and_then(|()| requests.next()),
+        Err(reason) => return say(&Answer::Not(reason.into())).and_then(|()| requests.next()),
     };
     say(&Answer::Ready)?;
     loop {
@@ -76,7 +76,7 @@ fn hold(peer: &dyn Peer, tensors: &Held, threads: usize, requests: &mut Requests
 
 fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
     let times = catch_unwind(AssertUnwindSafe(|| time(|| call.run(), budget, least)));
-    times.map_or_else(|_| NotRun::Failed("a panic while it was timed".into()).into(), Answer::Times)
+    times.map_or_else(|_| Answer::Not(NotRun::Failed("a panic while it was timed".into()).into()), Answer::Times)
 }
 
 /// One part in so many of the budget goes to calls that do not count: other processes have had the caches.
