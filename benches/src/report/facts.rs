@@ -4,13 +4,11 @@
 use super::format;
 use super::model::{EngineRun, LOOP, OURS, PeerInfo, Report, Section};
 
-/// The result in a sentence or two for each section, with the names of those it is compared with; `None` where nothing
+/// The result in a sentence or two for each section, with the names of those it is compared with; nothing where nothing
 /// was compared.
 #[must_use]
-pub fn headline(report: &Report) -> Option<String> {
-    let sections = Section::COMPARED.iter().filter_map(|&(section, what)| of_section(report, section, what));
-    let text = sections.collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then_some(text)
+pub fn headlines(report: &Report) -> Vec<String> {
+    Section::COMPARED.iter().filter_map(|&(section, what)| of_section(report, section, what)).collect()
 }
 
 fn of_section(report: &Report, section: Section, what: &str) -> Option<String> {
@@ -55,20 +53,24 @@ fn versioned(peer: &PeerInfo) -> String {
 fn alone(report: &Report, section: Section, threads: usize) -> Option<String> {
     let best: Vec<_> = report.averaged(section).filter_map(|work| report.best(&work.name, OURS, threads)).collect();
     let mut alone: Vec<&str> = best.iter().filter(|best| best.alone).map(|best| best.peer).collect();
-    let count = alone.len();
+    let (count, all, with) = (alone.len(), best.len(), format::threads(threads));
     alone.sort_unstable();
     alone.dedup();
-    let has = if count == 1 { "has" } else { "have" };
-    let beside =
-        |names: &[&str]| format!("{count} of {} best peers {has} one thread: {}", best.len(), format::listed(names));
-    let (only_one, with_more) = (report.timed_rivals(section, 1).0, report.timed_rivals(section, threads).0);
-    let without: Vec<&PeerInfo> = only_one.into_iter().filter(|peer| !with_more.contains(peer)).collect();
-    let parts = [
-        (count > 0).then(|| beside(&alone[..])),
-        (!without.is_empty() && !best.is_empty()).then(|| format!("{} not timed", format::listed(&names(&without)))),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!(" Beside {} of {OURS}, {}.", format::threads(threads), parts.join(", and ")))
+    let beside = match count {
+        0 => String::new(),
+        _ => format!(
+            " Beside {with} of {OURS}, {count} of {all} best peers run on one thread: {}.",
+            format::listed(&alone)
+        ),
+    };
+    let compared = report.timed_rivals(section, threads).0;
+    let mut without = report.timed_rivals(section, 1).0;
+    without.retain(|peer| !compared.contains(peer));
+    let without = match &names(&without)[..] {
+        [] => String::new(),
+        names => format!(" Not timed with {with}: {}.", format::listed(names)),
+    };
+    (all > 0).then_some(beside + &without)
 }
 
 /// Names and values.
@@ -92,12 +94,14 @@ pub fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("sources", format!("commit {}, {}", run.commit, run.rustc)),
         ("run", format!("{}, {}, {:.0} s, threads {}{filter}", run.date, run.mode, run.seconds, threads.join(", "))),
     ];
-    facts.extend(run.engines.iter().map(|engines| ("engines", engine_run(engines))));
+    if !run.engines.is_empty() {
+        facts.push(("engines", run.engines.iter().map(engine_run).collect::<Vec<_>>().join("; ")));
+    }
     facts
 }
 
 fn engine_run(EngineRun { date, cpu, threads, python }: &EngineRun) -> String {
-    format!("measured {date} with {}, through Python {python}, on {cpu}", format::threads(*threads))
+    format!("{date}, {}, through Python {python}, on {cpu}", format::threads(*threads))
 }
 
 fn gibibytes(bytes: u64) -> String {
@@ -114,23 +118,23 @@ mod tests {
         let mut report = report();
         let expected = "On gathers gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with 2 threads (over 2 \
                         workloads, in geometric mean). The peer is loop. Beside 2 threads \
-                        of gather-core, 1 of 1 best peers has one thread: loop. Not timed: broken.";
-        assert_eq!(headline(&report).as_deref(), Some(expected));
+                        of gather-core, 1 of 1 best peers run on one thread: loop. Not timed: broken.";
+        assert_eq!(headlines(&report), [expected]);
         report.results.clear();
-        assert_eq!(headline(&report), None);
+        assert!(headlines(&report).is_empty());
     }
 
     #[test]
     fn engines_are_named_with_version_machine_and_threads() {
         let mut report = report();
         crate::report::engines::join(&mut report, engines()).expect("a file of measure.py");
-        let text = headline(&report).expect("a headline");
+        let text = headlines(&report).concat();
+        assert!(text.contains(" is one of loop and NumPy 2.4.6. Beside 2 threads of gather-core, 1 of 1 "), "{text}");
         assert!(
-            text.contains("one of loop and NumPy 2.4.6. Beside 2 threads of gather-core, 1 of 1 best peers has one "),
+            text.contains(" run on one thread: loop. Not timed with 2 threads: NumPy. Not timed: broken."),
             "{text}"
         );
-        assert!(text.contains("thread: loop, and NumPy not timed."), "{text}");
         let (name, value) = facts(&report).pop().expect("facts");
-        assert_eq!((name, value.contains("with 1 thread, through Python 3.11.7, on ")), ("engines", true), "{value}");
+        assert_eq!((name, value.contains(", 1 thread, through Python 3.11.7, on ")), ("engines", true), "{value}");
     }
 }

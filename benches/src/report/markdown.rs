@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::facts::{facts, headline};
+use super::facts::{facts, headlines};
 use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
@@ -36,7 +36,7 @@ pub fn results(report: &Report) -> String {
 /// Warnings and the headline.
 fn head(report: &Report) -> String {
     let warnings = warnings(report).into_iter().map(|warning| format!("> **Warning.** {warning}\n\n"));
-    warnings.chain(headline(report).map(|text| text + "\n\n")).collect()
+    warnings.chain(headlines(report).into_iter().map(|text| text + "\n\n")).collect()
 }
 
 fn table(table: &Table) -> String {

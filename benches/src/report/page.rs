@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::{Chart, svg};
-use super::facts::{facts, headline};
+use super::facts::{facts, headlines};
 use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
@@ -31,7 +31,7 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
             body {
                 h1 { "gather-core and its peers" }
                 @for warning in warnings(report) { p.warning role="alert" { strong { "Warning. " } (warning) } }
-                @if let Some(text) = headline(report) { p.headline { (text) } }
+                @for text in headlines(report) { p.headline { (text) } }
                 dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
                 @for chart in charts { (figure(chart)) }
                 @for each in compared(report) { section { h2 { (each.title) } (table(&each)) } }

@@ -93,20 +93,32 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
         let rest = columns.iter().map(|_| Cell::default());
         rows.push([Cell::new("geometric mean"), mean(OURS), mean(FRESH)].into_iter().chain(rest).collect());
     }
-    let names = columns.iter().map(|peer| &*peer.name);
-    let head = ["workload", "ratio", "ratio, fresh"].into_iter().chain(names).map(str::to_owned);
+    let head = ["workload", "ratio", "ratio, fresh"].map(str::to_owned).into_iter();
+    let head = head.chain(columns.iter().map(|peer| short(&peer.name)));
     let alone = if threads > 1 { " ¹ marks the time with one thread of a peer that takes no more." } else { "" };
     Table {
         title: format!("Times of {what}, {}", format::threads(threads)),
         remark: format!(
-            "Medians of calls planned ahead ({OURS}), of unplanned ones into memory that is used again ({UNPLANNED}), and of \
-             unplanned ones into fresh memory ({FRESH}). The ratio is the best peer's time (in bold) over that of gather-core: above 1 gather-core is \
-             faster. `ratio, fresh` is the same for {FRESH} and those peers that make a new output at every call, too. \
+            "Medians. {OURS} is called as planned ahead, unplanned into memory that is used again (`reused`), and \
+             unplanned into fresh memory. `ratio` is the best peer's time (in bold) over the planned one: above 1 \
+             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at every call. \
              Engines called through Python are compared with {OURS} called through Python, in turn with them.{alone}"
         ),
         head: head.collect(),
         rows,
     }
+}
+
+/// The name of a column: our own ways to call are told apart by what they do.
+fn short(peer: &str) -> String {
+    let way = |name: &str| match name {
+        OURS => Some("planned"),
+        UNPLANNED => Some("reused"),
+        FRESH => Some("fresh"),
+        _ => None,
+    };
+    let (name, python) = peer.split_once(' ').unwrap_or((peer, ""));
+    way(name).map_or(peer.into(), |way| format!("{way} {python}").trim_end().into())
 }
 
 /// A time, or why there is none.
@@ -245,7 +257,8 @@ mod tests {
     #[test]
     fn every_engine_has_a_cell_whatever_came_out() {
         let table = workloads(&report(), Section::Workloads, "gathers", 1);
-        let head = ["workload", "ratio", "ratio, fresh", "gather-core", "copy", "loop", "broken"];
+        assert_eq!([short("gather-core-fresh (Python)"), short("ONNX Runtime")], ["fresh (Python)", "ONNX Runtime"]);
+        let head = ["workload", "ratio", "ratio, fresh", "planned", "copy", "loop", "broken"];
         assert_eq!(table.head, head);
         let words = ["gather/a", "2.00×", "-", "1.00 µs", "500 ns", "2.00 µs", "wrong"];
         assert_eq!(row(&table, "gather/a"), words);

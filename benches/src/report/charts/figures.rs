@@ -31,8 +31,8 @@ fn groups(
 }
 
 /// Entries of a legend for those peers that have a time on a workload of a section.
-fn peer_legend(report: &Report, section: Section) -> impl Iterator<Item = (Mark, String)> {
-    let (timed, _) = report.timed_rivals(section, 1);
+fn peer_legend(report: &Report, section: Section, threads: usize) -> impl Iterator<Item = (Mark, String)> {
+    let (timed, _) = report.timed_rivals(section, threads);
     timed.into_iter().map(|peer| (small_dot(0.5, &peer.name, String::new()), peer.name.clone()))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn ratio(report: &Report, (section, what): (Section, &str), threads: 
         axis: "times as fast as the best peer (log scale)",
         tick: times_tick,
         base: Some(1.0),
-        legend: ours.into_iter().chain(peer_legend(report, section)).collect(),
+        legend: ours.into_iter().chain(peer_legend(report, section, threads)).collect(),
     };
     Some(Chart {
         name: format!("{}-{threads}", if section == Section::Workloads { "ratio" } else { "inverses" }),
@@ -120,7 +120,7 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
             .into_iter()
             .chain(more)
             .chain([reference])
-            .chain(peer_legend(report, Section::Workloads))
+            .chain(peer_legend(report, Section::Workloads, 1))
             .collect(),
     };
     Some(Chart {
