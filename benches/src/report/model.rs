@@ -310,7 +310,18 @@ impl Report {
     /// compared that make fresh outputs, too.
     #[must_use]
     pub fn best(&self, workload: &str, ours: &str, threads: usize) -> Option<Beside<'_>> {
-        let rivals = self.rivals().filter(|peer| peer.fresh || ours != FRESH);
+        self.best_of(workload, ours, threads, |_| true)
+    }
+
+    /// As [`Report::best`], among some peers.
+    pub fn best_of(
+        &self,
+        workload: &str,
+        ours: &str,
+        threads: usize,
+        among: impl Fn(&PeerInfo) -> bool,
+    ) -> Option<Beside<'_>> {
+        let rivals = self.rivals().filter(|peer| among(peer) && (peer.fresh || ours != FRESH));
         let beside = rivals.filter_map(|peer| self.beside(workload, peer, ours, threads));
         beside.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
@@ -321,9 +332,11 @@ impl Report {
         self.best(workload, ours, threads).map(|best| best.ratio)
     }
 
-    /// The workloads of a section that means are of: calls on a few bytes are left out.
+    /// The workloads of a section that means are of: calls on a few bytes are left out, unless there are no others.
     pub fn averaged(&self, section: Section) -> impl Iterator<Item = &WorkloadInfo> {
-        self.section(section).filter(|workload| workload.output_bytes >= FEW_BYTES)
+        let more = |workload: &&WorkloadInfo| workload.output_bytes >= FEW_BYTES;
+        let any = self.section(section).any(|workload| more(&workload));
+        self.section(section).filter(move |workload| !any || more(workload))
     }
 
     /// The geometric mean of the ratios on the workloads of a section.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::format::{self, three_digits};
-use super::model::{Beside, FRESH, LOOP, OURS, Report, Section, WorkloadInfo};
+use super::model::{FRESH, LOOP, OURS, PeerInfo, Report, Section, WorkloadInfo};
 use super::stats::geometric_mean;
 
 /// What stands before that.
@@ -37,12 +37,8 @@ pub fn replaced(text: &str, report: &Report, chart: &str) -> Result<String, Stri
 fn table(report: &Report) -> String {
     // Crates stand in where no engine was timed.
     let (python, what) = if report.run.engines.is_empty() { (false, "crate") } else { (true, "engine") };
-    let best = |workload: &WorkloadInfo, ours: &str| -> Option<Beside<'_>> {
-        let rivals = report.rivals().filter(|peer| peer.python == python && peer.name != LOOP);
-        let beside = rivals.filter(|peer| peer.fresh || ours != FRESH);
-        let beside = beside.filter_map(|peer| report.beside(&workload.name, peer, ours, 1));
-        beside.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
-    };
+    let among = |peer: &PeerInfo| peer.python == python && peer.name != LOOP;
+    let best = |workload: &WorkloadInfo, ours| report.best_of(&workload.name, ours, 1, among);
     let mut text =
         format!("| workload | loop | ours | loop / ours | {what} | {what} / ours |\n|{}\n", "---|".repeat(6));
     for workload in report.workloads.iter().filter(|workload| LISTED.contains(&&*workload.name)) {

@@ -95,14 +95,18 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
     }
     let head = ["workload", "ratio", "ratio, fresh"].map(str::to_owned).into_iter();
     let head = head.chain(columns.iter().map(|peer| short(&peer.name)));
+    let python = if columns.iter().any(|peer| peer.python) {
+        " Engines called through Python are compared with gather-core called through Python, in turn with them."
+    } else {
+        ""
+    };
     let alone = if threads > 1 { " ¹ marks the time with one thread of a peer that takes no more." } else { "" };
     Table {
         title: format!("Times of {what}, {}", format::threads(threads)),
         remark: format!(
             "Medians. {OURS} is called as planned ahead, unplanned into memory that is used again (`reused`), and \
              unplanned into fresh memory. `ratio` is the best peer's time (in bold) over the planned one: above 1 \
-             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at every call. \
-             Engines called through Python are compared with {OURS} called through Python, in turn with them.{alone}"
+             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at every call.{python}{alone}"
         ),
         head: head.collect(),
         rows,
