@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn the_headline_names_the_peers() {
         let mut report = report();
-        let expected = "On gathers gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with 2 threads (over 2 \
+        let expected = "On gathers gather-core is 1.00× as fast as the best peer with 1 thread and 4.00× with \
+                        2 threads (over 2 \
                         workloads, in geometric mean). The peer is loop. Beside 2 threads \
                         of gather-core, 1 of 1 best peers run on one thread: loop. Not timed: broken.";
         assert_eq!(headlines(&report), [expected]);

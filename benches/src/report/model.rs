@@ -291,7 +291,7 @@ impl Report {
         self.peers.iter().filter(|peer| peer.is_rival())
     }
 
-    /// Whether something must be set before a peer runs anything, so that it has no outcome but that.
+    /// Whether something must be set before a peer runs anything, so that it has no other outcome.
     #[must_use]
     pub fn is_absent(&self, peer: &PeerInfo) -> bool {
         let absent = |outcome: &Outcome| matches!(outcome, Outcome::Not(Lost { status: Status::NotSet, .. }));

@@ -106,7 +106,8 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
         remark: format!(
             "Medians. {OURS} is called as planned ahead, unplanned into memory that is used again (`reused`), and \
              unplanned into fresh memory. `ratio` is the best peer's time (in bold) over the planned one: above 1 \
-             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at every call.{python}{alone}"
+             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at \
+             every call.{python}{alone}"
         ),
         head: head.collect(),
         rows,

@@ -82,7 +82,8 @@ impl Work {
         }
     }
 
-    /// Bytes that a peer may hold: inputs and output, both twice, since some peers keep copies; and the expected output.
+    /// Bytes that a peer may hold: inputs and output, both twice, since some peers keep copies; and the expected
+    /// output.
     #[must_use]
     pub fn memory(&self) -> usize {
         let bytes = self.bytes();

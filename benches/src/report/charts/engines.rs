@@ -8,7 +8,7 @@ pub(super) fn class(engine: &str) -> String {
     format!("engine e-{}", key(engine))
 }
 
-/// The same for an engine by whichever door it was called: `onnxruntime` of ONNX Runtime.
+/// The same for an engine called from Rust or through Python: `onnxruntime` of ONNX Runtime.
 #[must_use]
 pub(crate) fn key(engine: &str) -> String {
     engine.to_lowercase().replace(' ', "")
