@@ -1,8 +1,9 @@
 //! The workloads of EmbeddingBag: their tensors, and the plain loop that says what must come out.
 
-use gather_core::{BagPlan, Bags, EmbeddingBag, Layout, Par, Reduction, Tensor, View, ViewMut};
+use gather_core::{BagPlan, Bags, EmbeddingBag, Layout, Output, Reduction, Tensor, View, ViewMut};
 
 use crate::buffer::Buffer;
+use crate::inverse::{IntoOutput, Ways, par};
 use crate::random::Random;
 
 /// A workload: `f32` rows and `i64` indices, bags of equal length.
@@ -65,7 +66,7 @@ impl Tensors {
     /// When they do not fit in memory.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
-        let mut random = Random::new(workload.name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+        let mut random = Random::named(workload.name);
         let ([rows, columns], [bags, len]) = (workload.table, workload.bags);
         let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| random.fraction() as f32 - 0.5).collect() };
         let table = buffer(&workload.table, numbers(rows * columns).into_iter());
@@ -78,15 +79,15 @@ impl Tensors {
     /// Memory for the result.
     #[must_use]
     pub fn output(&self) -> Buffer<f32> {
-        Buffer::zeroed(&self.shape())
+        Buffer::zeroed(&self.out_shape())
     }
 
-    fn shape(&self) -> [usize; 2] {
+    fn out_shape(&self) -> [usize; 2] {
         [self.workload.bags[0], self.workload.table[1]]
     }
 
     fn op(&self, threads: usize) -> EmbeddingBag {
-        EmbeddingBag::torch(self.workload.reduction).par(if threads == 1 { Par::Seq } else { Par::Threads(threads) })
+        EmbeddingBag::torch(self.workload.reduction).par(par(threads))
     }
 
     /// A plan for a number of threads.
@@ -107,21 +108,17 @@ impl Tensors {
     pub fn run_into(&self, plan: &BagPlan<f32, i64>, out: &mut [f32]) {
         let weights = self.weights.view();
         let weights = self.workload.weighted.then_some(&weights);
-        let mut out = ViewMut::new(out, &self.shape()).expect("an output of this shape");
+        let mut out = ViewMut::new(out, &self.out_shape()).expect("an output of this shape");
         plan.run_into(&self.table.view(), &self.ids.view(), weights, &mut out).expect("indices in range");
     }
 
-    /// Runs the operator, unplanned, into a fresh tensor.
-    ///
-    /// # Panics
-    /// When it is refused.
-    #[must_use]
-    pub fn run(&self) -> Tensor<f32> {
+    /// Runs the operator, unplanned, into a tensor that is used again.
+    fn run_unplanned(&self, threads: usize, out: &mut impl Output<f32>) {
         let (ids, offsets, weights): (View<'_, i64>, _, _) =
             (self.ids.view(), self.offsets.view(), self.weights.view());
         let bags = Bags::new(&ids, &offsets);
         let bags = if self.workload.weighted { bags.weights(&weights) } else { bags };
-        self.op(1).run(&self.table.view(), &bags).expect("indices in range")
+        self.op(threads).run_into(&self.table.view(), &bags, out).expect("indices in range");
     }
 
     /// The loop that one would write.
@@ -151,5 +148,30 @@ impl Tensors {
                 out.iter_mut().for_each(|sum| *sum /= len as f32);
             }
         }
+    }
+}
+
+impl Ways for Tensors {
+    fn output_shape(&self) -> Vec<usize> {
+        self.out_shape().to_vec()
+    }
+
+    fn looped(&self, out: &mut [f32]) {
+        self.plain(out);
+    }
+
+    fn planned(&self, threads: usize) -> IntoOutput<'_> {
+        let plan = self.plan(threads);
+        Box::new(move |out| self.run_into(&plan, out))
+    }
+
+    fn unplanned(&self, threads: usize, out: &mut [f32]) {
+        self.run_unplanned(threads, &mut ViewMut::new(out, &self.out_shape()).expect("an output of this shape"));
+    }
+
+    fn fresh(&self, threads: usize) -> Tensor<f32> {
+        let mut out = Tensor::default();
+        self.run_unplanned(threads, &mut out);
+        out
     }
 }

@@ -30,7 +30,7 @@ struct Input<T> {
 
 impl<T: Copy> Input<T> {
     fn new(name: &str, table: [usize; 2], bags: [usize; 2], mut element: impl FnMut(&mut Random) -> T) -> Self {
-        let mut random = Random::new(name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+        let mut random = Random::named(name);
         let first = element(&mut random);
         let mut table = Tensor::filled(&table, first).expect("a table that fits");
         table.as_mut_slice().fill_with(|| element(&mut random));

@@ -4,6 +4,12 @@
 pub struct Random(u64);
 
 impl Random {
+    /// A generator for each name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self::new(name.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))))
+    }
+
     /// The generator of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {

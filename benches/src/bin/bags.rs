@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gather_benches::bags::{Tensors, WORKLOADS};
+use gather_benches::inverse::Ways;
 use gather_benches::mapped_bags;
 use gather_benches::options::filter_and_seconds;
 
@@ -60,13 +61,13 @@ fn time(tensors: &Tensors, budget: Duration) -> [f64; 4] {
         tensors.run_into(plan, out);
         assert!(same(out), "into an output");
     }
-    assert!(same(tensors.run().as_slice()), "fresh");
+    assert!(same(tensors.fresh(1).as_slice()), "fresh");
     let [mut one, mut two, mut looped] = [(); 3].map(|()| tensors.output());
     medians(
         &mut [
             &mut || tensors.run_into(&plans[0], one.as_mut_slice()),
             &mut || tensors.run_into(&plans[1], two.as_mut_slice()),
-            &mut || drop(tensors.run()),
+            &mut || drop(tensors.fresh(1)),
             &mut || tensors.plain(looped.as_mut_slice()),
         ],
         budget,

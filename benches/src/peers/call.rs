@@ -26,12 +26,12 @@ pub(super) fn on_state<'a, S: 'a>(
 }
 
 /// A call that writes into given memory: the same every time, and touched before.
-pub(super) fn into_warm<'a, T: Pod>(shape: &[usize], run: impl FnMut(&mut Buffer<T>) + 'a) -> Box<dyn Call + 'a> {
+pub(crate) fn into_warm<'a, T: Pod>(shape: &[usize], run: impl FnMut(&mut Buffer<T>) + 'a) -> Box<dyn Call + 'a> {
     on_state(Buffer::zeroed(shape), run, |out| Ok(out.as_bytes().to_vec()))
 }
 
 /// A call that makes a new output, and what reads the bytes of that output. Freeing the output before is timed too.
-pub(super) fn into_fresh<'a, O: 'a>(
+pub(crate) fn into_fresh<'a, O: 'a>(
     mut run: impl FnMut() -> O + 'a,
     bytes: impl Fn(&O) -> Result<Vec<u8>, String> + 'a,
 ) -> Box<dyn Call + 'a> {

@@ -49,6 +49,10 @@ impl Peer for Ours {
         }
     }
 
+    fn fresh(&self) -> bool {
+        matches!(self, Ours::Fresh)
+    }
+
     fn prepare<'a>(&self, case: &'a Case, threads: usize) -> Result<Ready<'a>, NotRun> {
         let op = Operator::new(&case.workload, if threads == 1 { Par::Seq } else { Par::Auto });
         with_values!(&case.data, data => with_positions!(&case.indices, indices => {

@@ -49,7 +49,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use call::Call;
-use call::{into_fresh, into_warm};
+pub(crate) use call::{into_fresh, into_warm};
 
 use crate::case::Case;
 use crate::workloads::{Kind, Workload};
@@ -68,6 +68,11 @@ pub trait Peer: Sync {
     /// What must be set before it can run anything: a feature, a variable.
     fn missing(&self) -> Option<String> {
         None
+    }
+
+    /// Whether every call makes a new output, rather than writing into one that was there before.
+    fn fresh(&self) -> bool {
+        true
     }
 
     /// Whether it is foreign code, which may end the process.
@@ -201,22 +206,33 @@ pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> R
     if threads > 1 && peer.one_thread(&case.workload) {
         return Err(NotRun::one_thread());
     }
+    checked(|| peer.prepare(case, threads), &case.expected, case.data.width())
+}
+
+/// Prepares a call, runs it once, and compares the output with the expected one, of elements of so many bytes.
+///
+/// # Errors
+/// Why it cannot be run. Panics, errors and wrong outputs are reasons.
+pub fn checked<'a>(
+    prepare: impl FnOnce() -> Result<Ready<'a>, NotRun>,
+    expected: &[u8],
+    width: usize,
+) -> Result<Ready<'a>, NotRun> {
     let attempt = || {
-        let mut call = peer.prepare(case, threads)?;
+        let mut call = prepare()?;
         call.run();
-        check(&call.output().map_err(NotRun::Failed)?, case)?;
+        check(&call.output().map_err(NotRun::Failed)?, expected, width)?;
         Ok(call)
     };
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|panic| Err(NotRun::Failed(message(&*panic))))
 }
 
-fn check(output: &[u8], case: &Case) -> Result<(), NotRun> {
-    let expected = &case.expected;
+fn check(output: &[u8], expected: &[u8], width: usize) -> Result<(), NotRun> {
     if output.len() != expected.len() {
         return Err(NotRun::Wrong(format!("{} bytes instead of {}", output.len(), expected.len())));
     }
     match output.iter().zip(expected).position(|(got, expected)| got != expected) {
-        Some(at) => Err(NotRun::Wrong(format!("element {} differs", at / case.data.width()))),
+        Some(at) => Err(NotRun::Wrong(format!("element {} differs", at / width))),
         None => Ok(()),
     }
 }

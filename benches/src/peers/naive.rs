@@ -26,6 +26,10 @@ impl Peer for Loop {
         "one thread; into warm memory; a bad index panics or reads another row"
     }
 
+    fn fresh(&self) -> bool {
+        false
+    }
+
     fn one_thread(&self, _: &Workload) -> bool {
         true
     }
@@ -54,6 +58,10 @@ impl Peer for Copy {
 
     fn unequal(&self) -> &'static str {
         "no gather: the output's bytes from one warm buffer to another, one thread"
+    }
+
+    fn fresh(&self) -> bool {
+        false
     }
 
     fn one_thread(&self, _: &Workload) -> bool {

@@ -48,6 +48,10 @@ impl Peer for OnnxRuntime {
         "shapes known ahead, output bound ahead; indices of types it lacks cast within the timing"
     }
 
+    fn fresh(&self) -> bool {
+        false
+    }
+
     fn missing(&self) -> Option<String> {
         library::missing(VARIABLE)
     }

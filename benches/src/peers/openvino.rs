@@ -33,6 +33,10 @@ impl Peer for OpenVino {
         "shapes known ahead, output set ahead"
     }
 
+    fn fresh(&self) -> bool {
+        false
+    }
+
     fn missing(&self) -> Option<String> {
         library::missing(VARIABLE)
     }

@@ -7,9 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::model::Status;
+use super::model::{Lost, Status};
 use super::protocol::{Answer, Request};
-use crate::peers::NotRun;
 
 /// The argument that makes the program a worker; the peer's name follows.
 pub const WORKER: &str = "--worker";
@@ -36,26 +35,6 @@ struct Process {
     complaints: JoinHandle<String>,
 }
 
-impl From<NotRun> for Lost {
-    fn from(reason: NotRun) -> Self {
-        let (status, detail) = match reason {
-            NotRun::Unsupported(detail) => (Status::Unsupported, detail),
-            NotRun::NotSet(detail) => (Status::NotSet, detail),
-            NotRun::Failed(detail) => (Status::Failed, detail),
-            NotRun::Wrong(detail) => (Status::Wrong, detail),
-        };
-        Lost { status, detail }
-    }
-}
-
-/// Why there is no answer.
-pub struct Lost {
-    /// In a word.
-    pub status: Status,
-    /// Why.
-    pub detail: String,
-}
-
 impl Engine {
     /// A peer that has not started yet.
     #[must_use]
@@ -69,7 +48,7 @@ impl Engine {
     /// The process died, or gave no answer in time. The next request starts another.
     pub fn ask(&mut self, request: &Request) -> Result<Answer, Lost> {
         if let Some(detail) = &self.absent {
-            return Ok(Answer::Not { status: Status::NotSet, detail: detail.clone() });
+            return Ok(Answer::Not(Lost { status: Status::NotSet, detail: detail.clone() }));
         }
         if self.process.is_none() {
             self.process = Some(self.start()?);
@@ -82,7 +61,7 @@ impl Engine {
             let _ = writeln!(process.requests, "{}", request.line());
         }
         let answer = self.answer()?;
-        if let Answer::Not { status: Status::NotSet, detail } = &answer {
+        if let Answer::Not(Lost { status: Status::NotSet, detail }) = &answer {
             self.absent = Some(detail.clone());
             self.end();
         }

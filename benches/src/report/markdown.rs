@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::facts::{facts, headline};
+use super::facts::{facts, headlines};
 use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
-use super::tables::{Cell, Table, tables};
+use super::tables::{Cell, Table, compared, others};
 
 /// The report without charts: the headline, the machine, the tables, the method.
 #[must_use]
@@ -16,8 +16,8 @@ pub fn markdown(report: &Report) -> String {
     for (name, value) in facts(report) {
         let _ = writeln!(text, "- {name}: {value}");
     }
-    for table in tables(report) {
-        let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(&table));
+    for table in compared(report).iter().chain(&others(report)) {
+        let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(table));
     }
     text.push_str("\n## Method\n\n");
     for (about, paragraph) in METHOD {
@@ -26,18 +26,17 @@ pub fn markdown(report: &Report) -> String {
     text
 }
 
-/// The headline and the tables of the fixed workloads only, which is what a terminal shows.
+/// The headline and the tables that gather-core is compared in only, which is what a terminal shows.
 #[must_use]
 pub fn results(report: &Report) -> String {
-    let tables = tables(report);
-    let first = tables.iter().take(report.run.threads.len());
-    first.fold(head(report), |text, table| text + &format!("## {}\n\n{}\n", table.title, self::table(table)))
+    let tables = compared(report);
+    tables.iter().fold(head(report), |text, table| text + &format!("## {}\n\n{}\n", table.title, self::table(table)))
 }
 
 /// Warnings and the headline.
 fn head(report: &Report) -> String {
     let warnings = warnings(report).into_iter().map(|warning| format!("> **Warning.** {warning}\n\n"));
-    warnings.chain(headline(report).map(|text| text + "\n\n")).collect()
+    warnings.chain(headlines(report).into_iter().map(|text| text + "\n\n")).collect()
 }
 
 fn table(table: &Table) -> String {
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn rows_have_as_many_cells_as_the_head() {
-        for table in tables(&report()) {
+        for table in compared(&report()).into_iter().chain(others(&report())) {
             let markdown = super::table(&table);
             let lines = markdown.lines().filter(|line| line.starts_with('|'));
             let counts: Vec<usize> = lines.map(|line| line.replace("\\|", "").matches('|').count()).collect();
@@ -90,8 +89,8 @@ mod tests {
         for part in ["# gather-core", "- machine: Test CPU", "**In turn.**", "| broken | crashed | signal 11 |"] {
             assert!(text.contains(part), "{part}");
         }
-        assert_eq!(results(&report()).matches("## Times, ").count(), 2);
-        assert!(results(&report()).starts_with("gather-core is "));
+        assert_eq!(results(&report()).matches("## Times of gathers, ").count(), 2);
+        assert!(results(&report()).starts_with("On gathers gather-core is "));
         assert!(!text.contains("Warning"));
     }
 

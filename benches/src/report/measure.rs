@@ -14,15 +14,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::engine::{Engine, Lost};
+use super::engine::Engine;
 use super::format;
 use super::machine::load;
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Section, UNPLANNED, WorkloadInfo, is_reference};
+use super::model::{COPY, LOOP, Lost, Measured, OURS, Outcome, PeerInfo, Section, WorkloadInfo, is_reference};
 use super::options::Effort;
 use super::protocol::{Answer, Request};
-use super::workloads::{self, info};
+use super::workloads::{self, Work};
 use crate::peers::{self, NotRun, Peer};
-use crate::workloads::Workload;
 
 /// Fewest rounds: in one alone nothing takes turns.
 const LEAST_ROUNDS: usize = 2;
@@ -46,20 +45,22 @@ pub struct Measurements {
 /// Measures the workloads whose names contain `filter`.
 #[must_use]
 pub fn measure(filter: &str, threads: &[usize], effort: Effort) -> Measurements {
-    let chosen: Vec<_> = workloads::all().into_iter().filter(|(_, workload)| workload.name.contains(filter)).collect();
+    let chosen: Vec<_> =
+        workloads::all().into_iter().filter(|(_, workload)| workload.name().contains(filter)).collect();
     let mut session = Session::new(threads, effort, &chosen);
     for (section, workload) in &chosen {
         session.run(*section, workload);
     }
     session.progress.finish_and_clear();
-    let workloads = chosen.iter().map(|(section, workload)| info(*section, workload)).collect();
+    let workloads = chosen.iter().map(|(section, workload)| workload.info(*section)).collect();
     Measurements { peers: session.infos(), workloads, results: session.results, loads: session.loads }
 }
 
 /// Whether a peer takes part in a section.
 fn takes_part(peer: &str, section: Section, threads: usize) -> bool {
     match section {
-        Section::Workloads => peer != UNPLANNED && (threads == 1 || !(is_reference(peer) || peer == LOOP)),
+        Section::Workloads => threads == 1 || !(is_reference(peer) || peer == LOOP),
+        Section::Inverses => peer.starts_with(OURS) || threads == 1 && [COPY, LOOP].contains(&peer),
         Section::RowBytes => threads == 1 && (SWEPT.contains(&peer) || peer == COPY),
         Section::TableBytes => threads == 1 && SWEPT.contains(&peer),
         Section::Latency => threads == 1 && !is_reference(peer),
@@ -72,6 +73,7 @@ struct Session<'a> {
     peers: Vec<Box<dyn Peer>>,
     /// One for each number of threads of each peer, peer by peer.
     engines: Vec<Engine>,
+    begin: Instant,
     pace: Pace,
     progress: ProgressBar,
     results: Vec<Measured>,
@@ -79,26 +81,35 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(threads: &'a [usize], effort: Effort, chosen: &[(Section, Workload)]) -> Self {
+    fn new(threads: &'a [usize], effort: Effort, chosen: &[(Section, Work)]) -> Self {
         let peers = peers::peers();
         let engines = peers.iter().flat_map(|peer| threads.iter().map(|_| Engine::new(peer.name()))).collect();
         let pace = Pace { deadline: Instant::now() + effort.total, left: chosen.len() };
         let progress = bar(chosen.len());
-        Session { threads, effort, peers, engines, pace, progress, results: Vec::new(), loads: Vec::new() }
+        Session {
+            threads,
+            effort,
+            peers,
+            engines,
+            begin: Instant::now(),
+            pace,
+            progress,
+            results: Vec::new(),
+            loads: Vec::new(),
+        }
     }
 
     /// Measures a workload: all peers and all numbers of threads in turn.
-    fn run(&mut self, section: Section, workload: &Workload) {
-        let needs = workloads::memory(workload);
+    fn run(&mut self, section: Section, workload: &Work) {
+        let needs = workload.memory();
         let (mut room, mut turns) = (MEMORY, Vec::new());
         for (at, peer) in self.peers.iter().enumerate() {
             for (which, &threads) in self.threads.iter().enumerate() {
                 if !takes_part(peer.name(), section, threads) {
                     continue;
                 }
-                if threads > 1 && peer.one_thread(workload) {
-                    let Lost { status, detail } = NotRun::one_thread().into();
-                    let outcome = Outcome::Not { status, detail };
+                if threads > 1 && workload.one_thread(&**peer) {
+                    let outcome = Outcome::Not(NotRun::one_thread().into());
                     self.results.push(measured(workload, peer.name(), threads, outcome));
                     continue;
                 }
@@ -113,13 +124,13 @@ impl<'a> Session<'a> {
         self.loads.extend(load());
     }
 
-    fn rounds(&mut self, workload: &Workload, mut turns: Vec<Turn>) {
+    fn rounds(&mut self, workload: &Work, mut turns: Vec<Turn>) {
         let (begin, share) = (Instant::now(), self.pace.share());
         for round in 0..self.effort.rounds {
             for turn in &mut turns {
                 let engine = &mut self.engines[turn.engine];
                 let threads = format::threads(turn.threads);
-                self.progress.set_message(format!("{}, {}, {threads}", workload.name, engine.peer));
+                self.progress.set_message(format!("{}, {}, {threads}", workload.name(), engine.peer));
                 turn.take(engine, workload, self.effort);
             }
             // A workload that takes far longer gets one round: the number of samples shows it.
@@ -133,6 +144,10 @@ impl<'a> Session<'a> {
             self.results.push(measured(workload, peer, threads, turn.outcome()));
         }
         self.progress.inc(1);
+        if self.progress.is_hidden() {
+            let [done, all] = [self.progress.position(), self.progress.length().unwrap_or(0)];
+            eprintln!("[{done}/{all}] {}: {} left", workload.name(), left(self.begin.elapsed(), done, all));
+        }
     }
 
     fn infos(&self) -> Vec<PeerInfo> {
@@ -141,13 +156,15 @@ impl<'a> Session<'a> {
             name: peer.name().into(),
             version: engines.iter().find_map(|engine| engine.version.clone()).unwrap_or_else(|| "unknown".into()),
             unequal: peer.unequal().into(),
+            fresh: peer.fresh(),
+            python: false,
         });
         info.collect()
     }
 }
 
-fn measured(workload: &Workload, peer: &str, threads: usize, outcome: Outcome) -> Measured {
-    Measured { workload: workload.name.into(), peer: peer.into(), threads, outcome }
+fn measured(workload: &Work, peer: &str, threads: usize, outcome: Outcome) -> Measured {
+    Measured { workload: workload.name().into(), peer: peer.into(), threads, outcome }
 }
 
 /// The part of one process in the rounds of a workload.
@@ -166,9 +183,9 @@ impl Turn {
         Turn { engine, threads, stays, prepared: false, nanos: Vec::new(), lost: None }
     }
 
-    fn take(&mut self, engine: &mut Engine, workload: &Workload, effort: Effort) {
+    fn take(&mut self, engine: &mut Engine, workload: &Work, effort: Effort) {
         if !self.prepared {
-            let (workload, threads) = (workload.name.into(), self.threads);
+            let (workload, threads) = (workload.name().into(), self.threads);
             self.prepared = self.ask(engine, &Request::Prepare { workload, threads });
         }
         if self.prepared {
@@ -187,16 +204,15 @@ impl Turn {
         }
         match engine.ask(request) {
             Ok(Answer::Times(mut nanos)) => self.nanos.append(&mut nanos),
-            Ok(Answer::Not { status, detail }) => self.lost = Some(Lost { status, detail }),
             Ok(Answer::Ready | Answer::Dropped | Answer::Hello { .. }) => {}
-            Err(lost) => self.lost = Some(lost),
+            Ok(Answer::Not(lost)) | Err(lost) => self.lost = Some(lost),
         }
         self.lost.is_none()
     }
 
     fn outcome(self) -> Outcome {
         match self.lost {
-            Some(Lost { status, detail }) => Outcome::Not { status, detail },
+            Some(lost) => Outcome::Not(lost),
             None => Outcome::Timed(self.nanos),
         }
     }
@@ -217,7 +233,13 @@ impl Pace {
     }
 }
 
-/// Drawn on a terminal only.
+/// The time that is left, if the workloads that are left take as long as those before.
+fn left(elapsed: Duration, done: u64, all: u64) -> String {
+    let seconds = elapsed.as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
+    humantime::format_duration(Duration::from_secs(seconds.round() as u64)).to_string()
+}
+
+/// Drawn on a terminal; elsewhere every workload gets a line when it is done.
 fn bar(workloads: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(workloads as u64), ProgressDrawTarget::stderr());
     let style =
@@ -242,10 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn the_time_left_is_told_by_the_workloads_before() {
+        assert_eq!(left(Duration::from_secs(30), 10, 40), "1m 30s");
+        assert_eq!([left(Duration::from_secs(5), 4, 4), left(Duration::ZERO, 0, 9)], ["0s", "0s"]);
+    }
+
+    #[test]
     fn every_workload_is_run_by_every_peer() {
         for peer in peers::peers() {
             let part = |section, threads| takes_part(peer.name(), section, threads);
-            assert_eq!(part(Section::Workloads, 1), peer.name() != UNPLANNED, "{}", peer.name());
+            assert!(part(Section::Workloads, 1), "{}", peer.name());
             assert_eq!(part(Section::Latency, 1), !is_reference(peer.name()), "{}", peer.name());
             assert!(!part(Section::RowBytes, 2));
         }

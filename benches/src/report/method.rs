@@ -28,8 +28,7 @@ pub const METHOD: [(&str, &str); 9] = [
         "Medians, and all samples.",
         "A sample is the mean of calls in a row that take a millisecond or more together, or one call if that is \
          longer. Each turn begins with calls that do not count, since other processes have had the caches. No sample \
-         is thrown away: the tables have the quartiles and the number of outliers, and measurements.json has every \
-         sample.",
+         is thrown away: the tables have the quartiles, and measurements.json has every sample.",
     ),
     (
         "Why ratios.",

@@ -9,6 +9,7 @@
 
 pub mod charts;
 pub mod engine;
+pub mod engines;
 pub mod facts;
 pub mod format;
 pub mod load;
@@ -20,6 +21,7 @@ pub mod model;
 pub mod options;
 pub mod page;
 pub mod protocol;
+pub mod readme;
 #[cfg(test)]
 mod samples;
 pub mod stats;
@@ -65,12 +67,15 @@ pub fn run(arguments: &[OsString]) -> Result<String, Failure> {
     let parsed = Options::parse(lexopt::Parser::from_args(arguments), cores());
     let options = parsed.map_err(|error| Failure { text: format!("{error}\n{USAGE}"), usage: true })?;
     let Some(options) = options else { return Ok(USAGE.into()) };
-    let report = match &options.read {
+    let mut report = match &options.read {
         Some(path) => read(path)?,
         None => measured(&options)?,
     };
     if report.workloads.is_empty() {
         return Err(format!("no workload has “{}” in its name", options.filter).into());
+    }
+    for path in &options.engines {
+        engines::add(&mut report, path)?;
     }
     let written = write(&report, &options)?;
     Ok(format!("{}{}", markdown::results(&report), written.join("\n")))
@@ -90,6 +95,7 @@ fn measured(options: &Options) -> Result<Report, String> {
         filter: options.filter.clone(),
         seconds: begin.elapsed().as_secs_f64(),
         loads,
+        engines: Vec::new(),
     };
     Ok(Report { machine, run, peers, workloads, results })
 }
@@ -117,6 +123,14 @@ fn write(report: &Report, options: &Options) -> Result<Vec<String>, String> {
         files.push((folder.join("comparison.md"), markdown));
         files.extend(charts.first().map(|chart| (folder.join("comparison.svg"), file(report, chart))));
     }
+    if let Some(readme) = &options.readme {
+        let at = |error: String| format!("{}: {error}", readme.display());
+        let text = fs::read_to_string(readme).map_err(|error| at(error.to_string()))?;
+        let chart = options.record.as_deref().unwrap_or(&options.out).join("comparison.svg");
+        // As seen from the file's folder, where it lies below that.
+        let chart = readme.parent().and_then(|folder| chart.strip_prefix(folder).ok()).unwrap_or(&chart);
+        files.push((readme.clone(), readme::replaced(&text, report, &chart.display().to_string()).map_err(at)?));
+    }
     for (path, text) in &files {
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         folder.and_then(|()| fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -127,8 +141,6 @@ fn write(report: &Report, options: &Options) -> Result<Vec<String>, String> {
 /// A chart as a file that says where its figures come from.
 fn file(report: &Report, chart: &Chart) -> String {
     let Report { machine, run, .. } = report;
-    let day = run.date.split('T').next().unwrap_or_default();
-    chart
-        .draw(FILE_WIDTH)
-        .file(&chart.title, &format!("{}, {} cores; {}; {day}", machine.cpu, machine.cores, run.rustc))
+    let remark = format!("{}, {} cores; {}; {}", machine.cpu, machine.cores, run.rustc, run.day());
+    chart.draw(FILE_WIDTH).file(&chart.title, &remark)
 }

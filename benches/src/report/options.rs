@@ -7,13 +7,17 @@ use lexopt::{Arg, ValueExt};
 
 /// How to call the program.
 pub const USAGE: &str = "\
-usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FILE.json] [--record DIR]
-  --quick        fewer and shorter rounds: under 3 minutes
+usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FILE.json] [--engines FILE.json]...
+              [--record DIR] [--readme FILE]
+  --quick        fewer and shorter rounds: about 4 minutes
   --threads N    threads to measure with; may be given several times (default: 1, and 2 if there are two cores)
   --filter TEXT  only workloads whose names contain it
   --out DIR      where to write index.html, report.md, measurements.json and the charts (default: target/report)
   --read FILE    measure nothing; write the report of a saved measurements.json again
-  --record DIR   also write comparison.svg and comparison.md there, to be committed";
+  --engines FILE engines that benches/native/measure.py has timed with --json, as further peers; several times for
+                 several numbers of threads
+  --record DIR   also write comparison.svg and comparison.md there, to be committed
+  --readme FILE  also write the table, with a link to comparison.svg, between the marks in FILE";
 
 /// How much time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +36,7 @@ pub struct Effort {
 
 impl Effort {
     /// For a first look.
-    pub const QUICK: Effort = Effort { name: "quick", total: Duration::from_secs(110), rounds: 4, slice: 30, least: 1 };
+    pub const QUICK: Effort = Effort { name: "quick", total: Duration::from_secs(150), rounds: 4, slice: 30, least: 1 };
     /// For figures to quote.
     pub const FULL: Effort = Effort { name: "full", total: Duration::from_secs(900), rounds: 9, slice: 150, least: 2 };
 }
@@ -50,8 +54,12 @@ pub struct Options {
     pub out: PathBuf,
     /// What to read instead of measuring.
     pub read: Option<PathBuf>,
+    /// What `measure.py` has written.
+    pub engines: Vec<PathBuf>,
     /// Where to write what is committed.
     pub record: Option<PathBuf>,
+    /// The file with marks to write a table between.
+    pub readme: Option<PathBuf>,
 }
 
 impl Options {
@@ -66,7 +74,9 @@ impl Options {
             filter: String::new(),
             out: "target/report".into(),
             read: None,
+            engines: Vec::new(),
             record: None,
+            readme: None,
         };
         while let Some(arg) = parser.next()? {
             match arg {
@@ -78,6 +88,8 @@ impl Options {
                 Arg::Long("filter") => options.filter = parser.value()?.string()?,
                 Arg::Long("out") => options.out = parser.value()?.into(),
                 Arg::Long("read") => options.read = Some(parser.value()?.into()),
+                Arg::Long("engines") => options.engines.push(parser.value()?.into()),
+                Arg::Long("readme") => options.readme = Some(parser.value()?.into()),
                 Arg::Long("record") => options.record = Some(parser.value()?.into()),
                 Arg::Short('h') | Arg::Long("help") => return Ok(None),
                 other => return Err(other.unexpected()),
@@ -117,6 +129,8 @@ mod tests {
         let options = parse(&["--quick", "--filter", "small", "--out", "x", "--read=y.json", "--record", "z"]);
         let options = options.expect("right").expect("no help");
         assert_eq!((options.effort, &*options.filter), (Effort::QUICK, "small"));
+        let engines = parse(&["--engines", "1.json", "--engines=2.json"]).ok().flatten().map(|options| options.engines);
+        assert_eq!(engines, Some(vec!["1.json".into(), "2.json".into()]));
         assert_eq!((options.out, options.read, options.record), ("x".into(), Some("y.json".into()), Some("z".into())));
     }
 

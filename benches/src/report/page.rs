@@ -3,11 +3,11 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::{Chart, svg};
-use super::facts::{facts, headline};
+use super::facts::{facts, headlines};
 use super::load::warnings;
 use super::method::METHOD;
 use super::model::Report;
-use super::tables::{Table, tables};
+use super::tables::{Table, compared, others};
 
 const STYLE: &str = include_str!("style/page.css");
 
@@ -18,8 +18,6 @@ const NARROW: f64 = 368.0;
 /// The page.
 #[must_use]
 pub fn page(report: &Report, charts: &[Chart]) -> String {
-    let tables = tables(report);
-    let (first, rest) = tables.split_at(report.run.threads.len().min(tables.len()));
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -33,11 +31,11 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
             body {
                 h1 { "gather-core and its peers" }
                 @for warning in warnings(report) { p.warning role="alert" { strong { "Warning. " } (warning) } }
-                @if let Some(text) = headline(report) { p.headline { (text) } }
+                @for text in headlines(report) { p.headline { (text) } }
                 dl { @for (name, value) in facts(report) { dt { (name) } dd { (value) } } }
                 @for chart in charts { (figure(chart)) }
-                @for each in first { section { h2 { (each.title) } (table(each)) } }
-                @for each in rest { details { summary { h2 { (each.title) } } (table(each)) } }
+                @for each in compared(report) { section { h2 { (each.title) } (table(&each)) } }
+                @for each in others(report) { details { summary { h2 { (each.title) } } (table(&each)) } }
                 section {
                     h2 { "Method" }
                     @for (about, paragraph) in METHOD { p { strong { (about) } " " (quoted(paragraph)) } }
@@ -113,7 +111,7 @@ mod tests {
         let charts = charts(&report);
         let page = page(&report, &charts);
         assert_eq!(page.matches("<svg").count(), 2 * charts.len());
-        assert_eq!(page.matches("<table>").count(), tables(&report).len());
+        assert_eq!(page.matches("<table>").count(), compared(&report).len() + others(&report).len());
         assert!(page.contains(">crashed<") && page.contains(">wrong<"));
     }
 

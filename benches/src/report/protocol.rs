@@ -4,9 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::Lost;
-use super::model::Status;
-use crate::peers::NotRun;
+use super::model::Lost;
 
 /// What an answer's line begins with.
 const MARK: &str = "@gather ";
@@ -47,21 +45,9 @@ pub enum Answer {
     /// Nanoseconds of a call, one entry a sample.
     Times(Vec<f64>),
     /// The workload cannot be timed, or no longer.
-    Not {
-        /// In a word.
-        status: Status,
-        /// Why.
-        detail: String,
-    },
+    Not(Lost),
     /// The workload is freed.
     Dropped,
-}
-
-impl From<NotRun> for Answer {
-    fn from(reason: NotRun) -> Self {
-        let Lost { status, detail } = reason.into();
-        Answer::Not { status, detail }
-    }
 }
 
 impl Request {
@@ -97,6 +83,7 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::NotRun;
 
     #[test]
     fn requests_are_lines() {
@@ -111,7 +98,7 @@ mod tests {
 
     #[test]
     fn answers_are_lines() {
-        let not = Answer::Not { status: Status::Wrong, detail: "byte 3\nis 1".into() };
+        let not = Answer::Not(NotRun::Wrong("byte 3\nis 1".into()).into());
         let answers = [Answer::Hello { version: "1.2".into() }, Answer::Ready, Answer::Dropped, not];
         for answer in answers.into_iter().chain([Answer::Times(vec![1.5, 2e9])]) {
             assert!(!answer.line().contains('\n'));
@@ -126,14 +113,5 @@ mod tests {
         {
             assert_eq!(Answer::parse(line), None, "{line}");
         }
-    }
-
-    #[test]
-    fn reasons_keep_their_kind() {
-        let not = |status, detail: &str| Answer::Not { status, detail: detail.into() };
-        assert_eq!(Answer::from(NotRun::NotSet("set X".into())), not(Status::NotSet, "set X"));
-        assert_eq!(Answer::from(NotRun::Failed("no".into())), not(Status::Failed, "no"));
-        assert_eq!(Answer::from(NotRun::Wrong("no".into())), not(Status::Wrong, "no"));
-        assert_eq!(Answer::from(NotRun::Unsupported("no".into())), not(Status::Unsupported, "no"));
     }
 }

@@ -1,11 +1,21 @@
 //! A made-up report, for tests.
 
 use super::machine::{Cache, Machine};
-use super::model::{COPY, LOOP, Measured, OURS, Outcome, PeerInfo, Report, Run, Section, Status, WorkloadInfo};
+use super::model::{COPY, LOOP, Lost, Measured, OURS, Outcome, PeerInfo, Report, Run, Section, Status, WorkloadInfo};
+
+/// What `measure.py --filter lastaxis --seconds 0.05 --json` has written on a machine with NumPy alone.
+pub(super) fn engines<T: serde::de::DeserializeOwned>() -> T {
+    serde_json::from_str(include_str!("samples/engines.json")).expect("a file of measure.py")
+}
 
 /// Two workloads and one of each other section: ours, the copy, the loop, and a peer that is wrong and crashes.
 pub(super) fn report() -> Report {
-    let peer = |name: &str| PeerInfo { name: name.into(), version: "1".into(), unequal: "nothing".into() };
+    let peer = |name: &str| PeerInfo {
+        name: name.into(),
+        version: "1".into(),
+        unequal: "nothing".into(),
+        ..PeerInfo::default()
+    };
     let workload = |name: &str, section, data_bytes, lanes| WorkloadInfo {
         name: name.into(),
         section,
@@ -24,7 +34,7 @@ pub(super) fn report() -> Report {
         workload: workload.into(),
         peer: "broken".into(),
         threads,
-        outcome: Outcome::Not { status, detail: detail.into() },
+        outcome: Outcome::Not(Lost { status, detail: detail.into() }),
     };
     let wrong = "byte 3 is 1 instead of 2";
     Report {
@@ -48,11 +58,13 @@ pub(super) fn report() -> Report {
             filter: String::new(),
             seconds: 1.0,
             loads: vec![1.0],
+            engines: Vec::new(),
         },
         peers: [OURS, "gather-core-fresh", COPY, LOOP, "broken"].map(peer).to_vec(),
         workloads: vec![
             workload("gather/a", Section::Workloads, 4096, 64),
             workload("gather/b", Section::Workloads, 4096, 64),
+            workload("gather/lastaxis_4096x1024_512", Section::Workloads, 4096, 64),
             workload("row_bytes/1", Section::RowBytes, 4096, 4096),
             workload("row_bytes/64", Section::RowBytes, 4096, 64),
             workload("table_bytes/4096", Section::TableBytes, 4096, 64),

@@ -1,7 +1,9 @@
 //! The tables of the page and of the markdown.
 
 use super::format::{self, three_digits, times};
-use super::model::{FRESH, LOOP, OURS, Outcome, Report, Section, Status, WorkloadInfo, is_reference};
+use super::model::{
+    FRESH, LOOP, Lost, OURS, Outcome, PeerInfo, Report, Section, UNPLANNED, WorkloadInfo, is_reference,
+};
 
 /// A table.
 pub struct Table {
@@ -36,35 +38,46 @@ impl Cell {
     }
 }
 
-/// Every table of a report.
+/// The tables that gather-core is compared in: one for each number of threads of each section.
 #[must_use]
-pub fn tables(report: &Report) -> Vec<Table> {
+pub fn compared(report: &Report) -> Vec<Table> {
     let threads = || report.run.threads.iter().copied();
-    let mut tables: Vec<Table> = threads().map(|threads| workloads(report, threads)).collect();
-    tables.extend(threads().map(|threads| spread(report, threads)));
-    tables.push(by_peer(report, Section::RowBytes, "Rows of 1 to 4096 bytes: microseconds for 4 MiB", 1e3));
-    tables.push(by_peer(
-        report,
-        Section::TableBytes,
-        "Tables of 4 KiB to 256 MiB: microseconds for 2^20 elements",
-        1e3,
-    ));
-    tables.push(by_peer(report, Section::Latency, "Small calls: nanoseconds", 1.0));
-    tables.extend([not_timed(report), peers(report), what(report)]);
-    tables.retain(|table| !table.rows.is_empty());
-    tables
+    let sections = Section::COMPARED.into_iter().flat_map(|section| threads().map(move |threads| (section, threads)));
+    let tables = sections.map(|((section, what), threads)| workloads(report, section, what, threads));
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// The fixed workloads: medians, and the ratios to the best peer.
-fn workloads(report: &Report, threads: usize) -> Table {
-    let references = report.peers.iter().filter(|peer| threads == 1 && is_reference(&peer.name));
-    let others = references.chain(report.rivals()).map(|peer| &*peer.name);
-    let columns: Vec<&str> = [OURS, FRESH].into_iter().chain(others).collect();
+/// The other tables.
+#[must_use]
+pub fn others(report: &Report) -> Vec<Table> {
+    let tables = [
+        spread(report),
+        by_peer(report, Section::RowBytes, "Rows of 1 to 4096 bytes: microseconds for 4 MiB", 1e3),
+        by_peer(report, Section::TableBytes, "Tables of 4 KiB to 256 MiB: microseconds for 2^20 elements", 1e3),
+        by_peer(report, Section::Latency, "Small calls: nanoseconds", 1.0),
+        not_timed(report),
+        peers(report),
+        what(report),
+    ];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// A section: medians, and the ratios to the best peer.
+fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> Table {
+    let shown = |peer: &&PeerInfo| {
+        let here = |work: &WorkloadInfo| {
+            let beside = peer.is_rival() && report.beside(&work.name, peer, OURS, threads).is_some();
+            beside || report.outcome(&work.name, &peer.name, threads).is_some()
+        };
+        let reference = is_reference(&peer.name) && threads > 1;
+        !reference && !report.is_absent(peer) && report.section(section).any(here)
+    };
+    let columns: Vec<&PeerInfo> = report.peers.iter().filter(shown).collect();
     let row = |workload: &WorkloadInfo| {
-        let best = report.best(&workload.name, threads);
-        let cell = |peer: &&str| {
+        let best = report.best(&workload.name, OURS, threads);
+        let cell = |peer: &&PeerInfo| {
             let cell = time(report, &workload.name, peer, threads);
-            Cell { strong: best.as_ref().is_some_and(|best| best.peer == *peer), ..cell }
+            Cell { strong: best.as_ref().is_some_and(|best| best.peer == peer.name), ..cell }
         };
         let ratio = |ours| {
             let ratio = report.ratio(&workload.name, ours, threads);
@@ -74,72 +87,85 @@ fn workloads(report: &Report, threads: usize) -> Table {
         let ours = Cell { strong: true, ..ratio(OURS) };
         [name, ours, ratio(FRESH)].into_iter().chain(columns.iter().map(cell)).collect()
     };
-    let mut rows: Vec<Vec<Cell>> = report.section(Section::Workloads).map(row).collect();
+    let mut rows: Vec<Vec<Cell>> = report.section(section).map(row).collect();
     if rows.len() > 1 {
-        let mean = |ours| Cell::new(report.mean_ratio(ours, threads).map_or("-".into(), times));
+        let mean = |ours| Cell::new(report.mean_ratio(section, ours, threads).map_or("-".into(), times));
         let rest = columns.iter().map(|_| Cell::default());
         rows.push([Cell::new("geometric mean"), mean(OURS), mean(FRESH)].into_iter().chain(rest).collect());
     }
-    let head = ["workload", "ratio", "ratio, fresh"].into_iter().chain(columns).map(str::to_owned);
+    let head = ["workload", "ratio", "ratio, fresh"].map(str::to_owned).into_iter();
+    let head = head.chain(columns.iter().map(|peer| short(&peer.name)));
+    let python = if columns.iter().any(|peer| peer.python) {
+        " Engines called through Python are compared with gather-core called through Python, in turn with them."
+    } else {
+        ""
+    };
     let alone = if threads > 1 { " ¹ marks the time with one thread of a peer that takes no more." } else { "" };
     Table {
-        title: format!("Times, {}", format::threads(threads)),
+        title: format!("Times of {what}, {}", format::threads(threads)),
         remark: format!(
-            "Medians. The ratio is the best peer's time (in bold) over that of gather-core: above 1 gather-core is \
-             faster. `ratio, fresh` is the same for {FRESH}, which allocates its output as most peers do.{alone}"
+            "Medians. {OURS} is called as planned ahead, unplanned into memory that is used again (`reused`), and \
+             unplanned into fresh memory. `ratio` is the best peer's time (in bold) over the planned one: above 1 \
+             {OURS} is faster. `ratio, fresh` compares fresh outputs with those of peers that make one at \
+             every call.{python}{alone}"
         ),
         head: head.collect(),
         rows,
     }
 }
 
+/// The name of a column: our own ways to call are told apart by what they do.
+fn short(peer: &str) -> String {
+    let way = |name: &str| match name {
+        OURS => Some("planned"),
+        UNPLANNED => Some("reused"),
+        FRESH => Some("fresh"),
+        _ => None,
+    };
+    let (name, python) = peer.split_once(' ').unwrap_or((peer, ""));
+    way(name).map_or(peer.into(), |way| format!("{way} {python}").trim_end().into())
+}
+
 /// A time, or why there is none.
-fn time(report: &Report, workload: &str, peer: &str, threads: usize) -> Cell {
-    if let Some(summary) = report.summary(workload, peer, threads) {
-        let more = format!(
-            "quartiles {} and {}, {} samples, {} outliers",
-            format::time(summary.q1),
-            format::time(summary.q3),
-            summary.n,
-            summary.outliers
-        );
+fn time(report: &Report, workload: &str, peer: &PeerInfo, threads: usize) -> Cell {
+    if let Some(summary) = report.summary(workload, &peer.name, threads) {
+        let more =
+            format!("quartiles {} and {}, {} samples", format::time(summary.q1), format::time(summary.q3), summary.n);
         return Cell::new(format::time(summary.median)).more(more);
     }
-    match (report.nanos(workload, peer, 1), report.outcome(workload, peer, threads)) {
-        (Some(nanos), _) => Cell::new(format!("{}¹", format::time(nanos))),
-        (None, Some(Outcome::Not { status, detail })) => Cell::new(status.word()).more(detail),
+    let alone = report.beside(workload, peer, OURS, threads).filter(|_| peer.is_rival());
+    match (alone, report.outcome(workload, &peer.name, threads)) {
+        (Some(alone), _) => Cell::new(format!("{}¹", format::time(alone.nanos))),
+        (None, Some(Outcome::Not(Lost { status, detail }))) => Cell::new(status.word()).more(detail),
         (None, _) => Cell::new("-"),
     }
 }
 
-/// Spread and outliers of gather-core and of the best peer.
-fn spread(report: &Report, threads: usize) -> Table {
-    let row = |workload: &WorkloadInfo, peer: &str| {
-        let used = report.summary(&workload.name, peer, threads).map_or(1, |_| threads);
-        let summary = report.summary(&workload.name, peer, used)?;
-        let times = [summary.min, summary.q1, summary.median, summary.q3, summary.max]
-            .map(|nanos| Cell::new(format::time(nanos)));
-        let counts =
-            [format!("{:.0} %", summary.spread()), summary.n.to_string(), summary.outliers.to_string()].map(Cell::new);
-        Some([Cell::new(&workload.name), Cell::new(peer)].into_iter().chain(times).chain(counts).collect())
+/// The spread of gather-core and of the best peer.
+fn spread(report: &Report) -> Table {
+    let row = |workload: &WorkloadInfo, peer: &str, threads: usize| {
+        let summary = report.summary(&workload.name, peer, threads)?;
+        let times = [summary.min, summary.q1, summary.median, summary.q3].map(|nanos| Cell::new(format::time(nanos)));
+        let names = [&*workload.name, peer].map(Cell::new).into_iter().chain([Cell::new(threads.to_string())]);
+        let counts = [format!("{:.0} %", summary.spread()), summary.n.to_string()].map(Cell::new);
+        Some(names.chain(times).chain(counts).collect())
     };
-    let rows = report.section(Section::Workloads).flat_map(|workload| {
-        let best = report.best(&workload.name, threads);
-        [Some(OURS), best.map(|best| best.peer)]
-            .into_iter()
-            .flatten()
-            .filter_map(|peer| row(workload, peer))
-            .collect::<Vec<_>>()
-    });
-    let head =
-        ["workload", "engine", "least", "quartile", "median", "quartile", "most", "spread", "samples", "outliers"];
+    let mut rows = Vec::new();
+    for workload in Section::COMPARED.iter().flat_map(|&(section, _)| report.section(section)) {
+        for &threads in &report.run.threads {
+            let best = report.best(&workload.name, OURS, threads).filter(|best| !best.alone);
+            let peers = [Some(OURS), best.map(|best| best.peer)];
+            rows.extend(peers.into_iter().flatten().filter_map(|peer| row(workload, peer, threads)));
+        }
+    }
+    let head = ["workload", "engine", "threads", "least", "quartile", "median", "quartile", "spread", "samples"];
     Table {
-        title: format!("Spread and outliers, {}", format::threads(threads)),
+        title: "Spread".into(),
         remark: "gather-core and the best peer. The spread is the distance between the quartiles in percent of the \
-             median. Outliers lie more than 1.5 times that distance outside of the quartiles; they are kept."
+             median."
             .into(),
         head: head.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        rows,
     }
 }
 
@@ -163,25 +189,23 @@ fn by_peer(report: &Report, section: Section, title: &str, unit: f64) -> Table {
 /// Which engines have no time, and why.
 fn not_timed(report: &Report) -> Table {
     // Each reason with the workloads and numbers of threads that it holds for, in the order of the results.
-    let mut reasons: Vec<(&str, Status, &str, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(&str, &Lost, Vec<String>)> = Vec::new();
     for result in &report.results {
-        let Outcome::Not { status, detail } = &result.outcome else { continue };
-        let place = if result.threads == 1 {
-            result.workload.clone()
-        } else {
-            format!("{} ({})", result.workload, format::threads(result.threads))
-        };
-        match reasons.iter_mut().find(|reason| (reason.0, reason.1, reason.2) == (&*result.peer, *status, &**detail)) {
-            Some(reason) => reason.3.push(place),
-            None => reasons.push((&result.peer, *status, detail, vec![place])),
+        let Outcome::Not(lost) = &result.outcome else { continue };
+        let threads =
+            if result.threads == 1 { String::new() } else { format!(" ({})", format::threads(result.threads)) };
+        let place = result.workload.clone() + &threads;
+        match reasons.iter_mut().find(|reason| (reason.0, reason.1) == (&*result.peer, lost)) {
+            Some(reason) => reason.2.push(place),
+            None => reasons.push((&result.peer, lost, vec![place])),
         }
     }
     let several = |places: &[String]| match places {
         [one] => Cell::new(one),
         many => Cell::new(format!("{} workloads", many.len())).more(many.join(", ")),
     };
-    let row = |(peer, status, detail, places): &(&str, Status, &str, Vec<String>)| {
-        vec![Cell::new(*peer), Cell::new(status.word()), Cell::new(*detail), several(places)]
+    let row = |(peer, lost, places): &(&str, &Lost, Vec<String>)| {
+        vec![Cell::new(*peer), Cell::new(lost.status.word()), Cell::new(&lost.detail), several(places)]
     };
     Table {
         title: "Engines without a time, and why".into(),
@@ -220,7 +244,7 @@ fn what(report: &Report) -> Table {
         title: "Workloads".into(),
         remark: "Indices are random, each place as likely as any other, and the same for every engine.".into(),
         head: ["workload", "what", "data", "output"].map(str::to_owned).to_vec(),
-        rows: report.section(Section::Workloads).map(row).collect(),
+        rows: Section::COMPARED.iter().flat_map(|&(section, _)| report.section(section)).map(row).collect(),
     }
 }
 
@@ -237,20 +261,21 @@ mod tests {
 
     #[test]
     fn every_engine_has_a_cell_whatever_came_out() {
-        let table = workloads(&report(), 1);
-        let head = ["workload", "ratio", "ratio, fresh", "gather-core", "gather-core-fresh", "copy", "loop", "broken"];
+        let table = workloads(&report(), Section::Workloads, "gathers", 1);
+        assert_eq!([short("gather-core-fresh (Python)"), short("ONNX Runtime")], ["fresh (Python)", "ONNX Runtime"]);
+        let head = ["workload", "ratio", "ratio, fresh", "planned", "copy", "loop", "broken"];
         assert_eq!(table.head, head);
-        let words = ["gather/a", "2.00×", "-", "1.00 µs", "-", "500 ns", "2.00 µs", "wrong"];
+        let words = ["gather/a", "2.00×", "-", "1.00 µs", "500 ns", "2.00 µs", "wrong"];
         assert_eq!(row(&table, "gather/a"), words);
-        assert_eq!(row(&table, "gather/b")[7], "crashed");
+        assert_eq!(row(&table, "gather/b")[6], "crashed");
         assert_eq!(row(&table, "geometric mean")[1], "1.00×");
-        assert!(table.rows[0][6].strong && !table.rows[0][5].strong, "the best peer stands out, the copy does not");
+        assert!(table.rows[0][5].strong && !table.rows[0][4].strong, "the best peer stands out, the copy does not");
     }
 
     #[test]
     fn peers_of_one_thread_are_marked_as_such() {
-        let table = workloads(&report(), 2);
-        assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "500 ns", "-", "2.00 µs¹", "wrong"]);
+        let table = workloads(&report(), Section::Workloads, "gathers", 2);
+        assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "500 ns", "2.00 µs¹", "wrong"]);
         assert!(!table.head.contains(&COPY.to_owned()) && table.remark.contains('¹'));
     }
 
@@ -265,12 +290,9 @@ mod tests {
 
     #[test]
     fn spreads_are_of_ours_and_the_best() {
-        let table = spread(&report(), 1);
+        let table = spread(&report());
         let engines: Vec<&str> = table.rows.iter().map(|row| &*row[1].text).collect();
-        assert_eq!(engines, [OURS, LOOP, OURS, LOOP]);
-        assert_eq!(
-            row(&table, "gather/a")[2..],
-            ["900 ns", "950 ns", "1.00 µs", "1.05 µs", "1.10 µs", "10 %", "3", "0"]
-        );
+        assert_eq!(engines, [OURS, LOOP, OURS, OURS, LOOP]);
+        assert_eq!(row(&table, "gather/a")[2..], ["1", "900 ns", "950 ns", "1.00 µs", "1.05 µs", "10 %", "3"]);
     }
 }

@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::protocol::{Answer, Request};
-use super::workloads;
-use crate::case::Case;
+use super::workloads::{self, Held};
 use crate::peers::{self, Call, NotRun, Peer};
 
 /// Serves one peer until standard input ends.
@@ -18,16 +17,16 @@ pub fn serve(peer: &str) -> Result<(), String> {
     let version = catch_unwind(AssertUnwindSafe(|| peer.version())).unwrap_or_else(|_| "unknown".into());
     say(&Answer::Hello { version })?;
     let mut requests = Requests(BufReader::new(std::io::stdin()).lines());
-    let mut case = None;
+    let mut held = None;
     let mut next = requests.next()?;
     while let Some(request) = next {
         next = match request {
             Request::Prepare { workload, threads } => {
-                let case = take(&mut case, &workload)?;
-                peers::with_threads(threads, || hold(&*peer, case, threads, &mut requests))?
+                let tensors = take(&mut held, &workload)?;
+                peers::with_threads(threads, || hold(&*peer, tensors, threads, &mut requests))?
             }
             Request::Drop => {
-                case = None;
+                held = None;
                 say(&Answer::Dropped).and_then(|()| requests.next())?
             }
             Request::Time { .. } => return Err("nothing is prepared".into()),
@@ -51,20 +50,20 @@ fn say(answer: &Answer) -> Result<(), String> {
 }
 
 /// The tensors of a workload. They take the place of another workload's.
-fn take<'a>(case: &'a mut Option<Case>, workload: &str) -> Result<&'a Case, String> {
-    if case.as_ref().is_none_or(|case| case.workload.name != workload) {
+fn take<'a>(held: &'a mut Option<(String, Held)>, workload: &str) -> Result<&'a Held, String> {
+    if held.as_ref().is_none_or(|(name, _)| name != workload) {
         // The old tensors are freed before the new ones are made.
-        *case = None;
+        *held = None;
     }
-    let workload = workloads::find(workload).ok_or_else(|| format!("no workload {workload}"))?;
-    Ok(case.get_or_insert_with(|| Case::new(&workload)))
+    let work = workloads::find(workload).ok_or_else(|| format!("no workload {workload}"))?;
+    Ok(&held.get_or_insert_with(|| (workload.into(), work.hold())).1)
 }
 
 /// Keeps a call as long as requests time it; returns the first other request.
-fn hold(peer: &dyn Peer, case: &Case, threads: usize, requests: &mut Requests) -> Result<Option<Request>, String> {
-    let mut call = match peers::prepare_checked(peer, case, threads) {
+fn hold(peer: &dyn Peer, tensors: &Held, threads: usize, requests: &mut Requests) -> Result<Option<Request>, String> {
+    let mut call = match tensors.prepare(peer, threads) {
         Ok(call) => call,
-        Err(reason) => return say(&reason.into()).and_then(|()| requests.next()),
+        Err(reason) => return say(&Answer::Not(reason.into())).and_then(|()| requests.next()),
     };
     say(&Answer::Ready)?;
     loop {
@@ -77,7 +76,7 @@ fn hold(peer: &dyn Peer, case: &Case, threads: usize, requests: &mut Requests) -
 
 fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
     let times = catch_unwind(AssertUnwindSafe(|| time(|| call.run(), budget, least)));
-    times.map_or_else(|_| NotRun::Failed("a panic while it was timed".into()).into(), Answer::Times)
+    times.map_or_else(|_| Answer::Not(NotRun::Failed("a panic while it was timed".into()).into()), Answer::Times)
 }
 
 /// One part in so many of the budget goes to calls that do not count: other processes have had the caches.

@@ -1,6 +1,9 @@
 //! The workloads of a report: the fixed ones, and series that change one quantity at a time.
 
 use super::model::{Section, WorkloadInfo};
+use crate::case::Case;
+use crate::inverse::{self, Inverse, Ways};
+use crate::peers::{NotRun, Peer, Ready, checked, prepare_checked};
 use crate::workloads::{Data, Distribution, Indices, Kind, WORKLOADS, Workload};
 
 /// Bytes of a row.
@@ -16,19 +19,120 @@ const TABLE_BYTES: [usize; 9] =
 /// Elements that are gathered from it.
 const TABLE_LANES: usize = 1 << 20;
 
+/// A workload of a report.
+#[derive(Clone, Copy)]
+pub enum Work {
+    /// A gather, or BatchToSpace.
+    Gather(Workload),
+    /// Another operator.
+    Inverse(Inverse),
+}
+
+/// A workload with its tensors and what must come out.
+pub enum Held {
+    /// A gather, or BatchToSpace.
+    Gather(Box<Case>),
+    /// Another operator.
+    Inverse(Box<dyn Ways>, Vec<u8>),
+}
+
+impl Work {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Work::Gather(workload) => workload.name,
+            Work::Inverse(inverse) => inverse.name(),
+        }
+    }
+
+    /// Whether a peer runs it on one thread, whatever it is told.
+    #[must_use]
+    pub fn one_thread(&self, peer: &dyn Peer) -> bool {
+        matches!(self, Work::Gather(workload) if peer.one_thread(workload))
+    }
+
+    /// Makes the tensors.
+    #[must_use]
+    pub fn hold(&self) -> Held {
+        match self {
+            Work::Gather(workload) => Held::Gather(Box::new(Case::new(workload))),
+            Work::Inverse(inverse) => {
+                let ways = inverse.ways();
+                let mut out = vec![f32::NAN; ways.output_shape().iter().product()];
+                ways.looped(&mut out);
+                Held::Inverse(ways, bytemuck::cast_slice(&out).to_vec())
+            }
+        }
+    }
+
+    /// Bytes of data, of indices, of updates, and of the output.
+    fn bytes(&self) -> [usize; 4] {
+        match self {
+            Work::Gather(workload) => {
+                let len = |shape: &[usize]| shape.iter().product::<usize>();
+                let [data, output] = [len(workload.shape), len(&workload.output_shape())];
+                let element = element_bytes(workload);
+                [data * element, len(workload.index_shape) * index_bytes(workload.indices), 0, output * element]
+            }
+            Work::Inverse(inverse) => {
+                let [data, indices, updates, output] = inverse.lens();
+                [data * 4, indices * 8, updates * 4, output * 4]
+            }
+        }
+    }
+
+    /// Bytes that a peer may hold: inputs and output, both twice, since some peers keep copies; and the expected
+    /// output.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let bytes = self.bytes();
+        2 * bytes.iter().sum::<usize>() + bytes[3]
+    }
+
+    /// What pages and charts need of it.
+    #[must_use]
+    pub fn info(&self, section: Section) -> WorkloadInfo {
+        let [data_bytes, indices, _, output_bytes] = self.bytes();
+        let (what, lanes) = match self {
+            Work::Gather(workload) => (what(workload), lanes(workload)),
+            Work::Inverse(inverse) => (inverse.what(), if indices > 0 { indices / 8 } else { data_bytes / 4 }),
+        };
+        WorkloadInfo { name: self.name().into(), section, what, data_bytes, output_bytes, lanes }
+    }
+}
+
+impl Held {
+    /// A peer's call, checked.
+    ///
+    /// # Errors
+    /// Why the peer does not run it.
+    pub fn prepare<'a>(&'a self, peer: &dyn Peer, threads: usize) -> Result<Ready<'a>, NotRun> {
+        match self {
+            Held::Gather(case) => prepare_checked(peer, case, threads),
+            Held::Inverse(ways, expected) => {
+                checked(|| inverse::ready(&**ways, peer.name(), threads), expected, size_of::<f32>())
+            }
+        }
+    }
+}
+
 /// Every workload with what it is for.
 #[must_use]
-pub fn all() -> Vec<(Section, Workload)> {
-    let fixed = WORKLOADS.into_iter().map(|workload| (Section::Workloads, workload));
-    let rows = ROW_BYTES.into_iter().map(|bytes| (Section::RowBytes, rows(bytes)));
-    let tables = TABLE_BYTES.into_iter().map(|bytes| (Section::TableBytes, table(bytes)));
-    fixed.chain(rows).chain(tables).chain(latency().map(|workload| (Section::Latency, workload))).collect()
+pub fn all() -> Vec<(Section, Work)> {
+    let gathers = |section| move |workload| (section, Work::Gather(workload));
+    let fixed = WORKLOADS.into_iter().map(gathers(Section::Workloads));
+    let inverses = Inverse::all().map(|inverse| (Section::Inverses, Work::Inverse(inverse)));
+    let rows = ROW_BYTES.map(rows).into_iter().map(gathers(Section::RowBytes));
+    let tables = TABLE_BYTES.map(table).into_iter().map(gathers(Section::TableBytes));
+    let latency = latency().into_iter().map(gathers(Section::Latency));
+    fixed.chain(inverses).chain(rows).chain(tables).chain(latency).collect()
 }
 
 /// The workload of a name.
 #[must_use]
-pub fn find(name: &str) -> Option<Workload> {
-    all().into_iter().map(|(_, workload)| workload).find(|workload| workload.name == name)
+pub fn find(name: &str) -> Option<Work> {
+    all().into_iter().map(|(_, work)| work).find(|work| work.name() == name)
 }
 
 /// A workload of a name and shapes that live as long as the program. A list of them leaks a few hundred bytes.
@@ -61,34 +165,14 @@ fn latency() -> [Workload; 3] {
     [rows, Workload { kind: Kind::GatherElements { axis: 1 }, ..elements }, Workload { kind, ..space }]
 }
 
-/// What pages and charts need of a workload.
-#[must_use]
-pub fn info(section: Section, workload: &Workload) -> WorkloadInfo {
-    let element = element_bytes(workload);
+/// Elements or rows that are gathered.
+fn lanes(workload: &Workload) -> usize {
     let places = workload.index_shape.iter().product::<usize>();
-    let lanes = match workload.kind {
+    match workload.kind {
         Kind::GatherNd { .. } => places / workload.reach().len(),
         Kind::BatchToSpace { .. } => workload.shape.iter().product(),
         Kind::Gather { .. } | Kind::GatherElements { .. } => places,
-    };
-    WorkloadInfo {
-        name: workload.name.into(),
-        section,
-        what: what(workload),
-        data_bytes: workload.shape.iter().product::<usize>() * element,
-        output_bytes: workload.output_shape().iter().product::<usize>() * element,
-        lanes,
     }
-}
-
-/// Bytes that a peer may hold for a workload: inputs and output, both twice, since some peers keep copies; and the
-/// expected output.
-#[must_use]
-pub fn memory(workload: &Workload) -> usize {
-    let output = workload.output_shape().iter().product::<usize>() * element_bytes(workload);
-    let data = workload.shape.iter().product::<usize>() * element_bytes(workload);
-    let indices = workload.index_shape.iter().product::<usize>() * index_bytes(workload.indices);
-    2 * (data + indices + output) + output
 }
 
 fn element_bytes(workload: &Workload) -> usize {
@@ -128,28 +212,50 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::peers::{peer, peers};
 
     #[test]
     fn names_are_unique_and_found() {
         let all = all();
-        let names: HashSet<_> = all.iter().map(|(_, workload)| workload.name).collect();
+        let names: HashSet<_> = all.iter().map(|(_, work)| work.name()).collect();
         assert_eq!(names.len(), all.len());
-        assert_eq!(find("row_bytes/4096").map(|workload| workload.shape), Some(&[64, 4096][..]));
+        assert!(matches!(find("row_bytes/4096"), Some(Work::Gather(Workload { shape: &[64, 4096], .. }))));
         assert!(find("row_bytes/5").is_none());
     }
 
     #[test]
+    fn other_operators_run_in_every_way_and_are_checked() {
+        for name in
+            ["scatter_elements/add_1d_1M_into_64K", "space_to_depth/4x4x128x128_b4", "embedding_bag/sum_32x16_1x8"]
+        {
+            let held = find(name).expect("a workload").hold();
+            for peer in peers() {
+                let runs = peer.name().starts_with("gather-core") || matches!(peer.name(), "loop" | "copy");
+                let outcome = held.prepare(&*peer, 1).map(drop);
+                assert_eq!(outcome.is_ok(), runs, "{name}, {}: {outcome:?}", peer.name());
+            }
+            let Held::Inverse(ways, mut expected) = held else { panic!("{name} is a gather") };
+            expected[9] ^= 1;
+            let wrong =
+                Held::Inverse(ways, expected).prepare(&*peer("gather-core").expect("always there"), 2).map(drop);
+            assert_eq!(wrong, Err(NotRun::Wrong("element 2 differs".into())), "{name}");
+        }
+    }
+
+    #[test]
     fn bytes_and_lanes_are_counted() {
-        let of = |name: &str| info(Section::Workloads, &find(name).expect("a workload"));
+        let of = |name: &str| find(name).expect("a workload").info(Section::Workloads);
         let rows = of("row_bytes/64");
         assert_eq!((rows.data_bytes, rows.output_bytes, rows.lanes), (ROWS_TABLE, ROWS_OUTPUT, ROWS_OUTPUT / 64));
         let nd = of("gather_nd/k2_elems_2048x2048_1M");
         assert_eq!((nd.data_bytes, nd.output_bytes, nd.lanes), (16 << 20, 4 << 20, 1 << 20));
         let space = of("latency/batch_to_space_256");
         assert_eq!((space.data_bytes, space.output_bytes, space.lanes), (1024, 1024, 256));
-        assert_eq!(
-            memory(&find("table_bytes/4096").expect("a workload")),
-            2 * (4096 + (8 << 20) + (4 << 20)) + (4 << 20)
-        );
+        let table = find("table_bytes/4096").expect("a workload");
+        assert_eq!(table.memory(), 2 * (4096 + (8 << 20) + (4 << 20)) + (4 << 20));
+        let bag = of("embedding_bag/sum_1000x100_16Kx4");
+        assert_eq!((bag.data_bytes, bag.output_bytes, bag.lanes), (400_000, 400 << 14, 4 << 14));
+        let space = of("space_to_batch/nhwc_16x128x128x32_b2_pad2");
+        assert_eq!((space.data_bytes, space.output_bytes), (32 << 20, 4 * 16 * 66 * 66 * 32 * 4));
     }
 }

@@ -1,9 +1,10 @@
 //! The tensors of a workload, and the plain loop.
 
-use gather_core::{Error, Gather, Layout, Par, Reduction, ScatterElements, ScatterNd, ScatterPlan, ViewMut};
+use gather_core::{Error, Gather, Layout, Reduction, ScatterElements, ScatterNd, ScatterPlan, Tensor, ViewMut};
 
 use super::{Kind, Spread, Workload};
 use crate::buffer::Buffer;
+use crate::inverse::{IntoOutput, Ways, par};
 use crate::random::Random;
 
 /// The tensors of a workload.
@@ -33,7 +34,7 @@ impl Tensors {
     /// When they do not fit in memory.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
-        let mut random = Random::new(workload.name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+        let mut random = Random::named(workload.name);
         let data = numbers(workload.data.iter().product(), &mut random);
         let updates = numbers(workload.updates().iter().product(), &mut random);
         let (data, updates) = (buffer(workload.data, &data), buffer(&workload.updates(), &updates));
@@ -69,15 +70,21 @@ impl Tensors {
     /// # Errors
     /// None for a workload of the list.
     pub fn plan(&self, threads: usize) -> Result<ScatterPlan<f32, i64>, Error> {
-        let par = if threads == 1 { Par::Seq } else { Par::Threads(threads) };
-        let reduction = if self.workload.adds { Reduction::Add } else { Reduction::None };
         let ((indices, updates), data) = (self.layouts()?, self.workload.data);
+        match self.op(threads) {
+            Op::Elements(op) => op.plan(data, &indices, &updates),
+            Op::Nd(op) => op.plan(data, &indices, &updates),
+            Op::Adjoint(op) => op.plan_adjoint(&Layout::contiguous(data)?, &indices, &updates),
+        }
+    }
+
+    fn op(&self, threads: usize) -> Op {
+        let par = par(threads);
+        let reduction = if self.workload.adds { Reduction::Add } else { Reduction::None };
         match self.workload.kind {
-            Kind::Elements(axis) => {
-                ScatterElements::onnx18(axis as i64, reduction).par(par).plan(data, &indices, &updates)
-            }
-            Kind::Nd => ScatterNd::onnx18(reduction).par(par).plan(data, &indices, &updates),
-            Kind::Adjoint => Gather::new(0).par(par).plan_adjoint(&Layout::contiguous(data)?, &indices, &updates),
+            Kind::Elements(axis) => Op::Elements(ScatterElements::onnx18(axis as i64, reduction).par(par)),
+            Kind::Nd => Op::Nd(ScatterNd::onnx18(reduction).par(par)),
+            Kind::Adjoint => Op::Adjoint(Gather::new(0).par(par)),
         }
     }
 
@@ -136,6 +143,54 @@ impl Tensors {
                 }
             }
         }
+    }
+}
+
+/// What a workload runs.
+enum Op {
+    Elements(ScatterElements),
+    Nd(ScatterNd),
+    Adjoint(Gather),
+}
+
+impl Ways for Tensors {
+    fn output_shape(&self) -> Vec<usize> {
+        self.workload.data.to_vec()
+    }
+
+    fn looped(&self, out: &mut [f32]) {
+        out.copy_from_slice(self.data());
+        self.plain(out);
+    }
+
+    fn planned(&self, threads: usize) -> IntoOutput<'_> {
+        let plan = self.plan(threads).expect("a workload of the list");
+        Box::new(move |out| self.run_into(&plan, out))
+    }
+
+    fn unplanned(&self, threads: usize, out: &mut [f32]) {
+        let (data, indices, updates) = (self.data.view(), self.indices.view(), self.updates.view());
+        if self.workload.kind == Kind::Adjoint {
+            out.copy_from_slice(self.data());
+        }
+        let mut to = ViewMut::new(out, self.workload.data).expect("an output of this shape");
+        let done = match self.op(threads) {
+            Op::Elements(op) => op.run_into(&data, &indices, &updates, &mut to),
+            Op::Nd(op) => op.run_into(&data, &indices, &updates, &mut to),
+            Op::Adjoint(op) => op.adjoint_on(&mut to, &indices, &updates),
+        };
+        done.expect("indices in range");
+    }
+
+    fn fresh(&self, threads: usize) -> Tensor<f32> {
+        let (data, indices, updates) = (self.data.view(), self.indices.view(), self.updates.view());
+        let done = match self.op(threads) {
+            Op::Elements(op) => op.run(&data, &indices, &updates),
+            Op::Nd(op) => op.run(&data, &indices, &updates),
+            Op::Adjoint(op) => Tensor::new(self.data().to_vec(), self.workload.data)
+                .and_then(|mut out| op.adjoint_on(&mut out.view_mut(), &indices, &updates).map(|()| out)),
+        };
+        done.expect("indices in range")
     }
 }
 

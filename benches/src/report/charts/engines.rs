@@ -5,7 +5,13 @@ use super::rows::{Dot, Mark};
 /// The class of an engine's marks. The style sheet knows the engines by name; those that it does not know are grey.
 #[must_use]
 pub(super) fn class(engine: &str) -> String {
-    format!("engine e-{engine}")
+    format!("engine e-{}", key(engine))
+}
+
+/// The same for an engine called from Rust or through Python: `onnxruntime` of ONNX Runtime.
+#[must_use]
+pub(crate) fn key(engine: &str) -> String {
+    engine.to_lowercase().replace(' ', "")
 }
 
 /// A dot for an engine.
@@ -39,8 +45,10 @@ mod tests {
                 let found = scheme.split(&*rule).nth(1).and_then(|rest| rest.split(';').next());
                 found.unwrap_or_else(|| panic!("{name} has no colour")).to_owned()
             };
-            let colours: HashSet<String> = peers().iter().map(|peer| colour(peer.name())).collect();
-            assert_eq!(colours.len(), peers().len(), "{colours:?}");
+            let (peers, engines) = (peers(), ["NumPy", "PyTorch", "JAX"].map(super::key));
+            let names = peers.iter().map(|peer| peer.name()).chain(engines.iter().map(|name| &**name));
+            let colours: HashSet<String> = names.map(colour).collect();
+            assert_eq!(colours.len(), peers.len() + engines.len(), "{colours:?}");
         }
     }
 }

@@ -30,49 +30,51 @@ fn groups(
     (!groups.is_empty()).then_some(groups)
 }
 
-/// Entries of a legend for those peers that have a time on one of the fixed workloads.
-fn peer_legend(report: &Report) -> impl Iterator<Item = (Mark, String)> {
-    let (timed, _) = report.timed_rivals();
-    timed.into_iter().map(|peer| (small_dot(0.5, peer, String::new()), peer.into()))
+/// Entries of a legend for those peers that have a time on a workload of a section.
+fn peer_legend(report: &Report, section: Section, threads: usize) -> impl Iterator<Item = (Mark, String)> {
+    let (timed, _) = report.timed_rivals(section, threads);
+    timed.into_iter().map(|peer| (small_dot(0.5, &peer.name, String::new()), peer.name.clone()))
 }
 
 /// How many times as fast as the best peer.
-pub(super) fn ratio(report: &Report, threads: usize) -> Option<Chart> {
+pub(super) fn ratio(report: &Report, (section, what): (Section, &str), threads: usize) -> Option<Chart> {
     let row = |workload: &WorkloadInfo| {
         let name = &workload.name;
-        let (ours, best) = (report.summary(name, OURS, threads)?, report.best(name, threads)?);
-        let ratio = best.nanos / ours.median;
+        let (ours, best) = (report.summary(name, OURS, threads)?, report.best(name, OURS, threads)?);
+        let ratio = best.ratio;
         let other = |peer: &PeerInfo| {
-            let nanos = report.nanos_within(name, &peer.name, threads)?;
-            let says = format!("{}: {}, {} of the best", peer.name, format::time(nanos), times(best.nanos / nanos));
-            Some(small_dot(best.nanos / nanos, &peer.name, says))
+            let other = report.beside(name, peer, OURS, threads)?;
+            let speed = ratio / other.ratio;
+            let (time, alone) = (format::time(other.nanos), if other.alone { " (1 thread)" } else { "" });
+            Some(small_dot(speed, &peer.name, format!("{}: {time}{alone}, {} of the best", peer.name, times(speed))))
         };
         let says = format!("{OURS}: {}, {} the best peer", format::time(ours.median), times(ratio));
         let bar = Mark::Bar(1.0, ratio, engines::class(OURS));
-        let span = Mark::Span(best.nanos / ours.q3, best.nanos / ours.q1);
+        let span = Mark::Span(ratio * ours.median / ours.q3, ratio * ours.median / ours.q1);
         let marks = [bar, span].into_iter().chain(report.rivals().filter_map(other));
         Some(Row {
             label: split(name).1.into(),
-            note: format!("{} {}", times(ratio), best.peer),
+            note: format!("{} {}{}", times(ratio), best.peer, if best.alone { "¹" } else { "" }),
             marks: marks.chain([dot(ratio, OURS, says)]).collect(),
         })
     };
-    let mean = report.mean_ratio(OURS, threads)?;
+    let mean = report.mean_ratio(section, OURS, threads)?;
+    let alone = if threads > 1 { " ¹ marks a peer that runs on one thread." } else { "" };
     let ours = [(dot(0.5, OURS, String::new()), OURS.into()), (Mark::Span(0.0, 1.0), "its middle half".into())];
     let figure = Rows {
-        groups: groups(report, Section::Workloads, row)?,
+        groups: groups(report, section, row)?,
         axis: "times as fast as the best peer (log scale)",
         tick: times_tick,
         base: Some(1.0),
-        legend: ours.into_iter().chain(peer_legend(report)).collect(),
+        legend: ours.into_iter().chain(peer_legend(report, section, threads)).collect(),
     };
     Some(Chart {
-        name: format!("ratio-{threads}"),
-        title: format!("gather-core against the best peer, {}", format::threads(threads)),
+        name: format!("{}-{threads}", if section == Section::Workloads { "ratio" } else { "inverses" }),
+        title: format!("gather-core against the best peer on {what}, {}", format::threads(threads)),
         caption: format!(
             "The best peer of each workload stands at 1. Its name is at the right, with how many times as fast \
              gather-core is (planned call, median of both). Right of the line gather-core is faster. The geometric \
-             mean is {}. Point at a dot for its time.",
+             mean is {}. Point at a dot for its time.{alone}",
             times(mean)
         ),
         figure: Figure::Rows(figure),
@@ -92,7 +94,8 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
         let says = |what: &str, nanos| format!("{what}: {} GB/s", format::three_digits(rate(nanos)));
         let ours = report.nanos(name, OURS, 1)?;
         let copy = report.nanos(name, COPY, 1)?;
-        let best = report.best(name, 1).map(|best| small_dot(rate(best.nanos), best.peer, says(best.peer, best.nanos)));
+        let best =
+            report.best(name, OURS, 1).map(|best| small_dot(rate(best.nanos), best.peer, says(best.peer, best.nanos)));
         let more = most.and_then(|threads| {
             let nanos = report.nanos(name, OURS, threads)?;
             Some(ring(rate(nanos), OURS, says(&format!("{OURS}, {}", format::threads(threads)), nanos)))
@@ -113,7 +116,12 @@ pub(super) fn throughput(report: &Report) -> Option<Chart> {
         axis: "GB of output a second (log scale)",
         tick: format::plain,
         base: None,
-        legend: ours.into_iter().chain(more).chain([reference]).chain(peer_legend(report)).collect(),
+        legend: ours
+            .into_iter()
+            .chain(more)
+            .chain([reference])
+            .chain(peer_legend(report, Section::Workloads, 1))
+            .collect(),
     };
     Some(Chart {
         name: "throughput".into(),

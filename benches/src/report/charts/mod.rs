@@ -1,7 +1,7 @@
 //! The charts: what is drawn (here and in `figures`), of what kind (`rows`, `lines`), in which colours (`engines`),
 //! out of which marks (`svg`, `scale`).
 
-mod engines;
+pub(crate) mod engines;
 mod figures;
 pub mod lines;
 pub mod rows;
@@ -12,7 +12,7 @@ use lines::Lines;
 use rows::Rows;
 use svg::Drawing;
 
-use super::model::Report;
+use super::model::{Report, Section};
 
 /// A chart.
 pub struct Chart {
@@ -44,7 +44,9 @@ impl Chart {
 /// The charts for which a report has measurements.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart> {
-    let ratios = report.run.threads.iter().filter_map(|&threads| figures::ratio(report, threads));
+    let ratios = Section::COMPARED.into_iter().flat_map(|section| {
+        report.run.threads.iter().filter_map(move |&threads| figures::ratio(report, section, threads))
+    });
     let others = [
         figures::throughput(report),
         figures::scaling(report),

@@ -113,7 +113,7 @@ impl Rows {
             return Layout { width, narrow: true, plot: (24.0, width - 24.0), row: 44.0 };
         }
         let (labels, notes) = (longest(|row| &row.label), longest(|row| &row.note));
-        let plot = (labels * LETTER + 26.0, width - notes * LETTER - 26.0);
+        let plot = (labels * LETTER + 40.0, width - notes * LETTER - 26.0);
         Layout { width, narrow: false, plot, row: 22.0 }
     }
 
