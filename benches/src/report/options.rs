@@ -9,7 +9,7 @@ use lexopt::{Arg, ValueExt};
 pub const USAGE: &str = "\
 usage: report [--quick] [--threads N]... [--filter TEXT] [--out DIR] [--read FILE.json] [--engines FILE.json]...
               [--record DIR] [--readme FILE]
-  --quick        fewer and shorter rounds: about 4 minutes
+  --quick        fewer and shorter rounds: some minutes
   --threads N    threads to measure with; may be given several times (default: 1, and 2 if there are two cores)
   --filter TEXT  only workloads whose names contain it
   --out DIR      where to write index.html, report.md, measurements.json and the charts (default: target/report)
