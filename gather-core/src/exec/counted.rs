@@ -24,8 +24,7 @@ pub(crate) struct CountedPlan {
 #[derive(Clone, Debug)]
 struct Free {
     plan: IndexPlan,
-    /// Position of the free loop, and its iterations for each along the free dimension. A plan that runs no kernel
-    /// needs no loop.
+    /// Position of the free loop, and its iterations for each along the free dimension.
     free: usize,
     times: usize,
     /// The size of the free dimension that was planned for.
@@ -91,11 +90,9 @@ impl CountedPlan {
         let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
         let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(plan.loops());
         // A tensor with as many elements exists, so that the product does not overflow.
-        if let Some(free) = loops.get_mut(*free) {
-            free.n = times * count;
-        }
+        loops[*free].n = times * count;
         let work = plan.work().scaled(*planned, count);
-        let one_call = plan.action() == Action::Run && plan.is_one_call(work);
+        let one_call = plan.is_one_call(work);
         if one_call {
             // SAFETY: the caller's promise: C1.
             let outcome = unsafe { Part::new(plan, &loops, operands).call() };
@@ -121,8 +118,7 @@ impl Free {
     fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
         let refused = Error::FixedCount { op: plan.op() };
         if plan.action() != Action::Run {
-            // Nothing is written for any size, and indices are checked as a call has them.
-            return Ok(Free { free: 0, times: 0, planned, plan });
+            return Err(refused);
         }
         let is_free = |l: &Loop| {
             isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
