@@ -31,7 +31,7 @@ pub trait Ways: Sync {
     /// The loop that one would write, whatever the output holds.
     fn looped(&self, out: &mut [f32]);
 
-    /// A call that was planned ahead, for so many threads.
+    /// A call that was planned ahead, for a number of threads.
     fn planned(&self, threads: usize) -> IntoOutput<'_>;
 
     /// The operator, unplanned.

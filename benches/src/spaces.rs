@@ -19,7 +19,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// A plan for so many threads, and the shape of what it writes.
+    /// A plan for a number of threads, and the shape of what it writes.
     ///
     /// # Panics
     /// When the attributes do not fit the shape, as in no workload.

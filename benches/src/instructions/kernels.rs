@@ -131,7 +131,7 @@ pub fn gather_counted_call(call: &mut dyn FnMut()) {
     black_box(());
 }
 
-/// One in so many indices is out of range, if the policy allows that.
+/// One index in this number is out of range, if the policy allows that.
 const WILD: usize = 16;
 
 impl Kernel {

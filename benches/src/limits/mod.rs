@@ -42,7 +42,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Counts the lines of a case, makes buffers for them, and finds the fastest ways for so many threads.
+    /// Counts the lines of a case, makes buffers for them, and finds the fastest ways for a number of threads.
     #[must_use]
     pub fn new(case: &Case, threads: usize) -> Self {
         let lines = Lines::of(case);
@@ -62,7 +62,7 @@ impl Limit {
     }
 }
 
-/// A call on one thread that reads and writes so many bytes in order, in the fastest of some ways: what limits a call
+/// A call on one thread that reads and writes bytes in order, in the fastest of some ways: what limits a call
 /// that reads some tensors once and writes others once.
 pub fn streams(read: usize, write: usize) -> impl FnMut() {
     let mut stream = Stream::new(read.div_ceil(LINE), write.div_ceil(LINE), 1);

@@ -9,7 +9,7 @@ use crate::clock::median;
 use crate::random::Random;
 use crate::report::machine::Machine;
 
-/// Bytes of buffers that are beyond the caches: at least so many, and so many times the largest cache.
+/// Bytes of buffers that are beyond the caches: at least this number, and a multiple of the largest cache.
 const BEYOND: (usize, usize) = (256 << 20, 8);
 
 /// How long one rate is measured.
@@ -29,7 +29,7 @@ pub struct Rates {
     pub gigabytes: [f64; 4],
 }
 
-/// The rates of so many threads together: in buffers of half of each cache, and in one that is beyond the caches.
+/// The rates of a number of threads together: in buffers of half of each cache, and in one that is beyond the caches.
 ///
 /// # Errors
 /// A text: the system does not describe itself.

@@ -36,7 +36,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Buffers of so many lines, and the fastest way to move them.
+    /// Buffers of a number of lines, and the fastest way to move them.
     pub(super) fn new(read: usize, write: usize, threads: usize) -> Self {
         let ways: Vec<Way> = ways().collect();
         let mut stream = Self::of(read, write, ways[0]);
@@ -48,7 +48,7 @@ impl Stream {
         stream
     }
 
-    /// Buffers of so many lines that are moved in a given way.
+    /// Buffers of a number of lines that are moved in a given way.
     pub(super) fn of(read: usize, write: usize, way: Way) -> Self {
         let [read, write] = [read, write].map(|lines| Buffer::aligned(&[lines * size_of::<Line>() / 8]));
         Stream { read, write, way }

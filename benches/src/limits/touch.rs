@@ -19,7 +19,7 @@ pub(super) struct Touch {
 }
 
 impl Touch {
-    /// A buffer of so many lines, and the fastest distance at which to ask for them.
+    /// A buffer of a number of lines, and the fastest distance at which to prefetch them.
     ///
     /// # Panics
     /// When `order` names a line that is not there.

@@ -161,7 +161,7 @@ pub(super) enum Attribute<'a> {
 }
 
 impl Context {
-    /// A context whose operations run on so many threads.
+    /// A context whose operations run on a number of threads.
     pub(super) fn new(api: &'static Api, threads: usize) -> Result<Self, String> {
         // A `ConfigProto`: field 2, `intra_op_parallelism_threads`, and field 5, `inter_op_parallelism_threads`.
         let config = [2 << 3, u8::try_from(threads).map_err(|error| error.to_string())?.min(127), 5 << 3, 1];

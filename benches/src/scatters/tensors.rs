@@ -65,7 +65,7 @@ impl Tensors {
         Ok((Layout::contiguous(self.workload.indices)?, Layout::contiguous(&self.workload.updates())?))
     }
 
-    /// A plan for so many threads.
+    /// A plan for a number of threads.
     ///
     /// # Errors
     /// None for a workload of the list.
