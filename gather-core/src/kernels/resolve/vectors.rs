@@ -146,18 +146,15 @@ impl<I: Index, W: Words> LevelFn for ResolveChunks<I, W> {
 /// As for [`ResolveFn`](crate::kernels::resolve::ResolveFn); the indices are contiguous, and `N` or more.
 #[inline(always)]
 unsafe fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) -> bool {
-    let index = job.index.cast::<I>();
     debug_assert!(job.n >= W::N);
-    let last = job.n - W::N;
     let mut found = W::filled(bounds.last, 0);
-    for at in (0..job.n).step_by(W::N) {
-        // The last ones may share some with those before.
-        let at = at.min(last);
-        // SAFETY: `N` of the `n` indices.
-        let positions = unsafe { bounds.resolve_at(index.wrapping_add(at)) };
-        found = W::or(found, positions);
-        // SAFETY: `out` has room for `n` positions; these are `N` of them.
-        unsafe { W::store(positions, job.out.wrapping_add(at)) };
+    for step in 0..job.n / W::N {
+        // SAFETY: the caller's promise; whole vectors of the `n` indices.
+        found = W::or(found, unsafe { one_vector::<I, W>(job, bounds, step * W::N) });
+    }
+    if !job.n.is_multiple_of(W::N) {
+        // SAFETY: as above. The last ones share some with those before.
+        found = W::or(found, unsafe { one_vector::<I, W>(job, bounds, job.n - W::N) });
     }
     let out_of_range = W::any_negative(found);
     if out_of_range && job.policy.out_of_bounds == OutOfBounds::Wrap {
@@ -166,6 +163,19 @@ unsafe fn contiguous<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>) ->
         return false;
     }
     out_of_range
+}
+
+/// Resolves a vector of indices, from index `at` on; returns their positions.
+///
+/// # Safety
+/// As for [`contiguous`]; `at + N <= n`.
+#[inline(always)]
+unsafe fn one_vector<I: Index, W: Words>(job: &ResolveJob, bounds: Bounds<W>, at: usize) -> W {
+    // SAFETY: `N` of the `n` indices.
+    let positions = unsafe { bounds.resolve_at(job.index.cast::<I>().wrapping_add(at)) };
+    // SAFETY: `out` has room for `n` positions; these are `N` of them.
+    unsafe { W::store(positions, job.out.wrapping_add(at)) };
+    positions
 }
 
 /// Wraps the indices whose position is -1: those that are not in range of their own.
