@@ -1,4 +1,4 @@
-//! Plans for any number of indices give what a call on so many gives, through each of their doors.
+//! Plans for any number of indices give what a call on that number gives, through each of their doors.
 
 use std::mem::MaybeUninit;
 

@@ -13,7 +13,7 @@ use gather_tests::oracle::{self, Dense, Rule, Rules};
 use crate::support::{Spread, available_levels, dense, gathers, mixed, narrow, view};
 
 const ZERO: Rules = Rules { from_end: true, out_of_range: Rule::Zero };
-/// One of so many indices is out of range; of 0 none is.
+/// One index in this number is out of range; 0 stands for no such index.
 const SHARES: [u64; 5] = [0, 64, 8, 2, 1];
 /// Bytes of a row around those that are moved differently.
 const ROWS: [usize; 23] = [1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 31, 32, 33, 48, 63, 64, 65, 100, 128, 256, 300, 1000, 4096];

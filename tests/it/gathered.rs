@@ -52,7 +52,7 @@ fn numbers<T: Element>(count: usize, number: impl Fn(usize) -> T) -> Vec<T> {
     (0..count).map(number).collect()
 }
 
-/// What `at` gives for each of so many coordinates; `None` where one has no position and the policy is an error.
+/// What `at` gives for each of `count` coordinates; `None` where one has no position and the policy is an error.
 fn collected<T: Element>(count: usize, policy: OutOfBounds, at: impl Fn(usize) -> Option<T>) -> Option<Vec<T>> {
     let filled = |k| at(k).or((policy == OutOfBounds::Zero).then_some(T::ZERO));
     (0..count).map(filled).collect()

@@ -15,7 +15,7 @@ proptest! {
         batch in 1usize..3, h in 1usize..6, w in 1usize..40, c in 1usize..9, (bh, bw) in (1usize..4, 1usize..9),
         (top, left, bottom) in (0usize..3, 0usize..5, 0usize..3), threads in 1usize..9, seed: u64,
     ) {
-        // The greatest image of at most so many pixels that fits between the pads.
+        // The greatest image of at most these pixels that fits between the pads.
         let size = |blocks: usize, block: usize, pads: usize| (blocks + pads.div_ceil(block)) * block - pads;
         let image = data(&[batch, size(h, bh, top + bottom), size(w, bw, left), c], seed);
         let block = [1, bh as i64, bw as i64, 1];

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Old phrases, in lower case, and the field's word for each. They are found across the ends of lines too.
-const PHRASES: [(&str, &str); 36] = [
+const PHRASES: [(&str, &str); 39] = [
     ("side by side", "contiguous, neighbouring, at the same time"),
     ("past the caches", "by non-temporal stores"),
     ("position as it stands", "a valid index"),
@@ -31,6 +31,9 @@ const PHRASES: [(&str, &str); 36] = [
     ("which is none", "say what it is not"),
     ("but that", "except that, except the one"),
     ("but for", "except for"),
+    ("of so many", "of `n`: name the number"),
+    ("into so many", "into `n`: name the number"),
+    ("for so many", "for `n`: name the number"),
     ("which is had", "which is allocated"),
     ("are had before", "are allocated before"),
     ("is had before", "is allocated before"),

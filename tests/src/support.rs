@@ -127,7 +127,7 @@ pub fn ends(call: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The most elements of a table in registers, for elements of so many bytes.
+/// The most elements of a table in registers, for elements of `bytes` bytes.
 #[must_use]
 pub fn table_entries(level: Level, bytes: usize) -> usize {
     match (level, bytes) {

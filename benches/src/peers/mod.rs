@@ -209,7 +209,7 @@ pub fn prepare_checked<'a>(peer: &dyn Peer, case: &'a Case, threads: usize) -> R
     checked(|| peer.prepare(case, threads), &case.expected, case.data.width())
 }
 
-/// Prepares a call, runs it once, and compares the output with the expected one, of elements of so many bytes.
+/// Prepares a call, runs it once, and compares the output with the expected one, element by element.
 ///
 /// # Errors
 /// Why it cannot be run. Panics, errors and wrong outputs are reasons.

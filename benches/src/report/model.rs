@@ -306,7 +306,7 @@ impl Report {
         self.rivals().partition(|peer| self.section(section).any(|work| beside(peer, work)))
     }
 
-    /// The fastest of them on a workload, with at most so many threads. With gather-core's fresh outputs only those are
+    /// The fastest of them on a workload, with at most `threads` threads. With gather-core's fresh outputs only those are
     /// compared that make fresh outputs, too.
     #[must_use]
     pub fn best(&self, workload: &str, ours: &str, threads: usize) -> Option<Beside<'_>> {

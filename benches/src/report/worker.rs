@@ -79,7 +79,7 @@ fn timed(call: &mut dyn Call, budget: Duration, least: usize) -> Answer {
     times.map_or_else(|_| Answer::Not(NotRun::Failed("a panic while it was timed".into()).into()), Answer::Times)
 }
 
-/// One part in so many of the budget goes to calls that do not count: other processes have had the caches.
+/// One part of the budget in this number goes to calls that do not count: other processes have had the caches.
 const SETTLING: u32 = 8;
 /// Samples in a budget: at least half as many and at most twice as many, unless a single call takes longer.
 const SAMPLES: u32 = 20;

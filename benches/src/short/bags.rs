@@ -15,7 +15,7 @@ const ROWS: usize = 4096;
 const SHAPE: [usize; 2] = [ROWS, DIM];
 const OUT: [usize; 2] = [1, DIM];
 
-/// Views of so many lists stay in the first-level cache.
+/// Views of these lists stay in the first-level cache.
 fn batch_len(count: usize) -> usize {
     (512 / count).clamp(4, 128)
 }

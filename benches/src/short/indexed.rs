@@ -82,7 +82,7 @@ impl Call for Indexed<'_> {
         }
     }
 
-    /// Views of so many lists stay in the first-level cache; one look at the clock takes little beside so many calls.
+    /// Views of these lists stay in the first-level cache; one look at the clock takes little beside all their calls.
     fn batch_len(&self) -> usize {
         (512 / self.list.iter().product::<usize>()).clamp(4, 128)
     }

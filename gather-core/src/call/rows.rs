@@ -40,7 +40,7 @@ pub(crate) fn rows_into<A: IndexAttributes, T: Element, I: Index>(
     gather.run_into(&table, &View::new(ids, &[ids.len()])?, &mut out)
 }
 
-/// The rows of a table of `len` elements: where they are not whole, a view of so many refuses the slice.
+/// The rows of a table of `len` elements: where they are not whole, a view of that number of rows refuses the slice.
 fn row_count(len: usize, dim: usize) -> usize {
     len.checked_div(dim).unwrap_or(0)
 }

@@ -59,7 +59,7 @@ impl CountedPlan {
         self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
     }
 
-    /// The size of the free dimension of so many indices; `None` where there is none.
+    /// The size of the free dimension of `indices` indices; `None` where there is none.
     #[inline(always)]
     pub(crate) fn count(&self, indices: usize) -> Option<usize> {
         match self.indices_per_count {

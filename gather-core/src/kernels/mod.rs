@@ -166,7 +166,7 @@ pub use v128::Vectors as Simd128;
 
 use crate::types::level::Level;
 
-/// The elements of a table in registers at a level, for elements of so many bytes; 0 where there is no such table.
+/// The elements of a table in registers at a level, for elements of `bytes` bytes; 0 where there is no such table.
 pub(crate) const fn table_entries(level: Level, bytes: usize) -> usize {
     match level {
         #[cfg(target_arch = "x86_64")]

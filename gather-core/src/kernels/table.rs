@@ -301,7 +301,7 @@ impl KernelSet {
         &self.tables
     }
 
-    /// The position of the width of so many bytes.
+    /// The position of the width of `bytes` bytes.
     #[inline]
     pub(crate) fn width(&self, bytes: usize) -> Option<usize> {
         match self.lookup.widths.get(bytes) {

@@ -338,23 +338,23 @@ impl Nest<'_> {
     }
 }
 
-/// Whether rows of data, of `width` bytes, are so many and have so many lines that panels pay.
+/// Whether panels pay: whether there are many rows of data, of `width` bytes, and many lines in them.
 pub(super) fn has_many_lines(rows: usize, width: usize) -> bool {
     rows.saturating_mul(width).saturating_mul(width / LINE) >= PANELED_FROM
 }
 
-/// Whether rows of an output of so many bytes are better written by non-temporal stores: from three quarters of the
+/// Whether rows of an output of `bytes` bytes are better written by non-temporal stores: from three quarters of the
 /// last one on, within bounds. Data and indices want their part of it.
 fn leaves_the_caches(bytes: usize) -> bool {
     bytes >= STREAMED_FROM && (bytes >= ALWAYS_STREAMED_FROM || bytes >= Caches::get().last / 4 * 3)
 }
 
-/// Whether dense rows under so many loops are resolved and moved in one pass.
+/// Whether dense rows under `loops` loops are resolved and moved in one pass.
 fn has_one_pass(loops: usize, out_of_bounds: OutOfBounds) -> bool {
     loops <= 2 && ends(out_of_bounds)
 }
 
-/// Whether rows of so many bytes are moved as elements.
+/// Whether rows of `row` bytes are moved as elements.
 fn is_element(row: usize) -> bool {
     row.is_power_of_two() && row <= MOST_ELEMENT
 }

@@ -87,7 +87,7 @@ fn exact_sqrt(value: f32) -> f32 {
     let bits = value.to_bits();
     let exponent = (bits >> 23) as i32 - 127;
     let odd = exponent & 1;
-    // A root of 25 bits: the last one says where to round to, and no root of so many bits lies in the middle.
+    // A root of 25 bits: the last one says where to round to, and no root of 25 bits lies in the middle.
     let root = (u64::from(bits & 0x007f_ffff | 0x0080_0000) << (25 + odd)).isqrt();
     let exponent = (exponent - odd) / 2 - down;
     f32::from_bits((((exponent + 127) as u32) << 23) + (root.div_ceil(2) as u32 - 0x0080_0000))

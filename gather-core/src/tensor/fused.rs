@@ -44,7 +44,7 @@ impl<'a> FusedRows<'a> {
     /// at any alignment and any distance.
     ///
     /// # Errors
-    /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] where rows of so many columns have another number of
+    /// [`Error::RankOutOfRange`], [`Error::FusedRowMismatch`] where rows of `columns` columns have another number of
     /// bytes, then [`Error::RowsNotContiguous`].
     pub fn new(data: View<'a, u8>, format: FusedFormat, columns: usize) -> Result<Self, Error> {
         let (op, argument) = (Op::EmbeddingBag, Argument::Data);

@@ -130,7 +130,7 @@ impl Shared {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A block of an alignment for so many bytes, one or more.
+    /// A block of an alignment for `bytes` bytes, at least one.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -178,7 +178,7 @@ impl Shared {
     }
 }
 
-/// The size of blocks for so many bytes: eight for each power of two, and whole lines.
+/// The size of blocks for `bytes` bytes: eight for each power of two, and whole lines.
 fn size_of_block(bytes: usize) -> usize {
     const LEAST: usize = 512;
     let bytes = bytes.max(LEAST);

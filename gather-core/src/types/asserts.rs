@@ -129,7 +129,7 @@ impl<T: Element> Fields<T> {
         self
     }
 
-    /// An enum whose representation is said to have so many bytes. Only an enum without fields can be cast to an
+    /// An enum whose representation is said to have this number of bytes. Only an enum without fields can be cast to an
     /// integer. Its values differ in their number alone, so that all have their padding where [`Element::__SAMPLE`] has
     /// it, of which [`Proof::holds_for`] reads the bytes.
     #[track_caller]

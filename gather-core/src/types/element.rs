@@ -73,7 +73,7 @@ struct Facts {
 #[derive(Clone, Copy)]
 enum Zero {
     Value(fn() -> Result<ElementBytes, Error>),
-    /// The zero of another data type, so many times. A big array does not pass over the stack this way.
+    /// The zero of another data type, repeated. A big array does not pass over the stack this way.
     Repeated(&'static DType, usize),
 }
 
@@ -214,7 +214,7 @@ impl DType {
 /// One element's worth of bytes. Those of numbers need no memory from the allocator.
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
-/// Bytes so many times over, twice as many with each copy.
+/// Bytes repeated, twice as many with each copy.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].

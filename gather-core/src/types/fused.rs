@@ -71,7 +71,7 @@ impl FusedFormat {
         }
     }
 
-    /// The bytes of a row of so many columns; `None` where they exceed `isize::MAX`.
+    /// The bytes of a row of `columns` columns; `None` where they exceed `isize::MAX`.
     ///
     /// ```
     /// use gather_core::FusedFormat;
@@ -112,7 +112,7 @@ impl FusedFormat {
 
 /// How codes, or values that stand for themselves, lie in a row.
 pub(crate) trait Coding: 'static {
-    /// The bytes of so many columns, which are a multiple of four or end a row.
+    /// The bytes of `columns` columns, which are a multiple of four or end a row.
     fn bytes(columns: usize) -> usize;
 
     /// Decodes as many columns as there is room for, with the scale and the bias that `params` says.
@@ -218,7 +218,7 @@ pub(crate) struct FusedRow {
 }
 
 impl FusedRow {
-    /// A row of so many columns; `None` where its bytes exceed `isize::MAX`.
+    /// A row of `columns` columns; `None` where its bytes exceed `isize::MAX`.
     pub(crate) fn new(format: FusedFormat, columns: usize) -> Option<Self> {
         let bytes = format.row_bytes(columns)?;
         let (codes, params) =

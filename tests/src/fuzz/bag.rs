@@ -176,7 +176,7 @@ impl<T: Number> Mapped<'_, T> {
     }
 }
 
-/// Ascending offsets into so many indices; sometimes one is anything.
+/// Ascending offsets into `count` indices; sometimes one offset is anything.
 fn draw_offsets(u: &mut Unstructured<'_>, count: usize) -> Result<Vec<i64>> {
     let bags = u.int_in_range(0..=9)?;
     let mut offsets = Vec::with_capacity(bags);

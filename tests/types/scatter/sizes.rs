@@ -5,7 +5,7 @@ use gather_core::{Element, Index, Method, NegativeIndex, ScatterElements, Scatte
 const DIM: usize = 90;
 const LEN: usize = 333;
 
-/// Elements of so many bytes.
+/// Elements of `N` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Element)]
 #[repr(transparent)]
 struct Bytes<const N: usize>([u8; N]);

@@ -348,7 +348,7 @@ pub(super) fn check_weights(unweighted: Option<&'static str>, tensors: &Tensors<
     }
 }
 
-/// The number of bags of so many offsets.
+/// The number of bags that `offsets` offsets make.
 pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
     if include_last { offsets.checked_sub(1).ok_or(Error::NoOffsets) } else { Ok(offsets) }
 }

@@ -144,9 +144,9 @@ fn indices(plan: &BagCall<'_>, operands: &BagOperands<'_>) -> BagIndices {
 
 /// How the work is cut for threads.
 enum Cut {
-    /// Into so many parts of the bags.
+    /// Into parts of the bags, this number of them.
     Bags(usize),
-    /// Into so many ranges of columns.
+    /// Into ranges of columns, this number of them.
     Columns(usize),
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// For so many workers, in `near` where that has as many lines.
+    /// For `workers` workers, in `near` where that has as many lines.
     ///
     /// # Errors
     /// [`Error::AllocationFailed`].
@@ -91,8 +91,8 @@ fn sums(plan: &BagCall<'_>, cut: &Cut) -> usize {
     sums_of_run(plan, elements).saturating_mul(plan.runs()).saturating_mul(plan.request().fns.sum)
 }
 
-/// Sums of a run of so many columns for which there is room: those of the columns that are reduced at a time, with some
-/// to spare (B4), and so on.
+/// Elements of the buffer for the sums of a run of `columns` columns: those of the columns that are reduced at a
+/// time, with some to spare (B4), and so on.
 pub(super) fn sums_of_run(plan: &BagCall<'_>, columns: usize) -> usize {
     let times = plan.conversion().map_or(1, |conversion| columns.div_ceil(conversion.columns));
     columns.saturating_mul(plan.values()).saturating_add(times.saturating_mul(SPARE))

@@ -157,9 +157,9 @@ impl Scratch<'_> {
 enum Cut {
     /// Into pieces of the free loops.
     Free(Cuts),
-    /// Into so many ranges of columns.
+    /// Into ranges of columns, this number of them.
     Columns(usize),
-    /// Into so many parts of the destinations.
+    /// Into parts of the destinations, this number of them.
     Owners(usize),
 }
 

@@ -76,7 +76,7 @@ pub(super) unsafe fn run(whole: Part<'_>, panels: &Panels, mut scratch: Scratch)
     let Scratch { bytes, tasks, per_coordinate, items, .. } = scratch;
     let memory = scratch.memory.as_mut_ptr().cast();
     let run = Run { whole, panels, per_coordinate, scratch: memory, bytes };
-    // SAFETY: the caller's promise; there are scratches for so many tasks, and as many panels.
+    // SAFETY: the caller's promise; there are `tasks` scratches, and `items` panels.
     unsafe { run.all(tasks, items) }
 }
 

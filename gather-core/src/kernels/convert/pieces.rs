@@ -17,7 +17,7 @@ use crate::kernels::moves::{STREAMED_AT_ONCE, stream::Pending};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
 
-/// Converts so many elements into those at another address. The first one comes from a place.
+/// Converts elements into those at another address. The first one comes from a place.
 ///
 /// # Safety
 /// K8 for the elements, and for what is given: they may be read, there is room for what they become, which nothing else
@@ -130,7 +130,7 @@ impl Pieces<'_> {
                 if let Some(later) = row.later {
                     prefetch(later.wrapping_add(piece.at * size), piece.len * size);
                 }
-                // SAFETY: K2 and K8 for a piece of the row; there is room for so many bytes, which are aligned as they
+                // SAFETY: K2 and K8 for a piece of the row; the buffer has room for its bytes, which are aligned as they
                 // are in the output, since K9 takes no element that is aligned to more than a line.
                 unsafe { self.convert_piece(&row, size, piece, pending.next()) };
                 // SAFETY: K1, K4 and K8: the next bytes of the output, all of which have just been written to the
@@ -146,7 +146,7 @@ impl Pieces<'_> {
         (conversion.elements, conversion.size_in)
     }
 
-    /// Row `i`, of elements of so many bytes.
+    /// Row `i`.
     ///
     /// # Safety
     /// K8 for the rows; `i < n`.
@@ -193,14 +193,14 @@ struct Piece {
     len: usize,
 }
 
-/// Elements of a piece, of up to so many, where all pieces of a row have about as many. Many small ones are a multiple
+/// Elements of a piece, `most` or fewer, where all pieces of a row have about as many. Many small ones are a multiple
 /// of 32, so that no vector and no block of codes is cut.
 fn evened(elements: usize, most: usize) -> usize {
     let evened = elements.div_ceil(elements.div_ceil(most).max(1)).max(1);
     if most < 64 { evened } else { evened.next_multiple_of(32).min(most) }
 }
 
-/// A row in pieces of up to so many elements.
+/// A row in pieces of `most` elements or fewer.
 #[inline(always)]
 fn pieces(elements: usize, most: usize) -> impl Iterator<Item = Piece> {
     let mut next = 0;

@@ -79,7 +79,7 @@ impl<const BYTES: usize> Panel<BYTES> {
         Panel { bounds: unsafe { Bounds::of(&job) }, stride: unsafe { Eight::splat(args.stride as i32) } }
     }
 
-    /// Turns the indices of so many rows from a cursor on into offsets, row after row, and prefetches later indices and
+    /// Turns the indices of `rows` rows from a cursor on into offsets, row after row, and prefetches later indices and
     /// the rows of the output. Returns whether all are valid indices.
     ///
     /// # Safety
@@ -120,7 +120,7 @@ impl<const BYTES: usize> Panel<BYTES> {
         Eight::are_all(are_positions)
     }
 
-    /// Moves the elements of so many rows from a cursor on.
+    /// Moves the elements of `rows` rows from a cursor on.
     ///
     /// # Safety
     /// K1, K2, K4 and K9 for these rows, at most `MOST / n` of `FOUR` elements or more each; `offsets` has been written

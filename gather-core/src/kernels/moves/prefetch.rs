@@ -100,7 +100,7 @@ impl NextSlice {
         NextSlice { at: self.at.wrapping_add(steps * self.bytes), ..self }
     }
 
-    /// That of a slice so many bytes further.
+    /// The next slice of a slice `by` bytes further.
     #[inline(always)]
     pub(crate) fn moved(self, by: isize) -> Self {
         NextSlice { at: self.at.wrapping_offset(by), ..self }

@@ -82,7 +82,7 @@ pub(crate) unsafe fn move_rows(job: &MoveJob) {
     match job.row {
         // SAFETY: the caller's promise; the machine has AVX2 too. The number of bytes is a constant there.
         6 | 12 | 24 => unsafe { avx2::<MoveRows>(job) },
-        // SAFETY: the caller's promise, for rows of at most so many bytes that are contiguous.
+        // SAFETY: the caller's promise, for contiguous rows that one mask covers.
         5..=15 if is_dense => unsafe { masked::<16>(job) },
         // SAFETY: as above.
         17..=31 if is_dense => unsafe { masked::<32>(job) },

@@ -48,7 +48,7 @@ pub(crate) struct AccumulatorFns {
 }
 
 impl AccumulatorFns {
-    /// Bytes of a record of so many sums.
+    /// Bytes of a record of `elements` sums.
     pub(crate) const fn record(&self, elements: usize) -> usize {
         record(self.sum, self.note, elements)
     }
@@ -309,7 +309,7 @@ fn note_of<A: Accumulate>(record: *mut u8, elements: usize) -> *mut u8 {
     record.wrapping_add(elements * size_of::<A::Sum>())
 }
 
-/// Reduces a row of so many elements into its record, `BYTES` bytes of sums at a time.
+/// Reduces a row of the given number of elements into its record, `BYTES` bytes of sums at a time.
 struct Noted<A, const NOTE: usize, const BYTES: usize>(usize, PhantomData<A>);
 
 impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, NOTE, BYTES> {

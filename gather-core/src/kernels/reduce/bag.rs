@@ -107,7 +107,7 @@ impl BagRows<'_> {
         self.part.map_or(Begin::Row, |part| part.begin)
     }
 
-    /// How many rows of a bag count, of which these are so many, where it ends with them.
+    /// How many rows of a bag count, where the bag ends with these `rows` rows.
     #[inline(always)]
     pub(super) fn count(&self, rows: usize) -> Option<usize> {
         match self.part {
@@ -141,7 +141,7 @@ pub(crate) enum Begin {
 /// How many rows each bag has.
 #[derive(Clone, Copy)]
 pub(crate) enum Lengths<'a> {
-    /// So many for each of so many bags.
+    /// `len` for each of `bags` bags.
     Every { len: usize, bags: usize },
     /// Bag `b` has as many as entry `b + 1` is more than entry `b`. There is at least one.
     Between(&'a [usize]),

@@ -57,7 +57,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The span of steps, each of which is taken up to so many times, counted from where the lowest begins; and the
+    /// The span of steps, each with the most times that it is taken, counted from where the lowest begins; and the
     /// distance from there to where all begin.
     pub(crate) fn new(steps: impl Iterator<Item = (isize, usize)>) -> (Self, usize) {
         let (mut bits, mut bytes, mut below) = (1usize << 31, 0usize, 0usize);

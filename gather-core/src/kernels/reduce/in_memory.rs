@@ -182,7 +182,7 @@ const VECTOR: usize = 32;
 /// The same of the scalar level: half of it where there is another level.
 const SCALAR_VECTOR: usize = if cfg!(target_arch = "x86_64") { 16 } else { 32 };
 
-/// Columns of a vector of so many bytes of elements, or of sums where these are longer; or one. So it is where rows are
+/// Columns of a vector of `bytes` bytes of elements, or of sums where these are longer; or one. So it is where rows are
 /// widened, in loops over all columns.
 const fn vector_of<S: Step>(bytes: usize) -> usize {
     if S::WIDENS {

@@ -307,7 +307,7 @@ struct Panel<S: VectorStep<V>, T: Stored<V>, V: Vector, L: Lanes<T, V>, const N:
 }
 
 impl<S: VectorStep<V>, T: Stored<V>, V: Vector, const N: usize, const ENDING: usize> Panel<S, T, V, Full, N, ENDING> {
-    /// For so many columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
+    /// For `columns` columns: more than those of `N - ENDING` vectors, at least those of `ENDING`, and at most those of
     /// `N`.
     #[inline(always)]
     fn new(columns: usize) -> Self {

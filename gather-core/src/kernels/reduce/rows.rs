@@ -134,7 +134,7 @@ pub(super) trait TakeRow {
 /// Reduces a row of one element.
 pub(super) struct One<C>(pub(super) PhantomData<C>);
 
-/// Reduces a row of so many elements, `BYTES` bytes of them at a time.
+/// Reduces a row of the given number of elements, `BYTES` bytes of them at a time.
 struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
 
 impl<C: Combine> TakeRow for One<C> {

@@ -37,7 +37,7 @@ pub(crate) trait Accumulate: 'static {
     /// One update more, which has been widened.
     fn plus(sum: Self::Sum, new: Self::Sum) -> Self::Sum;
 
-    /// The element, made of so many.
+    /// The element, made of a sum of `count` elements.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
 
     /// Whether a sum that began with an element is another one by now.
@@ -109,7 +109,7 @@ pub(super) trait Step: 'static {
         Self::plus(sum, Self::widen(new), Self::widen(weight))
     }
 
-    /// The element, made of so many.
+    /// The element, made of a sum of `count` elements.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
 }
 

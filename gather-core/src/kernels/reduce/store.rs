@@ -48,7 +48,7 @@ impl LevelFn for StoreRows {
         macro_rules! fixed {
         ($($bytes:literal)*) => {
             match job.these.rows.row {
-                // SAFETY: the caller's promise, for rows of so many bytes.
+                // SAFETY: the caller's promise, for rows of `$bytes` bytes.
                 $($bytes if unsafe { each_short(job, $bytes, $bytes, &Stored(Exactly::<$bytes>)) } => return,)*
                 _ => {}
             }

@@ -69,7 +69,7 @@ impl ShapedSpace {
     }
 }
 
-/// The open sizes of loops, and of rows of so many elements.
+/// The open sizes of loops, and of rows of `row` elements.
 #[inline(always)]
 fn open_sizes<const ARGS: usize>(shape: &SpaceShape, loops: &[BlockLoop], row: usize) -> Option<Sizes<ARGS>> {
     let value = |source: Source| match source {

@@ -95,7 +95,7 @@ pub(crate) struct BagConversion {
 }
 
 impl BagConversion {
-    /// For so many rows of so many elements, of which each takes `size` bytes when it is converted.
+    /// For `rows` rows of `elements` elements, of which each takes `size` bytes when it is converted.
     fn new(map: &BagConverting, level: Level, rows: usize, elements: usize, size: usize) -> Self {
         let size_in = map.size_in;
         // A map may make small elements of large ones: the greater size decides.
@@ -364,7 +364,7 @@ impl Deref for BagCall<'_> {
     }
 }
 
-/// Bytes so many times over.
+/// Bytes repeated.
 ///
 /// # Errors
 /// [`Error::AllocationFailed`].
@@ -388,7 +388,7 @@ const COLUMNS: usize = 1 << 10;
 /// The most rows that are converted at a time: as many as have a line each.
 pub(crate) const MOST_CONVERTED: usize = 256;
 
-/// How many rows of so many bytes are prefetched in data of so many; 0 for none.
+/// How many rows ahead are prefetched: rows of `row` bytes in data of `reach` bytes. 0 where prefetching does not pay.
 fn prefetch_distance(row: usize, reach: usize) -> usize {
     if reach <= FAR || row == 0 { 0 } else { (BYTES_AHEAD / row.clamp(LINE, PANEL)).min(64) }
 }

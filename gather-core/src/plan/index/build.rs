@@ -248,25 +248,25 @@ struct Facts {
     index_size: usize,
 }
 
-/// Whether rows are worth fetching ahead of those that are moved, out of so many bytes of data.
+/// Whether rows of `row` bytes are prefetched out of `reach` bytes of data.
 #[inline]
 fn is_far(row: usize, reach: usize) -> bool {
     reach > FAR && row >= PREFETCHED_ROW
 }
 
-/// How many rows of so many bytes are fetched ahead.
+/// How many rows of `row` bytes are prefetched ahead.
 #[inline]
 fn rows_ahead(row: usize) -> usize {
     (BYTES_AHEAD / row).clamp(4, 16)
 }
 
-/// How many rows of so many bytes are fetched ahead of a row function, out of so many bytes of data.
+/// How many rows of `row` bytes are prefetched ahead of a row function, out of `reach` bytes of data.
 #[inline]
 fn whole_rows_ahead(row: usize, reach: usize) -> usize {
     if reach > WHOLE_FAR && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
 }
 
-/// How many rows are fetched ahead out of so many bytes of data: 0 where that does not pay.
+/// How many rows are prefetched ahead out of `reach` bytes of data: 0 where prefetching does not pay.
 #[inline]
 pub(super) fn far_rows_ahead(row: usize, reach: usize) -> usize {
     if is_far(row, reach) { rows_ahead(row) } else { 0 }

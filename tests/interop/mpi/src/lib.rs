@@ -283,7 +283,7 @@ impl<T: Element + Equivalence> Sharded<T> {
         into.truncate(len);
     }
 
-    /// Counts messages of so many rows of some bytes to each rank.
+    /// Counts messages: `sent[rank]` rows of `bytes` bytes to each rank.
     fn count(&self, sent: &[usize], bytes: usize) {
         let to_others = |&(rank, &count): &(usize, &usize)| rank != self.world.rank() as usize && count > 0;
         for (_, &count) in sent.iter().enumerate().filter(to_others) {
