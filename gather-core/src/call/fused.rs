@@ -5,9 +5,9 @@
 use core::marker::PhantomData;
 
 use crate::call::gather::IndexOperator;
+use crate::call::plan_type::plan_type;
 use crate::call::row_functions::{RowAttributes, RowPlan};
 use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
-use crate::plan::Explain;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
@@ -148,31 +148,9 @@ pub struct FusedPlan<U, I> {
     row: FusedRow,
 }
 
-impl<U, I> Clone for FusedPlan<U, I> {
-    fn clone(&self) -> Self {
-        FusedPlan { plan: self.plan.clone(), ..*self }
-    }
-}
-
-impl<U, I> core::fmt::Debug for FusedPlan<U, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.plan.fmt(f)
-    }
-}
+plan_type!(FusedPlan<U, I>: plan);
 
 impl<U: Scale, I: Index> FusedPlan<U, I> {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.plan.output_shape()
-    }
-
-    /// Describes a call: method, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.plan.explain()
-    }
-
     /// Asks the system for the pages of the table that a run on these indices will touch, as
     /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
     pub fn will_need(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> WillNeed {

@@ -4,13 +4,13 @@ use core::marker::PhantomData;
 
 use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
-use crate::call::will_need;
 use crate::exec::{self};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
-use crate::plan::{Axis, Converting, Explain, IndexRequest};
+use crate::plan::{Axis, Converting, IndexRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
@@ -195,17 +195,7 @@ pub struct MapPlan<T, U, P, I> {
     types: PhantomData<fn(T, P, I) -> U>,
 }
 
-impl<T, U, P, I> Clone for MapPlan<T, U, P, I> {
-    fn clone(&self) -> Self {
-        MapPlan { planned: self.planned.clone(), ..*self }
-    }
-}
-
-impl<T, U, P, I> core::fmt::Debug for MapPlan<T, U, P, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(MapPlan<T, U, P, I>: planned);
 
 impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// A plan for a map of these types.
@@ -213,26 +203,11 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
         MapPlan { planned, name: map.erased().name, params: map.erased().params, types: PhantomData }
     }
 
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.out.shape()
-    }
-
-    /// A description of a call: method, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
     /// Asks the system for the pages of data that a run on these indices will touch, as
     /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
-            return WillNeed::default();
-        }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
-        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
+        // SAFETY: the types are those of the plan.
+        unsafe { self.planned.will_need(data, indices) }
     }
 
     /// Runs the plan into a fresh tensor.

@@ -12,6 +12,7 @@ mod erased;
 pub(crate) mod fused;
 pub(crate) mod maps;
 pub(crate) mod plan;
+mod plan_type;
 mod planned;
 pub(crate) mod quantized;
 pub(crate) mod row_functions;

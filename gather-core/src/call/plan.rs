@@ -3,10 +3,9 @@
 use core::marker::PhantomData;
 
 use crate::call::erased::Request;
+use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
-use crate::call::will_need;
 use crate::exec::Operands;
-use crate::plan::Explain;
 use crate::tensor::output::{Output, Target};
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Input, Typing};
@@ -40,17 +39,7 @@ pub struct Plan<T, I> {
     types: PhantomData<fn(T, I)>,
 }
 
-impl<T, I> Clone for Plan<T, I> {
-    fn clone(&self) -> Self {
-        Plan { planned: self.planned.clone(), ..*self }
-    }
-}
-
-impl<T, I> core::fmt::Debug for Plan<T, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(Plan<T, I>: planned);
 
 impl<T: Typing, I: Typing> Plan<T, I> {
     /// A plan for a request of these types.
@@ -60,19 +49,6 @@ impl<T: Typing, I: Typing> Plan<T, I> {
     ) -> Result<Self, Error> {
         let (dtype, index) = (request.planned.dtype, request.planned.index.dtype());
         Ok(Plan { planned: make(request)?, dtype, index, types: PhantomData })
-    }
-
-    /// The shape of the result. For a plan of [`plan_any_count`](crate::IndexOperator::plan_any_count), that of the
-    /// expected count.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.out.shape()
-    }
-
-    /// A description of a call: method, kernel, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.
@@ -138,11 +114,8 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
     /// plan's, nothing is asked for.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
-            return WillNeed::default();
-        }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
-        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
+        // SAFETY: the types are those of the plan.
+        unsafe { self.planned.will_need(data, indices) }
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to

@@ -4,13 +4,17 @@
 use alloc::boxed::Box;
 
 use crate::call::erased::Request;
+use crate::call::will_need;
 use crate::call::{check_counted, check_fresh, check_layout, mismatch};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
 use crate::plan::{Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
+use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::Input;
+use crate::tensor::view::View;
 use crate::types::error::Error;
+use crate::types::index::Index;
 use crate::types::op::Argument;
 
 /// The inputs of a call, and what is given for the parameters of a map.
@@ -55,12 +59,6 @@ pub(super) struct Planned {
     one_call: bool,
     /// Runs calls with another size of the first dimension of indices.
     counted: Option<Box<CountedPlan>>,
-}
-
-impl core::fmt::Debug for Planned {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.explain(), f)
-    }
 }
 
 impl Planned {
@@ -115,6 +113,24 @@ impl Planned {
 
     pub(super) fn explain(&self) -> Explain<'_> {
         Explain::index(&self.plan, pool_threads)
+    }
+
+    /// The shape of the result; of a plan for any count, that of the expected count.
+    pub(super) fn output_shape(&self) -> &[usize] {
+        self.out.shape()
+    }
+
+    /// Asks the system for the pages of data that a run on these indices touches; for none where the layouts are not
+    /// those of the plan.
+    ///
+    /// # Safety
+    /// The types are those of the plan.
+    pub(super) unsafe fn will_need<T, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if !self.matches_inputs(data.layout(), indices.layout()) {
+            return WillNeed::default();
+        }
+        // SAFETY: the layouts are those of the plan, as just checked, and the types too, by the caller's promise.
+        unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
     }
 
     /// Whether the inputs have the plan's layouts, with the plan's size of indices.

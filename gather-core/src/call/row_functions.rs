@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 use crate::call::Sealed;
 use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
-use crate::call::will_need;
 use crate::exec;
 use crate::kernels::convert;
 use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, Types, WrongLength};
 use crate::kernels::select::Kernels;
-use crate::plan::{Converting, Explain, IndexLowered, IndexPlan, IndexRequest, WholeRows};
+use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest, WholeRows};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target};
 use crate::tensor::owned::Tensor;
@@ -330,39 +330,14 @@ pub struct RowPlan<T, U, P, I> {
     types: PhantomData<Types<T, U, (P, I)>>,
 }
 
-impl<T, U, P, I> Clone for RowPlan<T, U, P, I> {
-    fn clone(&self) -> Self {
-        RowPlan { planned: self.planned.clone(), ..*self }
-    }
-}
-
-impl<T, U, P, I> core::fmt::Debug for RowPlan<T, U, P, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(RowPlan<T, U, P, I>: planned);
 
 impl<T: Element, U: Element, P: RowParams, I: Index> RowPlan<T, U, P, I> {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.out.shape()
-    }
-
-    /// A description of a call: method, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
     /// Asks the system for the pages of data that a run on these indices will touch, as
     /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.planned.matches_inputs(data.layout(), indices.layout()) {
-            return WillNeed::default();
-        }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too.
-        unsafe { will_need::advise::<T, I>(&self.planned.plan, data, indices) }
+        // SAFETY: the types are those of the plan.
+        unsafe { self.planned.will_need(data, indices) }
     }
 
     /// Runs the plan into a fresh tensor.

@@ -5,8 +5,8 @@ use crate::call::bag::erased::{Erased, Request, Tensors};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
+use crate::call::plan_type::plan_type;
 use crate::kernels::convert::ErasedParams;
-use crate::plan::Explain;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
@@ -174,30 +174,13 @@ impl EmbeddingBag {
 ///     Ok(())
 /// }
 /// ```
-#[derive(Clone)]
 pub struct DynBagPlan {
     planned: Planned,
 }
 
-impl core::fmt::Debug for DynBagPlan {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(DynBagPlan<>: planned);
 
 impl DynBagPlan {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.output_shape()
-    }
-
-    /// A description of a call: bags, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::call::bag::erased::{self, Erased, Made, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::fused::check_format;
-use crate::plan::Explain;
+use crate::call::plan_type::plan_type;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
@@ -140,31 +140,9 @@ pub struct FusedBagPlan<U, I> {
     types: PhantomData<fn(I) -> U>,
 }
 
-impl<U, I> Clone for FusedBagPlan<U, I> {
-    fn clone(&self) -> Self {
-        FusedBagPlan { planned: self.planned.clone(), ..*self }
-    }
-}
-
-impl<U, I> core::fmt::Debug for FusedBagPlan<U, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(FusedBagPlan<U, I>: planned);
 
 impl<U: Scale, I: Index> FusedBagPlan<U, I> {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.output_shape()
-    }
-
-    /// Describes a call: bags, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors

@@ -6,8 +6,9 @@ use crate::call::bag::erased::{self, Made, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::maps::check_params;
+use crate::call::plan_type::plan_type;
 use crate::kernels::convert::map::{GivenParams, Map, Params};
-use crate::plan::{BagPlan, Explain};
+use crate::plan::BagPlan;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
@@ -157,31 +158,9 @@ pub struct BagMapPlan<T, U, P, I> {
     types: PhantomData<fn(T, P, I) -> U>,
 }
 
-impl<T, U, P, I> Clone for BagMapPlan<T, U, P, I> {
-    fn clone(&self) -> Self {
-        BagMapPlan { planned: self.planned.clone(), ..*self }
-    }
-}
-
-impl<T, U, P, I> core::fmt::Debug for BagMapPlan<T, U, P, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(BagMapPlan<T, U, P, I>: planned);
 
 impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.output_shape()
-    }
-
-    /// A description of a call: bags, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
-    }
-
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::call::bag::Bags;
 use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::planned::Planned;
-use crate::plan::Explain;
+use crate::call::plan_type::plan_type;
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
@@ -36,17 +36,7 @@ pub struct BagPlan<T, I> {
     types: PhantomData<fn(T, I)>,
 }
 
-impl<T, I> Clone for BagPlan<T, I> {
-    fn clone(&self) -> Self {
-        BagPlan { planned: self.planned.clone(), types: PhantomData }
-    }
-}
-
-impl<T, I> core::fmt::Debug for BagPlan<T, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.planned.fmt(f)
-    }
-}
+plan_type!(BagPlan<T, I>: planned);
 
 impl<T: Element, I: Index> BagPlan<T, I> {
     /// A plan for a request of these types.
@@ -58,18 +48,6 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         // SAFETY: the offsets are a view of their type.
         let planned = unsafe { Planned::new(request, &Tensors::of_bags(data, bags)) }?;
         Ok(BagPlan { planned, types: PhantomData })
-    }
-
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.output_shape()
-    }
-
-    /// A description of a call: bags, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.

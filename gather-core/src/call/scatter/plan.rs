@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
+use crate::call::plan_type::plan_type;
 use crate::call::scatter::erased::{Request, Tensors};
 use crate::call::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, Original, pool_threads};
@@ -30,6 +31,11 @@ struct Planned {
 type Erased<'a, P = *const u8> = (P, &'a Layout);
 
 impl Planned {
+    /// The shape of the result; of a plan for any count, that of the expected count.
+    fn output_shape(&self) -> &[usize] {
+        self.destination.shape()
+    }
+
     fn new(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
         let (destination, indices, updates) = (destination.clone(), request.indices.clone(), request.updates.clone());
         Ok(Planned {
@@ -146,17 +152,7 @@ pub struct ScatterPlan<T, I> {
     types: PhantomData<fn(T, I)>,
 }
 
-impl<T, I> Clone for ScatterPlan<T, I> {
-    fn clone(&self) -> Self {
-        ScatterPlan { planned: self.planned.clone(), types: PhantomData }
-    }
-}
-
-impl<T, I> core::fmt::Debug for ScatterPlan<T, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.planned.explain(), f)
-    }
-}
+plan_type!(ScatterPlan<T, I>: planned);
 
 impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// A plan for a request of these types.
@@ -167,18 +163,6 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// As [`ScatterPlan::new`], for any size of the first dimension of indices and updates.
     pub(super) fn new_any_count(request: &Request<'_>, destination: &Layout) -> Result<Self, Error> {
         Ok(ScatterPlan { planned: Planned::new_any_count(request, destination)?, types: PhantomData })
-    }
-
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.planned.destination.shape()
-    }
-
-    /// A description of a call: method, kernel, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        self.planned.explain()
     }
 
     /// Runs the plan into a fresh tensor.

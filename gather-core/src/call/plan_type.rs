@@ -1,0 +1,37 @@
+//! What every plan type has, whatever its types are.
+
+#![forbid(unsafe_code)]
+
+/// Implements `Clone` and `Debug` for a plan type, without bounds on its types, and the two methods that describe it.
+/// The named field is a plan without types; all other fields are copied.
+macro_rules! plan_type {
+    ($Plan:ident<$($T:ident),*>: $planned:ident) => {
+        impl<$($T),*> Clone for $Plan<$($T),*> {
+            #[allow(clippy::needless_update, reason = "some plans have no other field")]
+            fn clone(&self) -> Self {
+                $Plan { $planned: self.$planned.clone(), ..*self }
+            }
+        }
+
+        impl<$($T),*> core::fmt::Debug for $Plan<$($T),*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&self.explain(), f)
+            }
+        }
+
+        impl<$($T),*> $Plan<$($T),*> {
+            /// The shape of the result; of a plan for any count, that of the expected count.
+            #[must_use]
+            pub fn output_shape(&self) -> &[usize] {
+                self.$planned.output_shape()
+            }
+
+            /// A description of a call: method, loops, bytes, tasks.
+            #[must_use]
+            pub fn explain(&self) -> $crate::Explain<'_> {
+                self.$planned.explain()
+            }
+        }
+    };
+}
+pub(super) use plan_type;
