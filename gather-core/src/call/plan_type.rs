@@ -1,4 +1,4 @@
-//! What every plan type has, whatever its types are.
+//! The methods and traits of every plan type, whatever its types are.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ macro_rules! plan_type {
 
             /// A description of a call: method, loops, bytes, tasks.
             #[must_use]
-            pub fn explain(&self) -> $crate::Explain<'_> {
+            pub fn explain(&self) -> $crate::plan::Explain<'_> {
                 self.$planned.explain()
             }
         }

@@ -9,6 +9,8 @@ pub struct BagRows {
     pub padding: Option<usize>,
     /// The row of a bag in which nothing counts.
     pub default: Option<usize>,
+    /// Whether negative indices are left out.
+    pub skips_negative: bool,
 }
 
 /// Bags `bounds[b]..bounds[b + 1]` of the indices, in row-major order. `reduce` makes an element of the places of
@@ -27,14 +29,18 @@ pub fn embedding_bag<T: Clone>(
 ) -> Result<Dense<T>, BadIndex> {
     let used = bounds.last().copied().unwrap_or(0);
     let dim = data.shape[0];
+    let left_out = |index: i128| rows.skips_negative && index < 0;
     let shape = [&[bounds.len() - 1], &data.shape[1..]].concat();
     if rules.out_of_range == super::Rule::Error || !shape.contains(&0) {
-        let checked = Dense { shape: vec![used], values: indices.values[..used].to_vec() };
-        rules.check(&checked, |_| dim)?;
+        let refused = |&(_, &index): &(usize, &i128)| !left_out(index) && rules.apply(index, dim).is_err();
+        if let Some((position, &index)) = indices.values[..used].iter().enumerate().find(refused) {
+            return Err(BadIndex { position, index });
+        }
     }
     let values = coords(&shape).map(|out| {
         let element = |row: usize| data.at(&[&[row], &out[1..]].concat());
         let terms: Vec<(usize, T)> = (bounds[out[0]]..bounds[out[0] + 1])
+            .filter(|&place| !left_out(indices.values[place]))
             .filter_map(|place| match rules.apply(indices.values[place], dim) {
                 Ok(Some(row)) if Some(row) == rows.padding => None,
                 Ok(Some(row)) => Some((place, element(row))),

@@ -163,7 +163,8 @@ fn under_all(data: &Dense<u16>, index_shape: &[usize], split: &Split, turn: &mut
         let weights = Dense::from_fn(index_shape, |at| (at * 3 + *turn) as u16);
         let weights = (reduction == Reduction::Add && even(5)).then_some(&weights);
         let named = |wanted: bool, row: usize| (wanted && dim > 0).then(|| row % dim);
-        let rows = BagRows { padding: named(even(2), *turn / 4), default: named(even(7), *turn / 3) };
+        let rows =
+            BagRows { padding: named(even(2), *turn / 4), default: named(even(7), *turn / 3), ..BagRows::default() };
         let op = EmbeddingBag::new(reduction).negative_index(negative).out_of_bounds(out_of_range);
         let padding = rows.padding.map(|row| row as i64 - if even(1) { dim as i64 } else { 0 });
         let op = op.padding_index(padding).default_index(rows.default.map(|row| row as i64));

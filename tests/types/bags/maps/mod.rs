@@ -50,7 +50,7 @@ fn under_all<T: Element, U: Reducible<Number: Value>, P: Params>(mapped: &Mapped
             let width = (reach.end - reach.start) as u64;
             let indices = Dense::from_fn(&[13], |at| reach.start + i128::from(mixed(turn as u64, at + number) % width));
             let named = |odd: usize| (number % 2 == odd).then_some((turn + number) % dim);
-            let rows = BagRows { padding: named(1), default: named(turn % 2) };
+            let rows = BagRows { padding: named(1), default: named(turn % 2), ..BagRows::default() };
             let bounds = &[0, 0, 4, 5, 5, 13];
             let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
             holds(mapped, (data, &view(data)), &case);
@@ -119,7 +119,8 @@ fn long<T: Element, U: Reducible<Number: Value>, P: Params>(mapped: &Mapped<'_, 
     let indices = Dense::from_fn(&[count], |at| i128::from(mixed(3, at) % dim as u64));
     let (_, out_of_bounds, rules) = RULES[0];
     for (number, (reduction, weighted)) in REDUCTIONS[..4].iter().copied().enumerate() {
-        let rows = BagRows { padding: number.is_multiple_of(2).then_some(PADDING), default: None };
+        let rows =
+            BagRows { padding: number.is_multiple_of(2).then_some(PADDING), default: None, ..BagRows::default() };
         let case = Case { indices: &indices, bounds: &BOUNDS, reduction, weighted, rows, rules, out_of_bounds };
         holds(mapped, (data, &view(data)), &case);
     }
@@ -148,7 +149,7 @@ fn elements_longer_than_the_scratch() {
     let mapped = Mapped { map: &SPREAD_OUT, given: (), values: &values };
     let indices = Dense::from_fn(&[5], |at| [3, 0, 3, 1, 9][at]);
     for (_, out_of_bounds, rules) in [RULES[1], RULES[2]] {
-        let (rows, bounds) = (BagRows { padding: Some(1), default: Some(2) }, &[0, 3, 4, 5]);
+        let (rows, bounds) = (BagRows { padding: Some(1), default: Some(2), ..BagRows::default() }, &[0, 3, 4, 5]);
         let (reduction, weighted) = (Reduction::Add, true);
         let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
         holds(&mapped, (&data, &view(&data)), &case);

@@ -109,7 +109,7 @@ fn a_row_that_stands_in_has_its_own_parameters() {
         for (reduction, weighted) in [(Reduction::Add, true), (Reduction::Mean, false)] {
             // Bags without rows, bags of nothing but padding, and others.
             let (bounds, (_, out_of_bounds, rules)) = (&[0, 0, 2, 3, 3, 4, 8], RULES[0]);
-            let rows = BagRows { padding: Some(3), default: Some(default) };
+            let rows = BagRows { padding: Some(3), default: Some(default), ..BagRows::default() };
             let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
             holds(&mapped, (&data, &view(&data)), &case);
         }
@@ -123,7 +123,7 @@ fn a_row_of_blocks_that_stands_in() {
     let values = |x: i8, _, at: usize| (0..32).map(|k| f32::from(x) * by[at] + k as f32).collect();
     let mapped = Mapped { map: &FAN, given: (Param::PerElement(&by[..]),), values: &values };
     let (indices, (_, out_of_bounds, rules)) = (Dense::from_fn(&[3], |at| [2, 1, 1][at]), RULES[0]);
-    let rows = BagRows { padding: Some(1), default: Some(3) };
+    let rows = BagRows { padding: Some(1), default: Some(3), ..BagRows::default() };
     for weighted in [false, true] {
         let (bounds, reduction) = (&[0, 0, 1, 3], Reduction::Add);
         let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
@@ -159,7 +159,8 @@ fn weights_of_rows_of_blocks() {
     // Against the plain loop too, in bags of many lengths.
     let data = blocks(&[6, 2]);
     let indices = Dense::from_fn(&[BOUNDS[BOUNDS.len() - 1]], |at| i128::from(mixed(3, at) % 6));
-    let (rows, (_, out_of_bounds, rules)) = (BagRows { padding: Some(2), default: Some(1) }, RULES[0]);
+    let (rows, (_, out_of_bounds, rules)) =
+        (BagRows { padding: Some(2), default: Some(1), ..BagRows::default() }, RULES[0]);
     let (bounds, reduction, weighted) = (&BOUNDS, Reduction::Add, true);
     let case = Case { indices: &indices, bounds, reduction, weighted, rows, rules, out_of_bounds };
     let values = |x: Q8_0, _, _| q8_0(x);
