@@ -8,7 +8,7 @@ use gather_core::{
 use gather_tests::fused::{reduced, rows};
 use half::{bf16, f16};
 
-use crate::support::{levels, mixed};
+use crate::support::{RULES, levels, mixed};
 
 gather_core::map_kernels! {
     static SAME = |value: f32| -> f32 { value };
@@ -282,6 +282,18 @@ fn pruned_rows_count_as_nothing() {
         assert_eq!(op.run(&table, &Bags::packed(&ids)).unwrap().as_slice(), [0.0; 18]);
         let empty = View::new(&[0f32; 0], &[rows, 0]).unwrap();
         assert_eq!(op.run(&empty, &Bags::packed(&ids)).unwrap().shape(), [2, 0]);
+    }
+    // A table without rows has no row for an index that counts, whatever the policy.
+    let empty = View::new(&[0f32; 0], &[0, 9]).unwrap();
+    let ids = View::new(&[-1i64, 0], &[1, 2]).unwrap();
+    for (negative, out_of_bounds, _) in RULES {
+        let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
+        let got = op.run(&empty, &Bags::packed(&ids)).map(Tensor::into_vec);
+        if out_of_bounds == OutOfBounds::Zero {
+            assert_eq!(got.unwrap(), [0.0; 9]);
+        } else {
+            assert!(matches!(got, Err(Error::IndexOutOfRange { position: 1, index: 0, .. })), "{got:?}");
+        }
     }
     // What is unsigned is never negative.
     let ids = View::new(&[u64::MAX, 0], &[1, 2]).unwrap();

@@ -98,8 +98,8 @@ unsafe fn resolve_run<I: Index>(indices: &BagIndices, from: *const u8, out: &mut
         let (x, inside) = rule.check(value);
         if inside { (x, false) } else { (otherwise, true) }
     };
-    let is_position = move |value: I| match policy.check(value, dim) {
-        (x, true) if dim > 0 => (x, false),
+    let is_position = move |value: I| match (dim > 0).then(|| policy.check(value, dim)) {
+        Some((x, true)) => (x, false),
         _ => (otherwise, true),
     };
     let skip_negative = move |value: I| {
