@@ -78,7 +78,18 @@ impl Row {
     /// Whether one call of each gives the same bits. To be asked before anything else is run.
     #[must_use]
     pub fn agrees(&mut self) -> bool {
+        self.run_ours();
+        self.plain_agrees()
+    }
+
+    /// Runs our call once.
+    pub fn run_ours(&mut self) {
         self.pair.ours();
+    }
+
+    /// Whether the plain loop gives the bits that [`Row::run_ours`] gave.
+    #[must_use]
+    pub fn plain_agrees(&mut self) -> bool {
         self.pair.plain();
         self.pair.agree()
     }
