@@ -3,23 +3,21 @@
 //!
 //! Calls are drawn at random, of 64 elements and more. Outputs are compared first, to the bit. Then both are timed, in
 //! turn, by the time that the thread had a CPU for; where the loop is faster, three times again, of which the median
-//! counts. Tables list the calls with the least loop / ours, and those that hold the most memory of their own, beside
-//! the bytes of inputs and output. `--quick` only compares outputs, of some small calls.
+//! counts. Tables list the calls with the least loop / ours, long and short ones, and those that hold the most memory of their
+//! own, beside the bytes of inputs and output. `--quick` only compares outputs, of some small calls.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gather_benches::allocations::Counting;
 use gather_benches::cliffs::WANTED;
-use gather_benches::find::{Found, Limits};
+use gather_benches::find::{Found, LIMITS, Limits};
 use gather_benches::pin;
 use gather_core::Level;
 use lexopt::{Arg, ValueExt};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-const LIMITS: Limits = Limits { out: 1 << 21, data: 1 << 22 };
 
 /// Calls of `--quick`, and their sizes.
 const QUICK: u64 = 2000;
@@ -31,6 +29,10 @@ const AGAIN: usize = 3;
 
 /// Lines of the table of memory. That of times has all that fall short, and as many at least.
 const LINES: usize = 20;
+
+/// The least milliseconds of a loop beside which our call is a long one. Shorter calls have a table of their own: what
+/// a call costs before its first element decides there.
+const LONG: f64 = 0.003;
 
 /// A scratch below this is no find, whatever its share is.
 const SMALL: usize = 64 << 10;
@@ -78,7 +80,7 @@ fn main() -> ExitCode {
 /// Compares outputs alone.
 fn check(seed: u64) -> ExitCode {
     let differs = |number: &u64| {
-        let mut found = Found::new(seed, *number, QUICK_LIMITS);
+        let mut found = Found::new(seed, *number, QUICK_LIMITS, Level::preferred());
         let agrees = found.check().0;
         if !agrees {
             eprintln!("find_cliffs: {seed}:{number} (quick): {}: not what the loop gives", found.name);
@@ -92,7 +94,7 @@ fn check(seed: u64) -> ExitCode {
 
 /// Times a call, and says what its plan is.
 fn one(seed: u64, number: u64) -> ExitCode {
-    let mut found = Found::new(seed, number, LIMITS);
+    let mut found = Found::new(seed, number, LIMITS, Level::preferred());
     let (agrees, scratch) = found.check();
     println!("{}\n{}\nscratch {scratch} bytes, inputs and output {}", found.name, found.explained, found.bytes);
     if !agrees {
@@ -110,7 +112,7 @@ fn search(seed: u64, budget: Duration) -> ExitCode {
         if start.elapsed() > budget {
             break;
         }
-        let mut found = Found::new(seed, number, LIMITS);
+        let mut found = Found::new(seed, number, LIMITS, Level::preferred());
         let (agrees, scratch) = found.check();
         if !agrees {
             eprintln!("find_cliffs: {seed}:{number}: {}: not what the loop gives", found.name);
@@ -131,16 +133,21 @@ fn search(seed: u64, budget: Duration) -> ExitCode {
 
 fn report(seed: u64, mut lines: Vec<Line>) {
     lines.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    let short = lines.partition_point(|line| line.ratio < WANTED);
-    let logs: f64 = lines.iter().map(|line| line.ratio.ln()).sum();
-    println!("{short} below {WANTED}; {:.2} in geometric mean.\n", (logs / lines.len().max(1) as f64).exp());
-    println!("| case | call | method | ours, ms | loop, ms | loop / ours |\n|---|---|---|---|---|---|");
-    for Line { number, name, method, ratio, times: [ours, plain], .. } in &lines[..short.max(LINES).min(lines.len())] {
-        println!("| {seed}:{number} | {name} | {method} | {ours:.5} | {plain:.5} | {ratio:.2} |");
+    let (long, short): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.times[1] >= LONG);
+    for (name, lines) in [("long", long), ("short", short)] {
+        let slow = lines.partition_point(|line| line.ratio < WANTED);
+        let logs: f64 = lines.iter().map(|line| line.ratio.ln()).sum();
+        let mean = (logs / lines.len().max(1) as f64).exp();
+        println!("{} {name} calls: {slow} below {WANTED}; {mean:.2} in geometric mean.\n", lines.len());
+        println!("| case | call | method | ours, ms | loop, ms | loop / ours |\n|---|---|---|---|---|---|");
+        for Line { number, name, method, ratio, times: [ours, plain], .. } in lines.iter().take(slow.max(LINES)) {
+            println!("| {seed}:{number} | {name} | {method} | {ours:.5} | {plain:.5} | {ratio:.2} |");
+        }
+        println!();
     }
     lines.retain(|line| line.scratch >= SMALL);
     lines.sort_by(|a, b| b.share.total_cmp(&a.share));
-    println!("\n| case | call | method | scratch, KiB | scratch / (inputs + output) |\n|---|---|---|---|---|");
+    println!("| case | call | method | scratch, KiB | scratch / (inputs + output) |\n|---|---|---|---|---|");
     for Line { number, name, method, scratch, share, .. } in lines.iter().take(LINES) {
         println!("| {seed}:{number} | {name} | {method} | {} | {share:.2} |", scratch >> 10);
     }

@@ -1,10 +1,10 @@
-//! Times small requests from several threads at once, as a server has them: `servers [--rounds N]`.
+//! Times small requests from several threads at once, as a server has them: `servers [--rounds N] [--quick]`.
 //!
 //! A request has 8 to 64 ids for each of its tables, of 100,000 rows of `f32`: `rows` wants their rows, `sums` the sum
 //! of each eight. Plans for any count write into tensors that are used again, beside the plain loop into vectors that
 //! are used again; the threads take turns with both. Every answer is compared with the loop's first, to the bit. `busy`
 //! says that each thread of the global rayon pool has other work meanwhile, which requests neither wait for nor run.
-//! Latencies are microseconds by the clock: medians, and 99th percentiles.
+//! Latencies are microseconds by the clock: medians, and 99th percentiles. `--quick` is one round of a few.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,11 +17,16 @@ use lexopt::{Arg, ValueExt};
 /// Threads of the pool.
 const POOL: usize = 2;
 
+/// Tables of a request, and their columns.
+const TABLES: [(usize, usize); 5] = [(2, 64), (1, 64), (1, 128), (4, 64), (4, 128)];
+/// Threads that serve, and whether the pool is busy.
+const THREADS: [(usize, bool); 5] = [(2, true), (1, true), (1, false), (2, false), (4, false)];
+
 fn main() -> ExitCode {
-    let rounds = match rounds() {
-        Ok(rounds) => rounds,
+    let (rounds, quick) = match options() {
+        Ok(options) => options,
         Err(error) => {
-            eprintln!("servers: {error} (usage: servers [--rounds N])");
+            eprintln!("servers: {error} (usage: servers [--rounds N] [--quick])");
             return ExitCode::from(2);
         }
     };
@@ -30,9 +35,9 @@ fn main() -> ExitCode {
     println!("| request | tables | threads | pool | ours | 99% | loop | 99% | ours/s | loop/s | loop/ours |");
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (kind, name) in [(Kind::Rows, "rows"), (Kind::Sums, "sums")] {
-        for (tables, columns) in [(1, 64), (1, 128), (2, 64), (4, 64), (4, 128)] {
+        for &(tables, columns) in &TABLES[..if quick { 1 } else { TABLES.len() }] {
             let requests = Arc::new(Requests::new(kind, tables, columns));
-            for (threads, busy) in [(1, false), (2, false), (4, false), (1, true), (2, true)] {
+            for &(threads, busy) in &THREADS[..if quick { 1 } else { THREADS.len() }] {
                 let [ours, plain] = if busy {
                     beside_work(|| time(&requests, threads, rounds))
                 } else {
@@ -72,14 +77,16 @@ fn beside_work<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-fn rounds() -> Result<usize, lexopt::Error> {
-    let mut rounds = 20;
+/// The number of rounds, and whether the table is short.
+fn options() -> Result<(usize, bool), lexopt::Error> {
+    let (mut rounds, mut quick) = (20, false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("rounds") => rounds = parser.value()?.parse()?,
+            Arg::Long("quick") => quick = true,
             other => return Err(other.unexpected()),
         }
     }
-    Ok(rounds.max(1))
+    Ok((if quick { 1 } else { rounds.max(1) }, quick))
 }

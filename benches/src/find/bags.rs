@@ -6,9 +6,10 @@ use gather_core::{Bags, EmbeddingBag, Par, Reduction, View, ViewMut};
 use half::{bf16, f16};
 
 use super::draw::{Bad, Draw, FEWEST, Place};
-use super::policy::{Id, from_end};
+use super::policy::Id;
 use super::{Face, Found, checked_once};
 use crate::cliffs::Row;
+use crate::naive::from_end;
 use crate::number::{Add, Max, Mean, Number, Reduce};
 
 /// A random bag.
@@ -69,7 +70,7 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
     let (ids, order) = draw.indices::<I>(count, &[rows], Bad { percent: 0, negative: true });
     let (table, ids) = (Rc::new(draw.numbers::<T>(table_at.len)), Rc::new(ids));
     let weights = Rc::new(if weighted { draw.numbers::<T>(count) } else { Vec::new() });
-    let op = EmbeddingBag::new(reduction).padding_index(padding.map(|row| row as i64)).par(Par::Seq);
+    let op = EmbeddingBag::new(reduction).padding_index(padding.map(|row| row as i64)).par(Par::Seq).level(draw.level);
     let face = draw.pick(&Face::ALL);
     let name = format!(
         "EmbeddingBag {reduction}{} {name}, {} by {count} {order} in {bags} bags{}{}, {}",

@@ -1,6 +1,6 @@
 //! Random shapes, strides and indices.
 
-use gather_core::{Layout, View, ViewMut};
+use gather_core::{Layout, Level, View, ViewMut};
 
 use crate::find::policy::Id;
 use crate::number::Number;
@@ -22,13 +22,14 @@ pub struct Limits {
 pub(super) struct Draw {
     random: Random,
     pub(super) limits: Limits,
+    pub(super) level: Level,
 }
 
 impl Draw {
-    pub(super) fn new(seed: u64, number: u64, limits: Limits) -> Self {
+    pub(super) fn new(seed: u64, number: u64, limits: Limits, level: Level) -> Self {
         // Generators whose states differ by a number share their later numbers, so the state is a random number.
         let state = Random::new(seed).bits() ^ Random::new(number).bits().rotate_left(32);
-        Draw { random: Random::new(state), limits }
+        Draw { random: Random::new(state), limits, level }
     }
 
     pub(super) fn percent(&mut self, percent: usize) -> bool {
@@ -220,10 +221,12 @@ impl Place {
 mod tests {
     use super::*;
 
+    const LIMITS: Limits = Limits { out: 4096, data: 4096 };
+
     #[test]
     fn places_lie_inside_their_slices() {
         for number in 0..200 {
-            let mut draw = Draw::new(1, number, Limits { out: 4096, data: 4096 });
+            let mut draw = Draw::new(1, number, LIMITS, Level::Scalar);
             let rank = draw.between(0, 10);
             let shape = draw.shape(rank, 1000);
             let place = draw.place(&shape);
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn indices_are_as_bad_as_they_are_asked_to_be() {
-        let mut draw = Draw::new(1, 1, Limits { out: 4096, data: 4096 });
+        let mut draw = Draw::new(1, 1, LIMITS, Level::Scalar);
         for percent in [0, 100] {
             let (indices, _) = draw.indices::<i64>(300, &[7, 9], Bad { percent, negative: true });
             let inside = |(at, index): (usize, &i64)| {

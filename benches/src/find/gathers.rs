@@ -4,13 +4,15 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use gather_core::{Element, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, Par};
+use gather_core::{
+    Element, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, NegativeIndex, OutOfBounds, Par,
+};
 use half::f16;
 use num_complex::Complex;
 
 use super::draw::{Bad, Draw, FEWEST, Place};
 use super::nest::{self, Axis, Loop, Nest};
-use super::policy::{Clamps, Fails, Fills, Id, Policy, Rejects, Wraps};
+use super::policy::{Clamps, Fails, Fills, Id, Policy, Rejects, Rules, Wraps};
 use super::{Face, Found, checked_once};
 use crate::cliffs::Row;
 
@@ -154,61 +156,67 @@ pub(super) fn draw(draw: &mut Draw) -> Option<Found> {
 
 fn indexed<T: Element + Pod>(name: &str, draw: &mut Draw, shapes: &Shapes, zero: T) -> Found {
     match draw.between(0, 3) {
-        0 => with_policy::<T, u8>(&format!("{name}/u8"), draw, shapes, zero),
-        1 => with_policy::<T, i32>(&format!("{name}/i32"), draw, shapes, zero),
-        2 => with_policy::<T, u32>(&format!("{name}/u32"), draw, shapes, zero),
-        _ => with_policy::<T, i64>(&format!("{name}/i64"), draw, shapes, zero),
+        0 => with_op::<T, u8>(&format!("{name}/u8"), draw, shapes, zero),
+        1 => with_op::<T, i32>(&format!("{name}/i32"), draw, shapes, zero),
+        2 => with_op::<T, u32>(&format!("{name}/u32"), draw, shapes, zero),
+        _ => with_op::<T, i64>(&format!("{name}/i64"), draw, shapes, zero),
     }
 }
 
-fn with_policy<T: Element + Pod, I: Id>(name: &str, draw: &mut Draw, shapes: &Shapes, zero: T) -> Found {
+/// A plain loop, and the policy that it is for.
+type Plain<T, I> = (Rules, fn(&Nest, T, &[T], &[I], &mut [T]) -> Option<()>);
+
+fn plain<T: Copy, I: Id, P: Policy, const K: usize>() -> Plain<T, I> {
+    (P::RULES, nest::gather::<T, I, P, K>)
+}
+
+fn any_policy<T: Copy, I: Id, const K: usize>(draw: &mut Draw) -> Plain<T, I> {
     match draw.between(0, 8) {
-        0..3 => with_op::<T, I, Fails>(name, draw, shapes, zero),
-        3 => with_op::<T, I, Rejects>(name, draw, shapes, zero),
-        4 | 5 => with_op::<T, I, Fills>(name, draw, shapes, zero),
-        6 => with_op::<T, I, Clamps>(name, draw, shapes, zero),
-        _ => with_op::<T, I, Wraps>(name, draw, shapes, zero),
+        0..3 => plain::<T, I, Fails, K>(),
+        3 => plain::<T, I, Rejects, K>(),
+        4 | 5 => plain::<T, I, Fills, K>(),
+        6 => plain::<T, I, Clamps, K>(),
+        _ => plain::<T, I, Wraps, K>(),
     }
 }
 
-fn with_op<T: Element + Pod, I: Id, P: Policy>(name: &str, draw: &mut Draw, shapes: &Shapes, zero: T) -> Found {
+fn with_op<T: Element + Pod, I: Id>(name: &str, draw: &mut Draw, shapes: &Shapes, zero: T) -> Found {
+    let loops = match shapes.axes().len() {
+        1 => any_policy::<T, I, 1>(draw),
+        _ => any_policy::<T, I, 2>(draw),
+    };
     match shapes.op {
         Op::Gather { axis, batch } => {
             let op = Gather::new(axis as i64).batch_dims(batch as i64);
-            make::<T, I, P, 1, _>(&format!("Gather {name} axis {axis} batch {batch}"), draw, shapes, &op, zero)
+            make(&format!("Gather {name} axis {axis} batch {batch}"), draw, shapes, op, zero, loops)
         }
         Op::Elements { axis } => {
             let op = GatherElements::new(axis as i64);
-            make::<T, I, P, 1, _>(&format!("GatherElements {name} axis {axis}"), draw, shapes, &op, zero)
+            make(&format!("GatherElements {name} axis {axis}"), draw, shapes, op, zero, loops)
         }
-        Op::Nd { batch, tuple } => {
+        Op::Nd { batch, .. } => {
             let op = GatherNd::new().batch_dims(batch as i64);
-            let name = format!("GatherNd {name} batch {batch}");
-            match tuple {
-                1 => make::<T, I, P, 1, _>(&name, draw, shapes, &op, zero),
-                _ => make::<T, I, P, 2, _>(&name, draw, shapes, &op, zero),
-            }
+            make(&format!("GatherNd {name} batch {batch}"), draw, shapes, op, zero, loops)
         }
     }
 }
 
 /// The share of bad indices of a policy.
-pub(super) fn bad<I: Id, P: Policy>(draw: &mut Draw) -> Bad {
-    use gather_core::{NegativeIndex::Reject, OutOfBounds};
-
-    let fails = P::OUT_OF_BOUNDS == OutOfBounds::Error;
+pub(super) fn bad<I: Id>(draw: &mut Draw, rules: Rules) -> Bad {
+    let fails = rules.out_of_bounds == OutOfBounds::Error;
     let percent = if fails { 0 } else { draw.pick(&[0, 0, 1, 1, 100]) };
-    Bad { percent, negative: P::NEGATIVE != Reject && I::of(-1).long() < 0 }
+    Bad { percent, negative: rules.negative != NegativeIndex::Reject && I::of(-1).long() < 0 }
 }
 
-fn make<T: Element + Pod, I: Id, P: Policy, const K: usize, A: IndexAttributes + Clone + 'static>(
+fn make<T: Element + Pod, I: Id, A: IndexAttributes + Clone + 'static>(
     name: &str,
     draw: &mut Draw,
     shapes: &Shapes,
-    op: &IndexOperator<A>,
+    op: IndexOperator<A>,
     zero: T,
+    (rules, loops): Plain<T, I>,
 ) -> Found {
-    let op = op.clone().negative_index(P::NEGATIVE).out_of_bounds(P::OUT_OF_BOUNDS).par(Par::Seq);
+    let op = op.negative_index(rules.negative).out_of_bounds(rules.out_of_bounds).par(Par::Seq).level(draw.level);
     let (data_at, ids_at) = (draw.place(&shapes.data), draw.place(&shapes.indices));
     let face = draw.pick(&Face::ALL);
     let out_at = if face == Face::Into && draw.percent(20) {
@@ -216,7 +224,7 @@ fn make<T: Element + Pod, I: Id, P: Policy, const K: usize, A: IndexAttributes +
     } else {
         Place::contiguous(&shapes.out)
     };
-    let bad = bad::<I, P>(draw);
+    let bad = bad::<I>(draw, rules);
     let data = Rc::new(draw.values::<T>(data_at.len));
     // Components of a tuple are neighbours where indices are row-major; elsewhere all are below the least size.
     let least = *shapes.axes().iter().min().expect("an axis");
@@ -229,7 +237,7 @@ fn make<T: Element + Pod, I: Id, P: Policy, const K: usize, A: IndexAttributes +
         "{name}, {} by {} {order}, {:?}, {}% bad, {}",
         data_at.name(),
         ids_at.name(),
-        P::OUT_OF_BOUNDS,
+        rules.out_of_bounds,
         bad.percent,
         face.name(&out_at)
     );
@@ -250,7 +258,7 @@ fn make<T: Element + Pod, I: Id, P: Policy, const K: usize, A: IndexAttributes +
     };
     let plain = move |out: &mut [T]| {
         let run = |out: &mut [T]| {
-            nest::gather::<T, I, P, K>(&nest, zero, &theirs, &their_ids, out).expect("indices in range");
+            loops(&nest, zero, &theirs, &their_ids, out).expect("indices in range");
         };
         if face == Face::Fresh {
             let mut fresh = black_box(vec![zero; len]);

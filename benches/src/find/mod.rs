@@ -8,7 +8,7 @@ mod bags;
 mod draw;
 mod gathers;
 mod nest;
-pub(crate) mod policy;
+mod policy;
 mod scatters;
 mod spaces;
 
@@ -16,9 +16,13 @@ use std::hint::black_box;
 
 pub use draw::Limits;
 use draw::{Draw, Place};
+use gather_core::Level;
 
 use crate::allocations;
 use crate::cliffs::Row;
+
+/// Sizes of the calls that `find_cliffs` times.
+pub const LIMITS: Limits = Limits { out: 1 << 21, data: 1 << 22 };
 
 /// How a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +70,17 @@ pub struct Found {
     row: Row,
 }
 
+impl From<Found> for Row {
+    fn from(found: Found) -> Row {
+        found.row
+    }
+}
+
 impl Found {
-    /// The case of a number. Shapes that come out too small are drawn again.
+    /// The case of a number, at a level. Shapes that come out too small are drawn again.
     #[must_use]
-    pub fn new(seed: u64, number: u64, limits: Limits) -> Self {
-        let mut draw = Draw::new(seed, number, limits);
+    pub fn new(seed: u64, number: u64, limits: Limits, level: Level) -> Self {
+        let mut draw = Draw::new(seed, number, limits, level);
         loop {
             let found = match draw.between(0, 9) {
                 0..4 => gathers::draw(&mut draw),
@@ -111,21 +121,21 @@ impl Found {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { out: 1 << 9, data: 1 << 10 };
+    const SMALL: Limits = Limits { out: 1 << 9, data: 1 << 10 };
 
     #[test]
     fn cases_are_those_of_their_numbers() {
         for number in 0..20 {
-            let [once, again] = [(); 2].map(|()| Found::new(3, number, LIMITS).name);
+            let [once, again] = [(); 2].map(|()| Found::new(3, number, SMALL, Level::Scalar).name);
             assert_eq!(once, again);
         }
-        assert_ne!(Found::new(3, 0, LIMITS).name, Found::new(4, 0, LIMITS).name);
+        assert_ne!(Found::new(3, 0, SMALL, Level::Scalar).name, Found::new(4, 0, SMALL, Level::Scalar).name);
     }
 
     #[test]
     fn outputs_agree() {
         for number in 0..300 {
-            let mut found = Found::new(5, number, LIMITS);
+            let mut found = Found::new(5, number, SMALL, Level::preferred());
             assert!(found.check().0, "5:{number}: {}", found.name);
         }
     }

@@ -3,6 +3,8 @@
 use bytemuck::Pod;
 use gather_core::{Index, NegativeIndex, OutOfBounds, ScatterOutOfBounds};
 
+use crate::naive::from_end;
+
 /// An index.
 pub(super) trait Id: Index + Pod {
     /// The nearest index of the type.
@@ -26,22 +28,21 @@ macro_rules! ids {
 }
 ids!(u8 i32 u32 i64);
 
-/// A policy for negative indices and those out of range.
-pub(super) trait Policy: 'static {
-    const NEGATIVE: NegativeIndex;
-    const OUT_OF_BOUNDS: OutOfBounds;
+/// The settings of a policy for negative indices and those out of range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) negative: NegativeIndex,
+    pub(super) out_of_bounds: OutOfBounds,
     /// The same of scatters.
-    const DROPS: ScatterOutOfBounds;
+    pub(super) drops: ScatterOutOfBounds,
+}
+
+/// A policy.
+pub(super) trait Policy: 'static {
+    const RULES: Rules;
 
     /// The position of an index: `None` for an error, `Some(None)` for none.
     fn resolve<I: Id>(index: I, size: usize) -> Option<Option<usize>>;
-}
-
-/// The position of an index, from the end where it is negative.
-#[inline(always)]
-pub(crate) fn from_end(index: i64, size: usize) -> Option<usize> {
-    let index = if index < 0 { index + size as i64 } else { index };
-    ((index as u64) < size as u64).then_some(index as usize)
 }
 
 macro_rules! policies {
@@ -51,9 +52,11 @@ macro_rules! policies {
         pub(super) enum $name {}
 
         impl Policy for $name {
-            const NEGATIVE: NegativeIndex = NegativeIndex::$negative;
-            const OUT_OF_BOUNDS: OutOfBounds = OutOfBounds::$out_of_bounds;
-            const DROPS: ScatterOutOfBounds = ScatterOutOfBounds::$drops;
+            const RULES: Rules = Rules {
+                negative: NegativeIndex::$negative,
+                out_of_bounds: OutOfBounds::$out_of_bounds,
+                drops: ScatterOutOfBounds::$drops,
+            };
 
             #[inline(always)]
             fn resolve<I: Id>(index: I, $size: usize) -> Option<Option<usize>> {

@@ -11,8 +11,8 @@ use num_complex::Complex;
 
 use super::draw::{Draw, FEWEST, Place};
 use super::gathers::{Op, Shapes, bad};
-use super::nest;
-use super::policy::{Fails, Fills, Id, Policy};
+use super::nest::{self, Nest};
+use super::policy::{Fails, Fills, Id, Policy, Rules};
 use super::{Face, Found, checked_once};
 use crate::cliffs::Row;
 use crate::number::{Add, Last, Max, Mean, Min, Mul, Number, Reduce, Sub};
@@ -42,82 +42,60 @@ fn indexed<T: Element<Number: Number> + Pod>(name: &str, draw: &mut Draw, shapes
     }
 }
 
+/// A plain loop, and the policy that it is for.
+type Plain<T, I> = (Rules, fn(&Nest, bool, &[T], &[I], &mut [T]) -> Option<()>);
+
+fn plain<T: Number, I: Id, R: Reduce<T>>(tuple: usize, drops: bool) -> Plain<T, I> {
+    match (tuple, drops) {
+        (1, false) => (Fails::RULES, nest::scatter::<T, I, Fails, R, 1>),
+        (1, true) => (Fills::RULES, nest::scatter::<T, I, Fills, R, 1>),
+        (_, false) => (Fails::RULES, nest::scatter::<T, I, Fails, R, 2>),
+        (_, true) => (Fills::RULES, nest::scatter::<T, I, Fills, R, 2>),
+    }
+}
+
 fn with_reduction<T: Element<Number: Number> + Pod, I: Id>(name: &str, draw: &mut Draw, shapes: &Shapes) -> Found {
     let ordered = <T::Number as Number>::ORDERED;
     let reductions = Reduction::ALL.iter().copied();
     let reductions: Vec<_> =
         reductions.filter(|reduction| ordered || !matches!(reduction, Reduction::Min | Reduction::Max)).collect();
-    let reduction = draw.pick(&reductions);
-    match reduction {
-        Reduction::Add => with_policy::<T, I, Add>(name, draw, shapes, reduction),
-        Reduction::Sub => with_policy::<T, I, Sub>(name, draw, shapes, reduction),
-        Reduction::Mul => with_policy::<T, I, Mul>(name, draw, shapes, reduction),
-        Reduction::Min => with_policy::<T, I, Min>(name, draw, shapes, reduction),
-        Reduction::Max => with_policy::<T, I, Max>(name, draw, shapes, reduction),
-        Reduction::Mean => with_policy::<T, I, Mean>(name, draw, shapes, reduction),
-        _ => with_policy::<T, I, Last>(name, draw, shapes, reduction),
-    }
-}
-
-fn with_policy<T: Element<Number: Number> + Pod, I: Id, R: Reduce<T::Number> + 'static>(
-    name: &str,
-    draw: &mut Draw,
-    shapes: &Shapes,
-    reduction: Reduction,
-) -> Found {
-    if draw.percent(60) {
-        with_op::<T, I, Fails, R>(name, draw, shapes, reduction)
-    } else {
-        with_op::<T, I, Fills, R>(name, draw, shapes, reduction)
-    }
-}
-
-fn with_op<T: Element<Number: Number> + Pod, I: Id, P: Policy, R: Reduce<T::Number> + 'static>(
-    name: &str,
-    draw: &mut Draw,
-    shapes: &Shapes,
-    reduction: Reduction,
-) -> Found {
+    let (reduction, tuple, drops) = (draw.pick(&reductions), shapes.axes().len(), !draw.percent(60));
+    let loops = match reduction {
+        Reduction::Add => plain::<T::Number, I, Add>(tuple, drops),
+        Reduction::Sub => plain::<T::Number, I, Sub>(tuple, drops),
+        Reduction::Mul => plain::<T::Number, I, Mul>(tuple, drops),
+        Reduction::Min => plain::<T::Number, I, Min>(tuple, drops),
+        Reduction::Max => plain::<T::Number, I, Max>(tuple, drops),
+        Reduction::Mean => plain::<T::Number, I, Mean>(tuple, drops),
+        _ => plain::<T::Number, I, Last>(tuple, drops),
+    };
     let include_self = reduction == Reduction::None || draw.percent(70);
     let alone = if include_self { "" } else { " without self" };
     match shapes.op {
-        Op::Nd { batch, tuple } => {
+        Op::Nd { batch, .. } => {
             let op = ScatterNd::new().batch_dims(batch as i64).reduction(reduction).include_self(include_self);
             let name = format!("ScatterNd {reduction}{alone} {name} batch {batch}");
-            match tuple {
-                1 => make::<T, I, P, R, 1, _>(&name, draw, shapes, &op),
-                _ => make::<T, I, P, R, 2, _>(&name, draw, shapes, &op),
-            }
+            make::<T, I, _>(&name, draw, shapes, op, loops)
         }
         Op::Elements { axis } | Op::Gather { axis, .. } => {
             let op = ScatterElements::new(axis as i64).reduction(reduction).include_self(include_self);
-            make::<T, I, P, R, 1, _>(
-                &format!("ScatterElements {reduction}{alone} {name} axis {axis}"),
-                draw,
-                shapes,
-                &op,
-            )
+            let name = format!("ScatterElements {reduction}{alone} {name} axis {axis}");
+            make::<T, I, _>(&name, draw, shapes, op, loops)
         }
     }
 }
 
-fn make<
-    T: Element<Number: Number> + Pod,
-    I: Id,
-    P: Policy,
-    R: Reduce<T::Number> + 'static,
-    const K: usize,
-    A: ScatterAttributes + Clone + 'static,
->(
+fn make<T: Element<Number: Number> + Pod, I: Id, A: ScatterAttributes + Clone + 'static>(
     name: &str,
     draw: &mut Draw,
     shapes: &Shapes,
-    op: &ScatterOperator<A>,
+    op: ScatterOperator<A>,
+    (rules, loops): Plain<T::Number, I>,
 ) -> Found {
-    let op = op.clone().negative_index(P::NEGATIVE).out_of_bounds(P::DROPS).par(Par::Seq);
+    let op = op.negative_index(rules.negative).out_of_bounds(rules.drops).par(Par::Seq).level(draw.level);
     let (updates_at, ids_at) = (draw.place(&shapes.out), draw.place(&shapes.indices));
     let face = draw.pick(&Face::ALL);
-    let bad = bad::<I, P>(draw);
+    let bad = bad::<I>(draw, rules);
     let numbers = size_of::<T>() / size_of::<T::Number>();
     let data_at = Place::contiguous(&shapes.data);
     let mut values = |len: usize| -> Vec<T> {
@@ -139,7 +117,7 @@ fn make<
         shapes.data,
         ids_at.name(),
         updates_at.name(),
-        P::DROPS,
+        rules.drops,
         bad.percent,
         ["planned in place", "in place", "copied"][face as usize],
     );
@@ -165,8 +143,7 @@ fn make<
         let updates = bytemuck::cast_slice(&their_updates);
         let run = |out: &mut [T]| {
             let out = bytemuck::cast_slice_mut(out);
-            nest::scatter::<T::Number, I, P, R, K>(&nest, include_self, updates, &their_ids, out)
-                .expect("indices in range");
+            loops(&nest, include_self, updates, &their_ids, out).expect("indices in range");
         };
         if face == Face::Fresh {
             let mut fresh = kept.to_vec();

@@ -197,7 +197,7 @@ fn make<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
     if len < FEWEST {
         return None;
     }
-    let op = op.clone().par(Par::Seq);
+    let op = op.clone().par(Par::Seq).level(draw.level);
     let data = Rc::new(draw.values::<T>(at.len));
     let face = draw.pick(&Face::ALL);
     let plan = op.plan::<T>(&at.layout()).expect("a valid call");
