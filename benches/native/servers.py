@@ -59,7 +59,11 @@ def calls(data):
         bag = torch.nn.functional.embedding_bag
         return lambda ids: [bag(i.view(-1, BAG), t, mode="sum") for i, t in zip(ids, tables)]
 
-    return {("rows", "embedding"): embedding, ("rows", "index_select"): index_select, ("sums", "embedding_bag"): embedding_bag}
+    return {
+        ("rows", "embedding"): embedding,
+        ("rows", "index_select"): index_select,
+        ("sums", "embedding_bag"): embedding_bag,
+    }
 
 
 def check(kind, run, data, drawn, ids):
@@ -122,8 +126,8 @@ def main():
             for threads in THREADS:
                 times, rate = measure(make, ids, threads, options.rounds)
                 median, most = np.percentile(times, [50, 99])
-                row = f"| {kind} of {columns} | {name} | {tables} | {threads} | {median:.1f} | {most:.1f} | {rate:.0f} |"
-                print(row, flush=True)
+                row = [f"{kind} of {columns}", name, tables, threads, f"{median:.1f}", f"{most:.1f}", f"{rate:.0f}"]
+                print("|", " | ".join(map(str, row)), "|", flush=True)
 
 
 main()

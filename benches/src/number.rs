@@ -159,7 +159,8 @@ numbers! {
         (true, |a: bf16, b: bf16| a < b);
     u8, u8, i64: false, |x: f64| (x * 200.0 + 100.0) as u8, 1, u8::MAX, |x| x, |sum| sum,
         (u8::wrapping_add, u8::wrapping_sub, u8::wrapping_mul),
-        i64::from, |a: i64, b| a + b, |sum: i64, count: u32| (sum / i64::from(count)) as u8, (true, |a: u8, b: u8| a < b);
+        i64::from, |a: i64, b| a + b, |sum: i64, count: u32| (sum / i64::from(count)) as u8,
+        (true, |a: u8, b: u8| a < b);
     i64, i64, i128: false, |x: f64| (x * 2000.0) as i64, 1, -1, |x| x, |sum| sum,
         (i64::wrapping_add, i64::wrapping_sub, i64::wrapping_mul),
         i128::from, |a: i128, b| a + b, |sum: i128, count: u32| sum.div_euclid(count.into()) as i64,

@@ -44,16 +44,11 @@ fn main() -> ExitCode {
                     time(&requests, threads, rounds)
                 };
                 let pool = if busy { "busy" } else { "idle" };
-                println!(
-                    "| {name} of {columns} | {tables} | {threads} | {pool} | {:.2} | {:.2} | {:.2} | {:.2} | {:.0} | {:.0} | {:.2} |",
-                    ours.median,
-                    ours.percentile_99,
-                    plain.median,
-                    plain.percentile_99,
-                    ours.per_second,
-                    plain.per_second,
-                    plain.median / ours.median,
-                );
+                let [latencies, of_loop] =
+                    [ours, plain].map(|rates| format!("{:.2} | {:.2}", rates.median, rates.percentile_99));
+                let (rate, rate_of_loop) = (ours.per_second, plain.per_second);
+                print!("| {name} of {columns} | {tables} | {threads} | {pool} | {latencies} | {of_loop} ");
+                println!("| {rate:.0} | {rate_of_loop:.0} | {:.2} |", plain.median / ours.median);
             }
         }
     }

@@ -75,10 +75,10 @@ impl Draw {
         match self.random.below(4) {
             0 => place = self.permuted(shape),
             1 => {
-                for dim in 0..shape.len() {
-                    if self.percent(50) && shape[dim] > 1 {
-                        place.start += (shape[dim] as isize - 1) * place.strides[dim];
-                        place.strides[dim] = -place.strides[dim];
+                for (&size, stride) in shape.iter().zip(&mut place.strides) {
+                    if self.percent(50) && size > 1 {
+                        place.start += (size as isize - 1) * *stride;
+                        *stride = -*stride;
                     }
                 }
                 place.way = "reversed";

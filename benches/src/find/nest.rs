@@ -5,7 +5,7 @@
 use crate::find::policy::{Id, Policy};
 use crate::number::{Number, Reduce};
 
-/// Rows from so many bytes on are copied by `copy_from_slice`, shorter ones by a loop over their elements.
+/// The least bytes of a row that is copied by `copy_from_slice`. Shorter rows are copied by a loop over their elements.
 const LONG_ROW: usize = 32;
 
 /// A loop: its size, and the strides of the tensor with a row for each index, of the tensor that indices are for, and

@@ -176,8 +176,8 @@ fn depth<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
             (0..channels).for_each(|c| table[deep(c, place)] = Some(place_at + c as isize * at.strides[1]));
         }
         others.push(vec![table]);
-        for dim in 2..shape.len() {
-            others.push(vec![(0..out[dim]).map(|y| Some((y * block) as isize * at.strides[dim])).collect()]);
+        for (&size, stride) in out.iter().zip(&at.strides).skip(2) {
+            others.push(vec![(0..size).map(|y| Some((y * block) as isize * stride)).collect()]);
         }
     }
     let first = (0..out[0]).map(|n| (at.start + n as isize * at.strides[0], vec![0; shape.len() - 1])).collect();
