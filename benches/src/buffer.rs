@@ -60,7 +60,9 @@ impl<T: Pod> Buffer<T> {
     fn after_line(shape: &[usize], bytes: usize) -> Self {
         assert_eq!(bytes % size_of::<T>(), 0, "elements of {} bytes, {bytes} bytes after a line", size_of::<T>());
         let len: usize = shape.iter().product();
-        let spare = 2 * LINE / size_of::<T>();
+        // Elements of which no whole number fills a line begin with one every `LINE` elements at least.
+        let size = size_of::<T>();
+        let spare = if size.is_power_of_two() { 2 * LINE / size } else { LINE + bytes / size };
         let memory = Tensor::filled(&[len + spare], T::zeroed()).expect("a tensor that fits");
         let start = memory.as_slice().as_ptr().align_offset(LINE) + bytes / size_of::<T>();
         Buffer { memory, start, shape: shape.to_vec() }
@@ -111,6 +113,14 @@ impl<T: Pod> Buffer<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_of_any_size_fit() {
+        for len in 1..50 {
+            let buffer = Buffer::<[f32; 3]>::aligned(&[len]);
+            assert_eq!((buffer.as_bytes().as_ptr().addr() % LINE, buffer.as_slice().len()), (0, len));
+        }
+    }
 
     #[test]
     fn buffers_begin_where_they_are_told() {

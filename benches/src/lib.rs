@@ -1,17 +1,20 @@
 //! Benchmarks of gather-core: fixed workloads, the plain loop that one would write, other crates and engines, and what
 //! times and compares them.
 
+pub mod allocations;
 pub mod bags;
 pub mod buffer;
 pub mod case;
 pub mod cliffs;
 pub mod clock;
+pub mod find;
 pub mod inputs;
 pub mod instructions;
 pub mod inverse;
 pub mod limits;
 pub mod mapped_bags;
 pub mod naive;
+pub mod number;
 pub mod options;
 pub mod peers;
 pub mod pin;
@@ -19,6 +22,7 @@ pub mod probe;
 pub mod random;
 pub mod report;
 pub mod scatters;
+pub mod servers;
 pub mod short;
 pub mod space;
 pub mod spaces;

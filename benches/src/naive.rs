@@ -4,6 +4,13 @@
 use crate::inputs::Position;
 use crate::workloads::{Kind, Workload};
 
+/// The position of an index, from the end where it is negative; `None` out of range.
+#[inline(always)]
+pub fn from_end(index: i64, size: usize) -> Option<usize> {
+    let index = if index < 0 { index + size as i64 } else { index };
+    ((index as u64) < size as u64).then_some(index as usize)
+}
+
 /// Runs a workload.
 pub fn run<T: Copy, I: Position>(workload: &Workload, data: &[T], indices: &[I], out: &mut [T]) {
     let Workload { shape, index_shape, kind, .. } = *workload;

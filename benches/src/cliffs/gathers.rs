@@ -6,6 +6,7 @@ use gather_core::{
 };
 
 use super::{Case, Row};
+use crate::naive::from_end;
 use crate::random::Random;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -51,12 +52,6 @@ fn indices(count: usize, dim: usize, share: usize) -> Vec<i64> {
     (0..count).map(|_| index()).collect()
 }
 
-/// The position of an index, from the end where it is negative.
-fn position(index: i64, dim: usize) -> Option<usize> {
-    let index = if index < 0 { index + dim as i64 } else { index };
-    ((index as u64) < dim as u64).then_some(index as usize)
-}
-
 /// Gathers rows, each an element of a type, out of 256 KiB into 1 MiB.
 fn rows<T: Pod>(name: String, share: usize) -> Case {
     Case::new(name, move |level| {
@@ -81,7 +76,7 @@ fn rows<T: Pod>(name: String, share: usize) -> Case {
             },
             move |to| {
                 for (to, &index) in bytemuck::cast_slice_mut::<u8, T>(to).iter_mut().zip(&theirs) {
-                    *to = position(index, table.len()).map_or(T::zeroed(), |at| table[at]);
+                    *to = from_end(index, table.len()).map_or(T::zeroed(), |at| table[at]);
                 }
             },
         )
@@ -109,7 +104,7 @@ fn elements(name: String, axis: usize, share: usize) -> Case {
                 let (data, ids) = &theirs;
                 for i in 0..N {
                     for j in 0..N {
-                        let at = position(ids[i * N + j], N);
+                        let at = from_end(ids[i * N + j], N);
                         let at = at.map(|at| if axis == 0 { at * N + j } else { i * N + at });
                         to[i * N + j] = at.map_or(0.0, |at| data[at]);
                     }
@@ -142,7 +137,7 @@ fn tuples(name: String, share: usize) -> Case {
             move |to| {
                 let (data, ids) = &theirs;
                 for (to, tuple) in to.chunks_exact_mut(ROW).zip(ids.chunks_exact(2)) {
-                    match (position(tuple[0], DIM), position(tuple[1], DIM)) {
+                    match (from_end(tuple[0], DIM), from_end(tuple[1], DIM)) {
                         (Some(a), Some(b)) => to.copy_from_slice(&data[(a * DIM + b) * ROW..][..ROW]),
                         _ => to.fill(0.0),
                     }
@@ -179,7 +174,7 @@ fn scatter(name: String, shape: [usize; 3], reversed: bool) -> Case {
                 for i in 0..a {
                     for j in 0..b {
                         for k in 0..c {
-                            let at = position(ids[(i * b + j) * c + k], b).expect("an index in range");
+                            let at = from_end(ids[(i * b + j) * c + k], b).expect("an index in range");
                             to[(i * b + at) * c + k] += updates[i * steps[0] + j * steps[1] + k * steps[2]];
                         }
                     }
@@ -206,7 +201,7 @@ fn adjoint(name: String, rows: usize, columns: usize, n: usize) -> Case {
             move |to| {
                 let (ids, gradient) = &theirs;
                 for (&index, row) in ids.iter().zip(gradient.chunks_exact(columns)) {
-                    let at = position(index, rows).expect("an index in range");
+                    let at = from_end(index, rows).expect("an index in range");
                     row.iter().enumerate().for_each(|(column, value)| to[column * rows + at] += value);
                 }
             },

@@ -1,10 +1,10 @@
 //! Scatters whose intermediate results are no elements, or that leave out what the destination holds.
 
-use bytemuck::Pod;
-use gather_core::{Element, Layout, Level, Par, Reduction, ScatterElements, ScatterNd, View, ViewMut};
+use gather_core::{Layout, Level, Par, Reduction, ScatterElements, ScatterNd, View, ViewMut};
 use half::{bf16, f16};
 
 use super::{Case, Row};
+use crate::number::{Add, Mean, Number, Reduce};
 use crate::random::Random;
 
 /// Updates of an element and of 3 go into few destinations and into many. So do longer rows, of which there are fewer.
@@ -31,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn short_and_long<T: Value>(name: &str, reduction: Reduction, include_self: bool, k: usize) -> [Case; 3] {
+fn short_and_long<T: Number>(name: &str, reduction: Reduction, include_self: bool, k: usize) -> [Case; 3] {
     [
         grouped::<T, 1>(name, reduction, include_self, [UPDATES, DESTINATIONS[k]]),
         grouped::<T, 3>(name, reduction, include_self, [UPDATES, DESTINATIONS[k]]),
@@ -39,64 +39,8 @@ fn short_and_long<T: Value>(name: &str, reduction: Reduction, include_self: bool
     ]
 }
 
-/// An element and what it is summed up in.
-trait Value: Element + Pod {
-    type Sum: Copy + 'static;
-    fn of(fraction: f64) -> Self;
-    fn widen(self) -> Self::Sum;
-    fn plus(sum: Self::Sum, new: Self::Sum) -> Self::Sum;
-    fn end(sum: Self::Sum) -> Self;
-    fn mean(sum: Self::Sum, count: u32) -> Self;
-    fn greatest(self, other: Self) -> Self;
-}
-
-macro_rules! values {
-    ($($ty:ty, $sum:ty: $of:expr, $widen:expr, $end:expr, $mean:expr, $is_nan:expr;)*) => {$(
-        impl Value for $ty {
-            type Sum = $sum;
-
-            fn of(fraction: f64) -> Self {
-                $of(fraction)
-            }
-
-            #[inline(always)]
-            fn widen(self) -> $sum {
-                $widen(self)
-            }
-
-            #[inline(always)]
-            fn plus(sum: $sum, new: $sum) -> $sum {
-                sum + new
-            }
-
-            #[inline(always)]
-            fn end(sum: $sum) -> Self {
-                $end(sum)
-            }
-
-            #[inline(always)]
-            fn mean(sum: $sum, count: u32) -> Self {
-                $mean(sum, count)
-            }
-
-            #[inline(always)]
-            fn greatest(self, other: Self) -> Self {
-                if other > self || $is_nan(other) { other } else { self }
-            }
-        }
-    )*};
-}
-values! {
-    f32, f32: |x| x as f32, |x| x, |sum| sum, |sum, count| sum / count as f32, f32::is_nan;
-    f16, f32: f16::from_f64, f16::to_f32, f16::from_f32, |sum, count| f16::from_f32(sum / count as f32), f16::is_nan;
-    bf16, f32: bf16::from_f64, bf16::to_f32, bf16::from_f32, |sum, count| bf16::from_f32(sum / count as f32),
-        bf16::is_nan;
-    i64, i128: |x| (x * 2000.0) as i64, i128::from, |sum| sum as i64,
-        |sum: i128, count: u32| sum.div_euclid(count.into()) as i64, |_| false;
-}
-
 /// Rows of `ROW` elements that go anywhere among as many destinations.
-fn grouped<T: Value, const ROW: usize>(
+fn grouped<T: Number, const ROW: usize>(
     name: &str,
     reduction: Reduction,
     include_self: bool,
@@ -123,32 +67,31 @@ fn grouped<T: Value, const ROW: usize>(
             },
             move |out| match reduction {
                 Reduction::Max => greatest_without_self::<T, ROW>(&theirs.0, &theirs.1, out),
-                _ => sums::<T, ROW>(&theirs.0, &theirs.1, out, reduction == Reduction::Mean),
+                Reduction::Mean => sums::<T, Mean, ROW>(&theirs.0, &theirs.1, out, true),
+                _ => sums::<T, Add, ROW>(&theirs.0, &theirs.1, out, false),
             },
         )
     })
 }
 
 /// The plain loop of sums and means: sums and counts beside the destination.
-fn sums<T: Value, const ROW: usize>(ids: &[i64], new: &[T], out: &mut [T], means: bool) {
-    let mut sums: Vec<T::Sum> = out.iter().map(|kept| kept.widen()).collect();
+fn sums<T: Number, R: Reduce<T>, const ROW: usize>(ids: &[i64], new: &[T], out: &mut [T], means: bool) {
+    let mut sums: Vec<R::Kept> = out.iter().map(|&kept| R::first(kept)).collect();
     let mut counts = vec![1u32; out.len() / ROW];
     for (&id, new) in ids.iter().zip(new.chunks_exact(ROW)) {
         let sums = &mut sums[id as usize * ROW..][..ROW];
-        sums.iter_mut().zip(new).for_each(|(sum, new)| *sum = T::plus(*sum, new.widen()));
+        sums.iter_mut().zip(new).for_each(|(sum, new)| *sum = R::combine(*sum, R::first(*new)));
         if means {
             counts[id as usize] += 1;
         }
     }
     for ((out, sums), &count) in out.chunks_exact_mut(ROW).zip(sums.chunks_exact(ROW)).zip(&counts) {
-        for (out, &sum) in out.iter_mut().zip(sums) {
-            *out = if means { T::mean(sum, count) } else { T::end(sum) };
-        }
+        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = R::end(sum, count));
     }
 }
 
 /// The plain loop of the greatest of the updates: a flag for each destination.
-fn greatest_without_self<T: Value, const ROW: usize>(ids: &[i64], new: &[T], out: &mut [T]) {
+fn greatest_without_self<T: Number, const ROW: usize>(ids: &[i64], new: &[T], out: &mut [T]) {
     let mut met = vec![false; out.len() / ROW];
     for (&id, new) in ids.iter().zip(new.chunks_exact(ROW)) {
         let kept = &mut out[id as usize * ROW..][..ROW];

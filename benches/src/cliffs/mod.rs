@@ -5,6 +5,7 @@
 //! sums of `f32`.
 
 mod bags;
+mod found;
 mod gathers;
 mod grouped;
 mod scatters;
@@ -41,7 +42,10 @@ impl Case {
 /// Every case.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    [bags::cases(), gathers::cases(), grouped::cases(), scatters::cases()].into_iter().flatten().collect()
+    [bags::cases(), gathers::cases(), grouped::cases(), scatters::cases(), found::cases()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What is timed, and beside what.
@@ -66,7 +70,8 @@ impl Row {
             out.as_mut_slice().copy_from_slice(begin);
             out
         });
-        Row { pair: Box::new(Both { outs, ours, plain }), reference: None, beside: "loop", wanted: WANTED }
+        let pair = Both { outs, ours: Box::new(ours), plain: Box::new(plain) };
+        Row { pair: Box::new(pair), reference: None, beside: "loop", wanted: WANTED }
     }
 
     /// Timed beside another reference in place of the loop: ours may take `times` its time.
@@ -78,7 +83,18 @@ impl Row {
     /// Whether one call of each gives the same bits. To be asked before anything else is run.
     #[must_use]
     pub fn agrees(&mut self) -> bool {
+        self.run_ours();
+        self.plain_agrees()
+    }
+
+    /// Runs our call once.
+    pub fn run_ours(&mut self) {
         self.pair.ours();
+    }
+
+    /// Whether the plain loop gives the bits that [`Row::run_ours`] gave.
+    #[must_use]
+    pub fn plain_agrees(&mut self) -> bool {
         self.pair.plain();
         self.pair.agree()
     }
@@ -105,13 +121,16 @@ trait Pair {
     fn agree(&self) -> bool;
 }
 
-struct Both<T, A, B> {
+/// A function that writes a tensor.
+type Writes<T> = Box<dyn FnMut(&mut [T])>;
+
+struct Both<T> {
     outs: [Buffer<T>; 2],
-    ours: A,
-    plain: B,
+    ours: Writes<T>,
+    plain: Writes<T>,
 }
 
-impl<T: Pod, A: FnMut(&mut [T]), B: FnMut(&mut [T])> Pair for Both<T, A, B> {
+impl<T: Pod> Pair for Both<T> {
     fn ours(&mut self) {
         (self.ours)(self.outs[0].as_mut_slice());
     }
