@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod case;
 pub mod cliffs;
 pub mod clock;
+#[cfg(feature = "search")]
 pub mod find;
 pub mod inputs;
 pub mod instructions;

@@ -5,6 +5,7 @@
 //! sums of `f32`.
 
 mod bags;
+#[cfg(feature = "search")]
 mod found;
 mod gathers;
 mod grouped;
@@ -42,10 +43,15 @@ impl Case {
 /// Every case.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    [bags::cases(), gathers::cases(), grouped::cases(), scatters::cases(), found::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let kinds = [
+        bags::cases(),
+        gathers::cases(),
+        grouped::cases(),
+        scatters::cases(),
+        #[cfg(feature = "search")]
+        found::cases(),
+    ];
+    kinds.into_iter().flatten().collect()
 }
 
 /// What is timed, and beside what.

@@ -64,6 +64,13 @@ pub(crate) fn arrange(loops: &mut Loops, stays: impl FnOnce(&Loop, bool) -> bool
         return false;
     }
     put_inside(loops, |_| true, stays);
+    reuse_indices(loops)
+}
+
+/// Puts the loops that no index stride moves next to the inner loop, where one comes back to its indices; returns
+/// whether one does.
+#[inline]
+fn reuse_indices(loops: &mut Loops) -> bool {
     let Some((inner, others)) = loops.split_last_mut() else { return false };
     let reuse = inner.index != 0 && others.iter().any(|l| l.index == 0);
     if reuse {
@@ -105,19 +112,41 @@ const CUT: usize = 32;
 /// Bytes of a step from which on every row reads a line of its own, which the hardware does not see coming.
 const FAR: usize = 256;
 
-/// Cuts an inner loop that takes long steps through data, all with one index, into short loops, with the loop over
-/// indices around each. Positions are so close together that other indices find theirs in the same lines.
-pub(crate) fn cut_walk(loops: &mut Loops, stride: isize) {
-    let [.., indices, inner] = loops.as_slice() else { return };
-    let far = inner.data.unsigned_abs() >= FAR && stride.unsigned_abs() < LINE;
-    if inner.index != 0 || indices.index == 0 || !far || inner.n < 4 * CUT || inner.n % CUT != 0 {
-        return;
+/// Bytes of an output from which on its lines do not stay in the caches until another loop comes back to them.
+const FAR_APART: usize = 128 << 10;
+/// Iterations of a loop from which on it may be the inner one in place of a longer loop.
+const SHORT: usize = 4;
+
+/// Cuts an inner loop that takes long steps, where other loops come back to the lines that it passes: through data, all
+/// with one index, when other indices find their positions in the same lines; or through the output, when other loops
+/// write the rest of its lines. Where no cut divides such a loop, the longest of the others becomes the inner one.
+/// Returns whether an outer loop comes back to the inner loop's indices, which `reused` has said before.
+pub(crate) fn cut_walk(loops: &mut Loops, stride: isize, reused: bool) -> bool {
+    let [.., indices, inner] = loops.as_slice() else { return reused };
+    let (inner, around) = (*inner, loops.len() - 2);
+    let (step, far) = (inner.out.unsigned_abs(), inner.data.unsigned_abs() >= FAR);
+    let through_data = far && stride.unsigned_abs() < LINE && inner.index == 0 && indices.index != 0;
+    let through_output = step >= LINE && step.saturating_mul(inner.n) >= FAR_APART;
+    let shares_lines = |along: &Loop| along.out.unsigned_abs() < LINE;
+    let at = if through_output { loops[..=around].iter().position(shares_lines) } else { None };
+    let Some(at) = at.or(through_data.then_some(around)) else { return reused };
+    // Parts of even length.
+    let mut lengths = core::iter::once(CUT).chain((CUT / 2..=2 * CUT).rev());
+    if let Some(cut) = lengths.find(|&cut| inner.n.is_multiple_of(cut)).filter(|cut| inner.n >= 4 * cut) {
+        let steps = |step: isize| step.wrapping_mul(cut as isize);
+        let outer =
+            Loop { n: inner.n / cut, out: steps(inner.out), data: steps(inner.data), index: steps(inner.index) };
+        loops[around + 1].n = cut;
+        loops.insert(at, outer);
+        return reused;
     }
-    let steps = |step: isize| step.wrapping_mul(CUT as isize);
-    let outer = Loop { n: inner.n / CUT, out: steps(inner.out), data: steps(inner.data), index: 0 };
-    let at = loops.len() - 2;
-    loops[at + 1].n = CUT;
-    loops.insert(at, outer);
+    let longest = (at..=around).filter(|&d| shares_lines(&loops[d])).max_by_key(|&d| loops[d].n);
+    let Some(longest) = longest.filter(|&d| through_output && loops[d].n >= SHORT) else { return reused };
+    let inside = loops.remove(longest);
+    loops.pop();
+    loops.insert(at, inner);
+    loops.push(inside);
+    reuse_indices(loops)
 }
 
 /// Folds the loops of an operator that rearranges space, given outermost first, with strides in elements; returns the
@@ -207,7 +236,7 @@ mod tests {
         // data [8, 256] f32 transposed from [256, 8]: strides 1 and 1024 elements; axis 0, 100 indices.
         let whole = [l(100, 1024, 0, 8), l(256, 4, 4096, 0)];
         let mut loops = Loops::from_slice(&whole);
-        cut_walk(&mut loops, 4);
+        assert!(!cut_walk(&mut loops, 4, false));
         assert_eq!(loops.as_slice(), [l(8, 128, 131_072, 0), l(100, 1024, 0, 8), l(32, 4, 4096, 0)]);
         // Positions a line apart; steps within a few lines; loops that are short, or no multiple; one that moves the
         // index.
@@ -215,13 +244,39 @@ mod tests {
             (whole, 64),
             ([whole[0], l(256, 4, 64, 0)], 4),
             ([whole[0], l(96, 4, 4096, 0)], 4),
-            ([whole[0], l(250, 4, 4096, 0)], 4),
+            ([whole[0], l(251, 4, 4096, 0)], 4),
             ([whole[0], l(256, 4, 4096, 8)], 4),
             ([l(100, 1024, 4, 0), whole[1]], 4),
         ] {
             let mut kept = Loops::from_slice(&loops);
-            cut_walk(&mut kept, stride);
+            assert!(!cut_walk(&mut kept, stride, false));
             assert_eq!(kept.as_slice(), loops);
+        }
+    }
+
+    #[test]
+    fn loops_with_long_steps_through_a_large_output_are_cut_or_go_outside() {
+        let cut = |loops: &[Loop], reused: bool| {
+            let mut loops = Loops::from_slice(loops);
+            (cut_walk(&mut loops, 16, reused), loops.to_vec())
+        };
+        let (slots, rows) = (l(25, 16, 0, 2), l(30_654, 400, 112, 0));
+        let parts = [l(786, 15_600, 4368, 0), slots, l(39, 400, 112, 0)];
+        assert_eq!(cut(&[slots, rows], true), (true, parts.to_vec()));
+        // All loops that share lines stay inside.
+        let (pairs, long) = (l(4, 8, 0, 4), l(8192, 128, 256, 512));
+        let parts = [l(256, 4096, 8192, 16_384), slots, pairs, l(32, 128, 256, 512)];
+        assert_eq!(cut(&[slots, pairs, long], false), (false, parts.to_vec()));
+        // No cut divides a prime number of steps: the longest of the others goes inside, if it is long enough.
+        let prime = l(206_081, 96, 192, 128);
+        assert_eq!(cut(&[pairs, slots, prime], false), (false, vec![prime, pairs, slots]));
+        assert_eq!(cut(&[l(3, 8, 0, 4), prime], false), (false, vec![l(3, 8, 0, 4), prime]));
+        // Such an index comes back for every step that does not move it.
+        let still = l(206_081, 96, 192, 0);
+        assert_eq!(cut(&[slots, still], false), (true, vec![still, slots]));
+        // A small output, steps within a line, and no loop that shares lines.
+        for kept in [[slots, l(256, 400, 112, 0)], [slots, l(30_654, 48, 112, 0)], [rows, l(30_655, 400, 112, 0)]] {
+            assert_eq!(cut(&kept, false), (false, kept.to_vec()));
         }
     }
 

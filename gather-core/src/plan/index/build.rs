@@ -122,7 +122,7 @@ impl IndexPlan {
         let Facts { reused, size_in, index_size } = facts;
         let (row, level) = (self.nest.spec.row, self.nest.spec.level);
         let stride = self.stride;
-        cut_walk(&mut self.nest.loops, stride);
+        let reused = cut_walk(&mut self.nest.loops, stride, reused);
         let reach = reach(&lowered.axes, size_in);
         let row_in = self.nest.spec.conversion.map_or(row, |conversion| conversion.bytes_in());
         let is_far = is_far(row_in, reach);
