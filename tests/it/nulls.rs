@@ -191,6 +191,18 @@ fn run<A: IndexAttributes + Clone>(op: IndexOperator<A>, kind: IndexKind, shapes
     case.check::<A, i16>(&op, rules);
 }
 
+#[test]
+fn words_of_bits_at_every_offset() {
+    for (at, count) in (0..64).zip([1, 63, 64, 65, 7, 130].into_iter().cycle()) {
+        // Nothing is null, all is, or a third.
+        for nulls in [[0, 1], [1, 0], [3, 3]] {
+            let (offsets, policy, wild) = ([at, 63 - at], at % RULES.len(), at % 3 == 0);
+            let drawn = Drawn { offsets, nulls, given: [true; 2], by_element: false, policy, wild, seed: at as u64 };
+            run(Gather::new(0), IndexKind::Gather { axis: 0, batch: 0 }, [&[count + at], &[count]], drawn);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -42,6 +42,10 @@ row_kernels! {
     /// Rows of 24 bits: a size that is no power of two.
     static BYTES = |row: &[[u8; 3]]| -> [u8; 3] { row.iter().fold([0; 3], |sum, part| add(sum, *part)) };
 
+    static SUM_F16 = |row: &[f16]| -> f32 { rows::sum(row) };
+
+    static SUM_BF16 = |row: &[bf16]| -> f32 { rows::sum(row) };
+
     static EARLY = |mut row: &[u8], limit: u8| -> u8 {
         while let [first, rest @ ..] = row {
             if *first > limit {
@@ -119,6 +123,29 @@ fn sums_are_those_of_the_plain_program() {
     assert_eq!(rows::max(&[f64::NAN, -1.0]), -1.0);
     assert_eq!(rows::sum(&[-0.0f32; 40]).to_bits(), 0);
     assert_eq!(rows::dot(&[i8::MIN; 131_071], &[i8::MIN; 131_071]), 131_071 << 14);
+}
+
+/// Sums rows of zeros and one number, which has every bit pattern in turn, at every level.
+fn every_number<T: Element>(sum: &RowFunction<T, f32>, of: fn(u16) -> T, widened: fn(T) -> f32) {
+    const WIDTH: usize = 8 + 3;
+    let numbers = (0..=u16::MAX)
+        .flat_map(|bits| (0..WIDTH).map(move |at| of(if at == usize::from(bits) * 7 % WIDTH { bits } else { 0 })));
+    let (numbers, ids): (Vec<T>, Vec<u32>) = (numbers.collect(), (0..1 << 16).collect());
+    let (data, ids) = (View::new(&numbers, &[1 << 16, WIDTH]).unwrap(), View::new(&ids, &[1 << 16]).unwrap());
+    for level in available_levels() {
+        let sums = Gather::new(0).level(level).run_rows(sum, &data, &ids, ()).unwrap();
+        for (bits, sum) in (0..=u16::MAX).zip(sums.as_slice()) {
+            let expected = 0.0 + widened(of(bits));
+            let same = sum.to_bits() == expected.to_bits() || (sum.is_nan() && expected.is_nan());
+            assert!(same, "{bits:#06x}: {sum} for {expected} at {level}");
+        }
+    }
+}
+
+#[test]
+fn every_half_number_is_summed() {
+    every_number(&SUM_F16, f16::from_bits, f16::to_f32);
+    every_number(&SUM_BF16, bf16::from_bits, bf16::to_f32);
 }
 
 /// How each row is found: at a place of data, or out of range.

@@ -354,7 +354,8 @@ impl ValidCall<'_> {
         let request = Request { attributes: &by_position, planned, data, indices: positions_view.layout() };
         // SAFETY: the caller's promise; positions are of the type that the request names.
         unsafe { Call { request, index: positions_view.origin().cast(), ..self.call }.run(out) }?;
-        Ok(gather_bits(lowered, nulls, &positions, count, bits))
+        // SAFETY: the machine has the level, as checked above.
+        Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
     }
 }
 

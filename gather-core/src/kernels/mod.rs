@@ -149,6 +149,7 @@ pub use isa::Scalar;
 pub use isa::{Avx2, Avx512};
 pub use kernel::Kernel;
 pub(crate) use kernel::{IndexKernel, SpaceEntry};
+pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};

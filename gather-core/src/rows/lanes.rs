@@ -12,14 +12,17 @@
 //! numbers, in blocks of eight lanes. What a last block lacks counts as nothing: adding +0 changes no lane, since none
 //! is ever -0.
 
+#![forbid(unsafe_code)]
 // Loops over indices of arrays of constant length are vectorised.
 #![allow(clippy::needless_range_loop)]
 
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use crate::rows::f16c::F16c;
 #[cfg(feature = "half")]
-use crate::types::numbers::{bf16_to_f32, f16_to_f32};
+use crate::types::numbers::f16_to_f32;
 
 /// Lanes of a block.
-const BLOCK: usize = 8;
+pub(super) const BLOCK: usize = 8;
 /// Blocks of lanes.
 const BLOCKS: usize = 4;
 
@@ -32,9 +35,48 @@ pub trait Number: sealed::Sealed {
     /// The type of sums: `f32` for `f16` and `bf16`, `i32` for `i8` and `u8`.
     type Sum: Sum;
 
-    /// The same number.
+    /// Whether [`Widen`] has a function for blocks of the type.
+    #[doc(hidden)]
+    const IN_BLOCKS: bool;
+
+    /// The same number. A signalling NaN may stay as it is: the arithmetic that follows makes it quiet.
     #[doc(hidden)]
     fn widen(self) -> Self::Sum;
+
+    /// The same numbers.
+    #[doc(hidden)]
+    fn widen_block<W: Widen>(block: &[Self; BLOCK], by: W) -> [Self::Sum; BLOCK]
+    where
+        Self: Sized;
+}
+
+/// How blocks of numbers are widened that one by one take longer.
+#[doc(hidden)]
+pub trait Widen: Copy {
+    #[cfg(feature = "half")]
+    fn f16(self, block: &[half::f16; BLOCK]) -> [f32; BLOCK];
+}
+
+/// One by one.
+#[derive(Clone, Copy)]
+struct OneByOne;
+
+impl Widen for OneByOne {
+    #[cfg(feature = "half")]
+    #[inline(always)]
+    fn f16(self, block: &[half::f16; BLOCK]) -> [f32; BLOCK] {
+        each(block)
+    }
+}
+
+/// The numbers of a block, widened one by one.
+#[inline(always)]
+fn each<A: Number>(block: &[A; BLOCK]) -> [A::Sum; BLOCK] {
+    let mut widened = [A::Sum::ZERO; BLOCK];
+    for lane in 0..BLOCK {
+        widened[lane] = block[lane].widen();
+    }
+    widened
 }
 
 /// The number as it is added.
@@ -82,7 +124,7 @@ sums! {
 }
 
 macro_rules! numbers {
-    ($($(#[$cfg:meta])* $ty:ty => $sum:ty, $value:ident, $widen:expr;)*) => {$(
+    ($($(#[$cfg:meta])* $ty:ty => $sum:ty, $value:ident, $widen:expr $(, by $block:ident)?;)*) => {$(
         $(#[$cfg])*
         impl sealed::Sealed for $ty {}
 
@@ -90,10 +132,19 @@ macro_rules! numbers {
         impl Number for $ty {
             type Sum = $sum;
 
+            const IN_BLOCKS: bool = false $(|| stringify!($block).len() > 0)?;
+
             #[inline(always)]
             fn widen(self) -> $sum {
                 let $value = self;
                 $widen
+            }
+
+            #[inline(always)]
+            fn widen_block<W: Widen>(block: &[Self; BLOCK], _by: W) -> [$sum; BLOCK] {
+                $(return _by.$block(block);)?
+                #[allow(unreachable_code)]
+                each(block)
             }
         }
     )*};
@@ -103,12 +154,12 @@ numbers! {
     f64 => f64, value, value;
     i8 => i32, value, i32::from(value);
     u8 => i32, value, i32::from(value);
-    #[cfg(feature = "half")] half::f16 => f32, value, f16_to_f32(value.to_bits());
-    #[cfg(feature = "half")] half::bf16 => f32, value, bf16_to_f32(value.to_bits());
+    #[cfg(feature = "half")] half::f16 => f32, value, f16_to_f32(value.to_bits()), by f16;
+    #[cfg(feature = "half")] half::bf16 => f32, value, f32::from_bits(u32::from(value.to_bits()) << 16);
 }
 
 /// A term of two numbers, and how terms are added up.
-trait Step<S: Sum> {
+pub(super) trait Step<S: Sum> {
     /// The first value of lanes, and of the elements that a last block lacks: it adds nothing.
     const START: S;
 
@@ -144,19 +195,37 @@ steps! {
 
 /// Joins a block of terms to a block of lanes.
 #[inline(always)]
-fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
     lanes: &mut [A::Sum; BLOCK],
     a: &[A; BLOCK],
     b: &[B; BLOCK],
+    by: W,
 ) {
+    let (a, b) = (A::widen_block(a, by), B::widen_block(b, by));
     for lane in 0..BLOCK {
-        lanes[lane] = P::join(lanes[lane], P::term(a[lane].widen(), b[lane].widen()));
+        lanes[lane] = P::join(lanes[lane], P::term(a[lane], b[lane]));
     }
 }
 
 /// Joins the terms of two rows of one length.
 #[inline(always)]
 fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
+    #[cfg(all(feature = "half", target_arch = "x86_64"))]
+    if const { A::IN_BLOCKS || B::IN_BLOCKS }
+        && let Some(f16c) = F16c::find()
+    {
+        return f16c.fold::<A, B, P>(a, b);
+    }
+    fold_by::<A, B, P, _>(a, b, OneByOne)
+}
+
+/// As [`fold`], where blocks are widened in some way.
+#[inline(always)]
+pub(super) fn fold_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
+    a: &[A],
+    b: &[B],
+    by: W,
+) -> A::Sum {
     if A::Sum::ANY_ORDER {
         let mut joined = P::START;
         for (a, b) in a.iter().zip(b) {
@@ -171,12 +240,12 @@ fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -
     let (b_whole, b_last) = b_blocks.as_chunks::<BLOCKS>();
     for (a, b) in a_whole.iter().zip(b_whole) {
         for at in 0..BLOCKS {
-            block::<A, B, P>(&mut lanes[at], &a[at], &b[at]);
+            block::<A, B, P, W>(&mut lanes[at], &a[at], &b[at], by);
         }
     }
     for at in 0..BLOCKS - 1 {
         if let (Some(a), Some(b)) = (a_last.get(at), b_last.get(at)) {
-            block::<A, B, P>(&mut lanes[at], a, b);
+            block::<A, B, P, W>(&mut lanes[at], a, b, by);
         }
     }
     if !a_rest.is_empty() {
@@ -211,6 +280,31 @@ fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -
         half /= 2;
     }
     lanes[0]
+}
+
+/// The numbers of a row, as far as the shorter one goes.
+#[inline(always)]
+pub(super) fn widen<A: Number>(row: &[A], out: &mut [A::Sum]) {
+    #[cfg(all(feature = "half", target_arch = "x86_64"))]
+    if const { A::IN_BLOCKS }
+        && let Some(f16c) = F16c::find()
+    {
+        return f16c.widen(row, out);
+    }
+    widen_by(row, out, OneByOne);
+}
+
+/// As [`widen`], in some way.
+#[inline(always)]
+pub(super) fn widen_by<A: Number, W: Widen>(row: &[A], out: &mut [A::Sum], by: W) {
+    let len = row.len().min(out.len());
+    let ((blocks, rest), (out_blocks, out_rest)) = (row[..len].as_chunks(), out[..len].as_chunks_mut());
+    for (block, out) in blocks.iter().zip(out_blocks) {
+        *out = A::widen_block(block, by);
+    }
+    for (number, out) in rest.iter().zip(out_rest) {
+        *out = number.widen();
+    }
 }
 
 /// Both slices as far as the shorter one goes.

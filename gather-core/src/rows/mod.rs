@@ -35,8 +35,8 @@
 //! }
 //! ```
 
-#![forbid(unsafe_code)]
-
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+mod f16c;
 mod lanes;
 mod norms;
 

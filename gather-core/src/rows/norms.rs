@@ -1,13 +1,17 @@
 //! Rows that are brought to one scale, in a few passes over a row that is in the first-level cache.
 
+#![forbid(unsafe_code)]
+
+use crate::rows::lanes::widen;
 use crate::rows::{Number, sum, sum_of_squares};
 
 /// `out = row + added`, or the row where there is nothing to add.
 #[inline(always)]
 fn add<A: Number<Sum = f32>>(row: &[A], out: &mut [f32], added: &[f32]) {
-    if added.is_empty() {
-        for (out, value) in out.iter_mut().zip(row) {
-            *out = value.widen();
+    if added.is_empty() || A::IN_BLOCKS {
+        widen(row, out);
+        for (out, added) in out.iter_mut().zip(added) {
+            *out += added;
         }
     } else {
         for ((out, value), added) in out.iter_mut().zip(row).zip(added) {

@@ -89,6 +89,15 @@ impl<'a> Bitmap<'a> {
         u64::from(self.bytes[at / 8] >> (at % 8)) & 1
     }
 
+    /// The bytes from that of the bit at a position on, and the place of the bit in the first of them.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn bytes_from(&self, at: usize) -> (&'a [u8], usize) {
+        debug_assert!(at < self.len, "bit {at} of {}", self.len);
+        let at = self.offset + at;
+        (&self.bytes[at / 8..], at % 8)
+    }
+
     /// `n` bits, at most [`WORD`], from `at` on: the first one is the least significant. Bits behind them are 0.
     #[inline(always)]
     pub(crate) fn word(&self, at: usize, n: usize) -> u64 {

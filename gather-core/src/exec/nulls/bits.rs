@@ -1,19 +1,22 @@
 //! The bitmap of a result: the bits of data, gathered as its rows are, where the index is valid.
 
-#![forbid(unsafe_code)]
-
 use crate::exec::nulls::Place;
-use crate::kernels::Loop;
+use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
 use crate::plan::fold::{for_each, merge};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
+use crate::types::level::Level;
 
 /// Writes the bit of each coordinate of an operator whose loops step through bits of data and through the numbers of
 /// indices; returns how many are null. `positions` are those that [`NullIndices::resolve`] has written, of `count`
 /// indices. A position that is missing does not make the value null: that its index is null does.
 ///
 /// [`NullIndices::resolve`]: crate::exec::nulls::NullIndices::resolve
-pub(crate) fn gather_bits<P: Place>(
+///
+/// # Safety
+/// K7: the machine has the level.
+pub(crate) unsafe fn gather_bits<P: Place>(
+    level: Level,
     lowered: &IndexLowered,
     nulls: &Nulls<'_>,
     positions: &[P],
@@ -29,7 +32,7 @@ pub(crate) fn gather_bits<P: Place>(
     let inner = loops.pop().unwrap_or(Loop::ONCE);
     // Data without rows has none that a position could name.
     let data = nulls.data.filter(|data| !data.is_empty());
-    let rows = data.map(|bits| Rows { bits, lowered, positions, count });
+    let rows = data.map(|bits| Rows { bits, lowered, positions, count, look_up: P::BITS.look_up.at(level) });
     let mut writer = BitWriter::new(out);
     let step =
         |(bit, number): (isize, isize), along: &Loop| (bit.wrapping_add(along.data), number.wrapping_add(along.index));
@@ -52,6 +55,8 @@ struct Rows<'a, P> {
     lowered: &'a IndexLowered,
     positions: &'a [P],
     count: usize,
+    /// K7 holds for it.
+    look_up: LookUpBitsFn<P>,
 }
 
 impl<P: Place> Rows<'_, P> {
@@ -64,7 +69,8 @@ impl<P: Place> Rows<'_, P> {
                 None => first_bits(n),
             },
             ([axis], 1) if inner.data == 0 && axis.data == 1 => {
-                self.listed(bit as usize, &self.positions[number as usize..][..n])
+                // SAFETY: K7, as the field says.
+                unsafe { (self.look_up)(&self.bits, bit as usize, &self.positions[number as usize..][..n]) }
             }
             ([axis], 1) => {
                 let positions = &self.positions[number as usize..][..n];
@@ -84,20 +90,6 @@ impl<P: Place> Rows<'_, P> {
         }
     }
 
-    /// The bits at positions, at most [`WORD`], from bit `base` on: those of lists of rows. The loop over eight is
-    /// unrolled, and where no position is missing, none is tested.
-    #[inline(always)]
-    fn listed(&self, base: usize, positions: &[P]) -> u64 {
-        let missing = positions.iter().fold(0, |signs, position| signs | position.widen()) < 0;
-        if missing {
-            bits_of(positions, |position| {
-                self.bits.bit(base + position.widen().max(0) as usize) | u64::from(position.widen() < 0)
-            })
-        } else {
-            bits_of(positions, |position| self.bits.bit(base + position.widen() as usize))
-        }
-    }
-
     /// Bits from where an index is applied to the row that it names; `None` where it is missing.
     fn offset(&self, number: isize) -> Option<isize> {
         self.lowered.axes.iter().enumerate().try_fold(0isize, |offset, (component, axis)| {
@@ -105,13 +97,4 @@ impl<P: Place> Rows<'_, P> {
             (position >= 0).then(|| offset.wrapping_add(axis.data.wrapping_mul(position as isize)))
         })
     }
-}
-
-/// The bits of positions, at most [`WORD`], each 0 or 1.
-#[inline(always)]
-fn bits_of<P: Place>(positions: &[P], bit: impl Fn(P) -> u64) -> u64 {
-    let (eights, rest) = positions.as_chunks::<8>();
-    let of = |few: &[P]| few.iter().enumerate().fold(0, |bits, (lane, &position)| bits | bit(position) << lane);
-    let whole = eights.iter().enumerate().fold(0, |word, (at, eight)| word | of(eight) << (8 * at));
-    if rest.is_empty() { whole } else { whole | of(rest) << (8 * eights.len()) }
 }

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::exec::first_bad_index::IndexCheck;
-use crate::kernels::{Loop, ResolveJob, Resolvers, WideJob};
+use crate::kernels::{BitFns, Loop, ResolveJob, Resolvers, WideJob};
 use crate::plan::fold::{for_each, merge};
 use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
 use crate::tensor::layout::Layout;
@@ -15,11 +15,11 @@ use crate::types::level::Level;
 
 /// A type of positions: `i32`, or `i64` for axes beyond 32 bits.
 pub(crate) trait Place: Index {
-    /// The position of an index that is null or out of range.
+    /// The position of an index that is null or out of range: all bits.
     const MISSING: Self;
 
-    /// A position is kept where `valid`, else it becomes [`Place::MISSING`].
-    fn keep(self, valid: bool) -> Self;
+    /// Marks positions by a bitmap, and looks bits up by positions.
+    const BITS: BitFns<Self>;
 
     /// Resolves `n` indices, `stride` bytes apart, along an axis of `dim` positions; returns whether one was out of
     /// range.
@@ -33,10 +33,7 @@ pub(crate) trait Place: Index {
 impl Place for i32 {
     const MISSING: Self = -1;
 
-    #[inline(always)]
-    fn keep(self, valid: bool) -> Self {
-        self | (i32::from(valid) - 1)
-    }
+    const BITS: BitFns<Self> = BitFns::OF_I32;
 
     unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, level: Level) -> bool {
         let WideJob { index, stride, n, dim, policy, .. } = *job;
@@ -49,10 +46,7 @@ impl Place for i32 {
 impl Place for i64 {
     const MISSING: Self = -1;
 
-    #[inline(always)]
-    fn keep(self, valid: bool) -> Self {
-        self | (i64::from(valid) - 1)
-    }
+    const BITS: BitFns<Self> = BitFns::OF_I64;
 
     unsafe fn resolve(job: &WideJob, out: *mut Self, by: Resolvers, _: Level) -> bool {
         debug_assert!(job.dim > 0);
@@ -99,15 +93,19 @@ impl NullIndices<'_> {
             // SAFETY: the caller's promise.
             out_of_range |= unsafe { self.resolve_component(component, index, plane) };
         }
-        if out_of_range && self.refuses {
+        let mut is_bad = out_of_range;
+        if let Some(valid) = self.valid {
+            // SAFETY: K7: the machine has the level.
+            let first = unsafe { P::BITS.mark_nulls.at(self.level)((&mut positions[..self.count], valid)) };
+            // The other components of tuples are looked at one by one.
+            is_bad &= first || planes > 1;
+        }
+        if is_bad && self.refuses {
             self.check_valid(positions, |place| {
                 let at = index.wrapping_offset(place.wrapping_mul(self.check.index.size() as isize));
                 // SAFETY: this is the place of an index of the layout.
                 unsafe { self.check.index.reader()(at) }
             })?;
-        }
-        if let Some(valid) = &self.valid {
-            mark_nulls(&mut positions[..self.count], valid);
         }
         Ok(())
     }
@@ -185,23 +183,4 @@ impl NullIndices<'_> {
 /// A bit for each of at most [`WORD`] positions: whether it is missing.
 fn missing_word<P: Place>(positions: &[P]) -> u64 {
     word_of(positions.len(), |lane| u64::from(positions[lane].widen() < 0))
-}
-
-/// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.
-const LANES: usize = 32;
-
-/// Makes positions missing where a bit is 0.
-fn mark_nulls<P: Place>(positions: &mut [P], valid: &Bitmap<'_>) {
-    let mut at = 0;
-    let (chunks, rest) = positions.as_chunks_mut::<LANES>();
-    for chunk in chunks {
-        let word = valid.word(at, LANES) as u32;
-        for (lane, position) in chunk.iter_mut().enumerate() {
-            *position = position.keep(word & 1 << lane != 0);
-        }
-        at += LANES;
-    }
-    for (lane, position) in rest.iter_mut().enumerate() {
-        *position = position.keep(valid.bit(at + lane) != 0);
-    }
 }

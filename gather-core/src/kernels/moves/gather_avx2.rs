@@ -15,12 +15,14 @@
 //! Rows that are resolved already (tuples, and one block of indices for many slices) are gathered in the same way.
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_extracti128_si256,
-    _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_storeu_si256,
+    __m256i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castsi256_si128,
+    _mm256_cvtepi32_epi64, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epi32, _mm256_mullo_epi32,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
 };
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::next_slice;
+use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::gather_positions;
 use crate::kernels::moves::loads::{eight, store_eight};
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch, prefetch_to_write};
@@ -224,6 +226,44 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         unsafe { store_eight::<BYTES>(to, elements) };
     }
 
+    /// As [`steps`](Self::steps), to the end, with the fill in place of elements whose index is out of range. Their
+    /// lanes load the element at position 0, which every axis has.
+    ///
+    /// # Safety
+    /// As for [`gather`] under `OutOfBounds::Zero`, of elements of 4 or 8 bytes; `fill` has as many. `PACKED` says
+    /// whether the plan found them packed.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn filled_steps<I: Index, const PACKED: bool>(
+        &self,
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        first: usize,
+        fill: __m256i,
+    ) {
+        let index = at.index.wrapping_offset(self.component.index).cast::<I>();
+        let mut offset = self.offset_at(first);
+        for step in first..args.inner().n / EIGHT {
+            // SAFETY: K3: eight of the `n` indices, which are contiguous.
+            let resolved = unsafe { self.bounds.resolve_at(index.wrapping_add(step * EIGHT)) };
+            let positions = _mm256_max_epi32(resolved, _mm256_setzero_si256());
+            let offsets = self.offsets::<PACKED>(positions, offset);
+            // SAFETY: K2 and K5 for eight positions in range. `PACKED` is the caller's promise, and K9 that other
+            // offsets fit in 32 bits.
+            let [a, b] = unsafe { eight::<BYTES, PACKED>(at.data, offsets) };
+            let blended = if BYTES == 4 {
+                [_mm256_blendv_epi8(a, fill, Eight::signs(resolved)), b]
+            } else {
+                let halves = [_mm256_castsi256_si128(resolved), _mm256_extracti128_si256::<1>(resolved)];
+                let [low, high] = halves.map(|half| Eight::signs(_mm256_cvtepi32_epi64(half)));
+                [_mm256_blendv_epi8(a, fill, low), _mm256_blendv_epi8(b, fill, high)]
+            };
+            // SAFETY: K1 and K4 for eight elements.
+            unsafe { store_eight::<BYTES>(at.out.wrapping_add(step * EIGHT * BYTES), blended) };
+            offset = _mm256_add_epi32(offset, self.step);
+        }
+    }
+
     /// As [`steps`](Self::steps), to the end, with indices out of range wrapped.
     ///
     /// # Safety
@@ -272,6 +312,43 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             at = at.step(args.inner());
         }
         false
+    }
+}
+
+/// Moves what is left of a plane of elements of 4 or 8 bytes, or fills it, as a
+/// [`RestFn`](gather_positions::RestFn) does.
+///
+/// # Safety
+/// As for [`RestFn`](gather_positions::RestFn), under `OutOfBounds::Zero`; K7 for AVX2.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
+    args: &IndexArgs<'_>,
+    mut at: Cursor,
+    mut first: usize,
+    left: usize,
+) {
+    let (inner, outer, n) = (Inner::<BYTES>::new(args), *args.outer(), args.inner().n);
+    let mut fill = FillRow::new();
+    // SAFETY: K6.
+    let fill = unsafe { fill.row(args) };
+    let at_zero = _mm256_setzero_si256();
+    // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
+    let [fill, _] = unsafe { eight::<BYTES, true>(fill, at_zero) };
+    for _ in 0..left {
+        if args.spec.packed {
+            // SAFETY: the caller's promise; the plan found the elements packed.
+            unsafe { inner.filled_steps::<I, true>(args, at, first / EIGHT, fill) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { inner.filled_steps::<I, false>(args, at, first / EIGHT, fill) };
+        }
+        let done = first.max(n / EIGHT * EIGHT);
+        if done < n {
+            // SAFETY: the caller's promise, for the rows from `done` on.
+            unsafe { gather_positions::move_or_fill::<BYTES, I>(args, at, done, 1) };
+        }
+        (at, first) = (at.step(&outer), 0);
     }
 }
 

@@ -8,8 +8,9 @@
 //! These are few operations, and no row waits for another. Vectors of indices take more, because their lanes have to
 //! be taken apart for the loads. So fewer rows fit in the window in which a processor looks for misses. The first
 //! index that is negative or out of range ends the loop. The branch is predicted as long as all indices are valid. What is
-//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time; or, where indices out
-//! of range become rows of zeros, moved or filled one by one (`bodies/one_pass.rs`).
+//! left of the plane is gathered by vectors, which resolve indices of any kind in the same time. Where indices out of
+//! range become rows of zeros, vectors fill elements too, and rows of 12 bytes are moved or filled one by one
+//! (`bodies/one_pass.rs`).
 
 use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::{Left, MoveOrFill, next_slice};
@@ -17,7 +18,7 @@ use crate::kernels::isa::avx2;
 use crate::kernels::moves::loads::copy_four;
 use crate::kernels::moves::placed::Exactly;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, STEP, prefetch, prefetch_to_write};
-use crate::kernels::moves::{copy_fixed, gather_panels};
+use crate::kernels::moves::{copy_fixed, gather_avx2, gather_panels};
 use crate::types::index::{Index, IndexType};
 use crate::types::policy::OutOfBounds;
 
@@ -63,6 +64,26 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     first: usize,
     left: usize,
 ) -> bool {
+    if matches!(BYTES, 4 | 8) {
+        // SAFETY: the caller's promise.
+        unsafe { gather_avx2::filling::<BYTES, I>(args, at, first, left) };
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { move_or_fill::<BYTES, I>(args, at, first, left) };
+    false
+}
+
+/// As [`filling`], row by row.
+///
+/// # Safety
+/// As for [`filling`]; the row is any of the loop.
+pub(super) unsafe fn move_or_fill<const BYTES: usize, I: Index>(
+    args: &IndexArgs<'_>,
+    at: Cursor,
+    first: usize,
+    left: usize,
+) {
     let rest = &Left { args, at, done: first, left };
     if args.spec.packed {
         // SAFETY: the caller's promise; K9: there is one component, and indices and rows are contiguous. The plan
@@ -72,7 +93,6 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
         // SAFETY: as above.
         unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest) };
     }
-    false
 }
 
 /// As [`gather`], by indices that are read as type `I`; `filling` does what `rest` does where rows may be filled.

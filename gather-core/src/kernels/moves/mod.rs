@@ -4,6 +4,7 @@
 //! whose bytes are a power of two up to 16 is moved as one element of that size, whatever its type. Everything longer
 //! is a row (`rows.rs`).
 
+pub(crate) mod bits;
 pub(crate) mod fill;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gather_avx2;

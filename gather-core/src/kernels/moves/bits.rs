@@ -1,0 +1,164 @@
+//! Validity bits and positions: positions of null indices are marked, and bits of data are looked up by positions.
+//!
+//! ```text
+//! for each eight positions:
+//!     load the four bytes that hold each bit     (one by one, as elements are: `loads.rs`)
+//!     shift each bit to the sign of its lane     (and add the sign of the position: a missing one gives 1)
+//!     collect the signs
+//! ```
+//!
+//! The loads end within the bitmap whatever the positions are.
+
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{
+    _mm256_add_epi32, _mm256_castsi256_ps, _mm256_loadu_si256, _mm256_max_epi32, _mm256_min_epu32, _mm256_movemask_ps,
+    _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
+    _mm256_sub_epi32,
+};
+use core::marker::PhantomData;
+use core::ops::{BitAnd, BitOr, Neg, Not};
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::LevelFn;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::moves::loads;
+use crate::tensor::bitmap::{Bitmap, WORD};
+use crate::types::index::Index;
+
+/// The bits at positions, at most [`WORD`], each counted from a bit of the bitmap on. A negative position gives 1.
+///
+/// # Safety
+/// K7.
+pub(crate) type LookUpBitsFn<I> = unsafe fn(&Bitmap<'_>, usize, &[I]) -> u64;
+
+/// The functions for a type of positions.
+pub(crate) struct BitFns<I: 'static> {
+    pub(crate) look_up: ByLevel<LookUpBitsFn<I>>,
+    /// Makes positions -1 where a bit is 0; returns whether a position is -1 whose bit is 1.
+    pub(crate) mark_nulls: ByLevel<MarkNullsFn<I>>,
+}
+
+/// # Safety
+/// K7.
+pub(crate) type MarkNullsFn<I> = for<'a> unsafe fn((&'a mut [I], Bitmap<'a>)) -> bool;
+
+impl BitFns<i32> {
+    pub(crate) const OF_I32: Self =
+        BitFns { look_up: by_level!(look_up_bits, look_up_bits_avx2), mark_nulls: by_level!(fn MarkNulls<i32>) };
+}
+
+impl BitFns<i64> {
+    pub(crate) const OF_I64: Self =
+        BitFns { look_up: by_level!(look_up_bits, look_up_bits), mark_nulls: by_level!(fn MarkNulls<i64>) };
+}
+
+/// Positions that are marked at a time. The mask of each is a constant, so that compilers compare vectors.
+const LANES: usize = 32;
+
+/// [`BitFns::mark_nulls`].
+struct MarkNulls<I>(PhantomData<I>);
+
+impl<I> LevelFn for MarkNulls<I>
+where
+    I: Index + From<bool> + Neg<Output = I> + Not<Output = I> + BitAnd<Output = I> + BitOr<Output = I>,
+{
+    type Args<'a> = (&'a mut [I], Bitmap<'a>);
+    type Output = bool;
+
+    #[inline(always)]
+    unsafe fn call((positions, valid): (&mut [I], Bitmap<'_>)) -> bool {
+        let (mut at, mut signs) = (0, I::ZERO);
+        let mut mark = |position: &mut I, valid: bool| {
+            let mask = -I::from(valid);
+            signs = signs | (*position & mask);
+            *position = *position | !mask;
+        };
+        let (chunks, rest) = positions.as_chunks_mut::<LANES>();
+        for chunk in chunks {
+            let word = valid.word(at, LANES) as u32;
+            for (lane, position) in chunk.iter_mut().enumerate() {
+                mark(position, word & 1 << lane != 0);
+            }
+            at += LANES;
+        }
+        for (lane, position) in rest.iter_mut().enumerate() {
+            mark(position, valid.bit(at + lane) != 0);
+        }
+        signs.widen() < 0
+    }
+}
+
+/// Positions that are looked up at once.
+const EIGHT: usize = 8;
+
+/// A [`LookUpBitsFn`] for the scalar level. The loop over eight is unrolled.
+#[inline]
+pub(crate) fn look_up_bits<I: Index>(bits: &Bitmap<'_>, first: usize, positions: &[I]) -> u64 {
+    debug_assert!(positions.len() <= WORD);
+    let of = |positions: &[I]| {
+        positions.iter().enumerate().fold(0, |word, (lane, position)| {
+            let position = position.widen();
+            word | (bits.bit(first + position.max(0) as usize) | u64::from(position < 0)) << lane
+        })
+    };
+    let (eights, rest) = positions.as_chunks::<EIGHT>();
+    let whole = eights.iter().enumerate().fold(0, |word, (at, eight)| word | of(eight) << (EIGHT * at));
+    if rest.is_empty() { whole } else { whole | of(rest) << (EIGHT * eights.len()) }
+}
+
+/// A [`LookUpBitsFn`] with AVX2.
+///
+/// # Safety
+/// K7 for AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn look_up_bits_avx2(bits: &Bitmap<'_>, first: usize, positions: &[i32]) -> u64 {
+    let (bytes, skipped) = bits.bytes_from(first);
+    let Some(last) = bytes.len().checked_sub(size_of::<u32>()) else {
+        return look_up_bits(bits, first, positions);
+    };
+    // Positions reach 2^28 bytes.
+    let last = _mm256_set1_epi32(last.min(1 << 28) as i32);
+    let (skipped, zero, sign) = (_mm256_set1_epi32(skipped as i32), _mm256_setzero_si256(), _mm256_set1_epi32(31));
+    let (eights, rest) = positions.as_chunks::<EIGHT>();
+    let mut word = 0;
+    for (step, eight) in eights.iter().enumerate() {
+        // SAFETY: eight positions.
+        let positions = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+        let at = _mm256_add_epi32(_mm256_max_epi32(positions, zero), skipped);
+        let offsets = _mm256_min_epu32(_mm256_srli_epi32::<3>(at), last);
+        // SAFETY: from an offset of at most `last` on there are four bytes.
+        let [fours, _] = unsafe { loads::eight::<4, false>(bytes.as_ptr(), offsets) };
+        let bit = _mm256_sub_epi32(at, _mm256_slli_epi32::<3>(offsets));
+        let signs = _mm256_or_si256(_mm256_sllv_epi32(fours, _mm256_sub_epi32(sign, bit)), positions);
+        word |= u64::from(_mm256_movemask_ps(_mm256_castsi256_ps(signs)) as u8) << (EIGHT * step);
+    }
+    if rest.is_empty() { word } else { word | look_up_bits(bits, first, rest) << (EIGHT * eights.len()) }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::types::level::Level;
+
+    #[test]
+    fn vectors_find_the_bits_that_scalar_code_finds() {
+        if !Level::Avx2.is_available() {
+            return;
+        }
+        let bytes: [u8; 24] = core::array::from_fn(|at| ((at as u32).wrapping_mul(2_654_435_761) >> 13) as u8);
+        for (offset, len) in (0..20).flat_map(|offset| [1, 7, 9, 20, 31, 32, 33, 64, 100, 170].map(|len| (offset, len)))
+        {
+            let bits = Bitmap::new(&bytes, offset, len).unwrap();
+            for first in [0, 1, 5, len / 2].into_iter().filter(|&first| first < len) {
+                for n in [0, 1, 7, 8, 9, 63, 64] {
+                    let position = |at: i32| if at % 5 == 3 { -1 } else { at * 29 % (len - first) as i32 };
+                    let positions: alloc::vec::Vec<i32> = (0..n).map(position).collect();
+                    // SAFETY: the machine has AVX2.
+                    let found = unsafe { look_up_bits_avx2(&bits, first, &positions) };
+                    assert_eq!(found, look_up_bits(&bits, first, &positions), "{n} from {first} of {len} at {offset}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Widening `f16` by the instructions of F16C, in functions that any code may call: `rows::dot` runs inside of kernels,
+//! which are compiled for a level, and outside of them.
+
+use core::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
+
+use half::f16;
+
+use crate::rows::lanes::{BLOCK, Number, Step, Widen, fold_by, widen_by};
+use crate::types::level::Level;
+
+/// Shows that the machine has AVX2 and F16C.
+#[derive(Clone, Copy)]
+pub(super) struct F16c(());
+
+impl F16c {
+    /// The value, unless the machine or the level that the environment names has no AVX2.
+    #[inline(always)]
+    pub(super) fn find() -> Option<Self> {
+        Level::has_avx2().then_some(F16c(()))
+    }
+
+    /// [`fold_by`], compiled for the instructions. Kernels that have them inline it.
+    #[inline(always)]
+    pub(super) fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(self, a: &[A], b: &[B]) -> A::Sum {
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        fn run<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B], by: F16c) -> A::Sum {
+            fold_by::<A, B, P, F16c>(a, b, by)
+        }
+        // SAFETY: the machine has the instructions where there is a value.
+        unsafe { run::<A, B, P>(a, b, self) }
+    }
+
+    /// [`widen_by`], compiled for the instructions.
+    #[inline(always)]
+    pub(super) fn widen<A: Number>(self, row: &[A], out: &mut [A::Sum]) {
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        fn run<A: Number>(row: &[A], out: &mut [A::Sum], by: F16c) {
+            widen_by(row, out, by);
+        }
+        // SAFETY: the machine has the instructions where there is a value.
+        unsafe { run(row, out, self) }
+    }
+}
+
+impl Widen for F16c {
+    #[inline(always)]
+    fn f16(self, block: &[f16; BLOCK]) -> [f32; BLOCK] {
+        #[inline]
+        #[target_feature(enable = "avx2,f16c")]
+        fn run(block: &[f16; BLOCK]) -> [f32; BLOCK] {
+            // SAFETY: the bits of eight numbers.
+            let wide = _mm256_cvtph_ps(unsafe { _mm_loadu_si128(block.as_ptr().cast()) });
+            let mut widened = [0.0; BLOCK];
+            // SAFETY: eight numbers.
+            unsafe { _mm256_storeu_ps(widened.as_mut_ptr(), wide) };
+            widened
+        }
+        // SAFETY: the machine has the instructions where there is a value.
+        unsafe { run(block) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::numbers::f16_to_f32;
+
+    #[test]
+    fn every_number_is_widened_as_integers_widen_it() {
+        let Some(f16c) = F16c::find() else { return };
+        for first in (0..=u16::MAX).step_by(BLOCK) {
+            let block: [f16; BLOCK] = core::array::from_fn(|lane| f16::from_bits(first + lane as u16));
+            let bits = f16c.f16(&block).map(f32::to_bits);
+            assert_eq!(bits, block.map(|number| f16_to_f32(number.to_bits()).to_bits()), "from {first:#06x} on");
+        }
+    }
+}
