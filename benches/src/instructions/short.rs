@@ -1,6 +1,10 @@
 //! Short calls: what is counted is the call itself more than the moves.
 
-use gather_core::{BatchToSpace, Gather, GatherElements, Index, Layout, Level, Par, Plan, View, ViewMut};
+use gather_core::{
+    BatchToSpace, Bitmap, Gather, GatherElements, Index, Layout, Level, Nulls, Par, Plan, RowFunction, RowSlice,
+    Tensor, View, ViewMut, rows,
+};
+use half::f16;
 
 use super::kernels::{gather_counted_call, levels};
 use crate::inputs::Position;
@@ -33,6 +37,9 @@ pub fn run() {
         Rows::<u32>::new(8).planned_with_views(level);
         elements(level);
         blocks(level);
+        nulls(level);
+        dots(level, &rows::DOT, numbers(&TABLE));
+        dots(level, &rows::DOT_F16, numbers(&TABLE).into_iter().map(f16::from_f32).collect());
     }
     let rows = Rows::<u32>::new(8);
     let mut rank = 0;
@@ -144,4 +151,43 @@ fn blocks(level: Level) {
     let mut expected = vec![0.0; values.len()];
     naive::batch_to_space(&values, &IMAGES, BLOCK, [0; 4], [0; 4], &mut expected);
     assert_eq!(memory, expected, "wrong blocks");
+}
+
+/// A list of values by as many ids, of which some are null, in the shape of arrow-select's benchmark.
+fn nulls(level: Level) {
+    const LEN: usize = 1024;
+    let (values, ids) = (numbers(&[LEN]), ids::<u32>(LEN, LEN));
+    let bits: Vec<u8> = (0..LEN / 8).map(|at| (at * 151) as u8).collect();
+    let valid = Some(Bitmap::new(&bits, 0, LEN).expect(LEGAL));
+    let (data, indices) = (View::new(&values, &[LEN]).expect(LEGAL), View::new(&ids, &[LEN]).expect(LEGAL));
+    for (name, nulls) in [
+        ("null_ids", Nulls { indices: valid, data: None }),
+        ("null_values", Nulls { indices: None, data: valid }),
+        ("null_ids_and_values", Nulls { indices: valid, data: valid }),
+    ] {
+        let (mut out, mut bytes, mut found) = (Tensor::default(), [0; LEN / 8], 0);
+        counted(&format!("take_1024x4B_{name}/u32/{level}"), || {
+            found = op(level).run_valid_into(&data, &indices, nulls, &mut out, &mut bytes).expect(LEGAL);
+        });
+        let expected = |at: usize| {
+            let is_valid = |bits: Option<Bitmap<'_>>, at: usize| bits.is_none_or(|bits| bits.get(at) == Some(true));
+            is_valid(nulls.indices, at) && is_valid(nulls.data, ids[at] as usize)
+        };
+        assert_eq!(found, (0..LEN).filter(|&at| !expected(at)).count(), "wrong nulls");
+    }
+}
+
+/// Dot products of eight rows of a table with a query.
+fn dots<T: gather_core::Element>(level: Level, dot: &RowFunction<T, f32, (rows::Slice<f32>,)>, table: Vec<T>) {
+    let (ids, query) = (ids::<u32>(8, TABLE[0]), vec![1.0; TABLE[1]]);
+    let plan = op(level).plan_rows::<T, f32, _, u32>(dot, &layout(&TABLE), &layout(&[8])).expect(LEGAL);
+    let (data, indices) = (View::new(&table, &TABLE).expect(LEGAL), View::new(&ids, &[8]).expect(LEGAL));
+    let mut out = Tensor::default();
+    let params = (RowSlice::Slice(&query[..]),);
+    counted(&format!("dot_8x16/{}/{level}", T::DTYPE), || {
+        plan.run_into(&data, &indices, params, &mut out).expect(LEGAL)
+    });
+    let row = |id: u32| (0..TABLE[1]).map(|at| (id as usize * TABLE[1] + at) as f32).sum::<f32>();
+    let close = out.as_slice().iter().zip(&ids).all(|(&dot, &id)| (dot - row(id)).abs() <= 16.0);
+    assert!(close, "wrong products");
 }
