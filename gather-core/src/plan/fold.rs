@@ -130,9 +130,10 @@ pub(crate) fn cut_walk(loops: &mut Loops, stride: isize, reused: bool) -> bool {
     let shares_lines = |along: &Loop| along.out.unsigned_abs() < LINE;
     let at = if through_output { loops[..=around].iter().position(shares_lines) } else { None };
     let Some(at) = at.or(through_data.then_some(around)) else { return reused };
-    // Parts of even length.
+    // Parts of even length. A loop that moves the index alone stays whole: a plan for any count may change its size.
+    let is_whole = inner.data == 0 && inner.index != 0;
     let mut lengths = core::iter::once(CUT).chain((CUT / 2..=2 * CUT).rev());
-    if let Some(cut) = lengths.find(|&cut| inner.n.is_multiple_of(cut)).filter(|cut| inner.n >= 4 * cut) {
+    if let Some(cut) = lengths.find(|&cut| inner.n.is_multiple_of(cut)).filter(|cut| !is_whole && inner.n >= 4 * cut) {
         let steps = |step: isize| step.wrapping_mul(cut as isize);
         let outer =
             Loop { n: inner.n / cut, out: steps(inner.out), data: steps(inner.data), index: steps(inner.index) };
@@ -271,6 +272,9 @@ mod tests {
         let prime = l(206_081, 96, 192, 128);
         assert_eq!(cut(&[pairs, slots, prime], false), (false, vec![prime, pairs, slots]));
         assert_eq!(cut(&[l(3, 8, 0, 4), prime], false), (false, vec![l(3, 8, 0, 4), prime]));
+        // So it is with a loop that moves the index alone.
+        let listed = l(8192, 96, 0, 128);
+        assert_eq!(cut(&[pairs, slots, listed], false), (false, vec![listed, pairs, slots]));
         // Such an index comes back for every step that does not move it.
         let still = l(206_081, 96, 192, 0);
         assert_eq!(cut(&[slots, still], false), (true, vec![still, slots]));
