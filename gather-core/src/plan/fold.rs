@@ -6,7 +6,8 @@
 //! 4. The loop worth blocking becomes the inner loop: the innermost with 64 iterations or more, else the longest,
 //!    unless a method does better along a short one. The loops that no index stride moves come next to it, so that
 //!    they reuse the indices resolved for them.
-//! 5. Inner loops that take long steps through data with one index are cut, where other indices reach the same lines.
+//! 5. Inner loops that take long steps are cut, or go outside, where other loops come back to the lines that they pass:
+//!    through data with one index, or through an output that is larger than the first caches.
 //!
 //! Contiguous Gather of any rank ends as at most batch x outer x indices with rows; GatherElements of equal shapes as
 //! outer x axis x inner, or less; more loops are left for what cannot be folded: strided views and trimmed indices.
