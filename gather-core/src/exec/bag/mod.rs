@@ -245,27 +245,36 @@ impl<'a> Call<'a> {
         let mut window = Window::new(&mut room, plan.positions(), &self.indices, bounds.start(bags.end), ahead);
         let mut converted = plan.conversion().map(|_| Converted::new(plan, &self.operands, self.scratch, worker));
         let all_count = plan.request().padding.is_none() && !plan.request().skips_negative && plan.axis().dim > 0;
+        // All rows from the bag's first one up to the one of this index count.
+        let mut counted = 0;
         let mut bag = bags.start;
         while bag < bags.end {
-            let Range { start, end } = bounds.of(bag);
-            if all_count && start < end && end - start <= self.part {
+            let (Range { start, end }, mut done) = (bounds.of(bag), 0);
+            if start < end && end - start <= self.part {
                 // SAFETY: X1 and P2: the bag's indices are among those that there are.
                 let positions = unsafe { window.rows(start, end - start) };
                 let last = if self.even_weights { bags.end } else { bag + 1 };
                 let most = positions.len() - ahead;
                 let most = if converted.is_some() { most.min(self.part) } else { most };
-                let lengths = bounds.full(bag..last, most);
-                let next = bag + lengths.bags();
-                let rows = bounds.start(next) - start;
-                let stretch = Stretch { bag, at: start, rows, positions, lengths, part: None };
-                // SAFETY: the caller's promise; all rows of bags that have any count.
-                unsafe { self.reduce(&stretch, &columns, converted.as_mut()) };
-                bag = next;
-            } else {
+                counted = counted.max(if all_count { start + most } else { start });
+                if let Some(more) = positions[..most].get(counted - start..) {
+                    counted += more.iter().position(|&row| row == LEFT_OUT).unwrap_or(more.len());
+                }
+                if counted >= end {
+                    let lengths = bounds.full(bag..last, most.min(counted - start));
+                    done = lengths.bags();
+                    let rows = bounds.start(bag + done) - start;
+                    let stretch = Stretch { bag, at: start, rows, positions, lengths, part: None };
+                    // SAFETY: the caller's promise; all rows of bags that have any count.
+                    unsafe { self.reduce(&stretch, &columns, converted.as_mut()) };
+                }
+            }
+            if done == 0 {
                 // SAFETY: the caller's promise.
                 unsafe { self.one(bag, &mut window, &columns, worker, converted.as_mut()) };
-                bag += 1;
+                done = 1;
             }
+            bag += done;
         }
         Outcome { out_of_range: window.is_bad() }
     }
