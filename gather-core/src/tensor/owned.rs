@@ -139,7 +139,7 @@ impl<T, const N: usize> Tensor<[T; N]> {
     ///
     /// # Panics
     /// When the result has more than `isize::MAX` elements, zero dimensions left aside. Only a tensor that takes no
-    /// memory can have so many.
+    /// memory can have more.
     #[must_use]
     pub fn into_flattened(self) -> Tensor<T> {
         let Tensor { values, mut shape } = self;

@@ -62,7 +62,7 @@ pub const fn size(n: usize) -> usize {
     if n == 0 {
         panic!("a size of 0 leaves nothing to do; sizes are at least 1")
     }
-    assert!(n <= MOST, "no tensor has so many elements");
+    assert!(n <= MOST, "no tensor has this number of elements");
     n
 }
 

@@ -194,7 +194,7 @@ unsafe fn positions<const BYTES: usize, I: Index, const PACKED: bool, const PREF
                 }
             }
         }
-        // Not a loop: with so many ways out, compilers would not unroll it.
+        // Not a loop: compilers do not unroll one that can end at every row.
         macro_rules! move_fours {
             ($($k:literal)*) => {$(
                 let rows = [place!($k), place!($k + 1), place!($k + 2), place!($k + 3)];

@@ -142,7 +142,7 @@ impl<const VECTOR: usize> Pending<VECTOR> {
     /// Takes the bytes that have been written to [`Pending::next`], and writes all whole lines.
     ///
     /// # Safety
-    /// So many bytes have been written there. They may be written to the output, where nothing else uses what was taken
+    /// `bytes` bytes have been written there. They may be written to the output, where nothing else uses what was taken
     /// before, until this is dropped. K7: the level has vectors of `VECTOR` bytes.
     #[inline(always)]
     pub(crate) unsafe fn take(&mut self, bytes: usize) {

@@ -50,7 +50,7 @@ impl Size {
         self.known == other.known && self.slots == other.slots
     }
 
-    /// The value for the open sizes of a call; it wraps where no slice has so many elements.
+    /// The value for the open sizes of a call; it wraps where it is more than the elements of any slice.
     //
     // It stands many times in every function: without iterators there is less to compile.
     #[inline(always)]
