@@ -1,7 +1,7 @@
-//! Searches for calls that the plain loop beats: `find_cliffs [--seed N] [--minutes M] [--quick]`, or
-//! `find_cliffs --case SEED:NUMBER` for one of them.
+//! Searches for calls that the plain loop beats: `find_cliffs [--seed N] [--minutes M] [--only NAME] [--quick]`,
+//! or `find_cliffs --case SEED:NUMBER` for one of them.
 //!
-//! Calls are drawn at random, of 64 elements and more. Outputs are compared first, to the bit. Then both are timed, in
+//! `--only Scatter` times the calls whose operator's name begins so. Calls are drawn at random, of 64 elements and more. Outputs are compared first, to the bit. Then both are timed, in
 //! turn, by the time that the thread had a CPU for; where the loop is faster, three times again, of which the median
 //! counts. Tables list the calls with the least loop / ours, long and short ones, and those that hold the most memory of
 //! their own, beside the bytes of inputs and output. `--quick` only compares outputs, of some small calls.
@@ -41,6 +41,7 @@ struct Options {
     seed: u64,
     minutes: f64,
     quick: bool,
+    only: String,
     case: Option<u64>,
 }
 
@@ -60,7 +61,8 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(error) => {
             eprintln!(
-                "find_cliffs: {error} (usage: find_cliffs [--seed N] [--minutes M] [--quick] | --case SEED:NUMBER)"
+                "find_cliffs: {error} (usage: find_cliffs [--seed N] [--minutes M] [--only NAME] [--quick] | \
+                 --case SEED:NUMBER)"
             );
             return ExitCode::from(2);
         }
@@ -73,7 +75,7 @@ fn main() -> ExitCode {
     }
     match options.case {
         Some(number) => one(options.seed, number),
-        None => search(options.seed, Duration::from_secs_f64(options.minutes * 60.0)),
+        None => search(options.seed, Duration::from_secs_f64(options.minutes * 60.0), &options.only),
     }
 }
 
@@ -106,13 +108,16 @@ fn one(seed: u64, number: u64) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn search(seed: u64, budget: Duration) -> ExitCode {
+fn search(seed: u64, budget: Duration, only: &str) -> ExitCode {
     let (start, mut lines, mut wrong) = (Instant::now(), Vec::new(), 0);
     for number in 0.. {
         if start.elapsed() > budget {
             break;
         }
         let mut found = Found::new(seed, number, LIMITS, Level::preferred());
+        if !found.name.starts_with(only) {
+            continue;
+        }
         let (agrees, scratch) = found.check();
         if !agrees {
             eprintln!("find_cliffs: {seed}:{number}: {}: not what the loop gives", found.name);
@@ -154,12 +159,13 @@ fn report(seed: u64, mut lines: Vec<Line>) {
 }
 
 fn options() -> Result<Options, lexopt::Error> {
-    let mut options = Options { seed: 1, minutes: 1.0, quick: false, case: None };
+    let mut options = Options { seed: 1, minutes: 1.0, quick: false, only: String::new(), case: None };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Long("seed") => options.seed = parser.value()?.parse()?,
             Arg::Long("minutes") => options.minutes = parser.value()?.parse()?,
+            Arg::Long("only") => options.only = parser.value()?.string()?,
             Arg::Long("quick") => options.quick = true,
             Arg::Long("case") => {
                 let value = parser.value()?.string()?;

@@ -168,6 +168,8 @@ const MOST_OWNERS: usize = 1 << 10;
 /// Indices that one thread checks sooner than another one has woken up (workload
 /// `scatter_elements/add_1d_1M_into_64K`).
 const CHECKED_BY_ONE: usize = 1 << 17;
+/// Iterations below which a loop over indices that are checked goes outside.
+const SHORT_CHECK: usize = 16;
 /// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more.
 /// Two take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
 /// `index_add/512Kx64_into_16K`).
@@ -254,17 +256,26 @@ impl Cut {
     }
 }
 
-/// As many loops that reach the same indices, each once and in any order, and nothing else. Those along which indices
-/// follow one another become one.
-fn loops_of_indices(loops: &[Loop]) -> SmallVec<[Loop; 6]> {
+/// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the index
+/// that `loops` begin with to the one that these do. Those along which indices follow one another become one, and a
+/// loop of some length is inside.
+fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
     if let &[only] = loops
         && only.index != 0
     {
-        return SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]);
+        return (SmallVec::from_slice(&[Loop { out: 0, data: 0, ..only }]), 0);
     }
+    let mut first = 0isize;
     let moving = loops.iter().filter(|along| along.index != 0 && along.n > 1);
-    let mut moving: SmallVec<[Loop; 6]> = moving.map(|along| Loop { out: 0, data: 0, ..*along }).collect();
-    moving.sort_by_key(|along| core::cmp::Reverse(along.index.unsigned_abs()));
+    let mut moving: SmallVec<[Loop; 6]> = moving
+        .map(|along| {
+            if along.index < 0 {
+                first = first.wrapping_add(along.index.wrapping_mul(along.n as isize - 1));
+            }
+            Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along }
+        })
+        .collect();
+    moving.sort_by_key(|along| core::cmp::Reverse(along.index));
     let mut folded: SmallVec<[Loop; 6]> = SmallVec::from_elem(Loop::ONCE, loops.len() - moving.len());
     for along in moving {
         match folded.last_mut() {
@@ -274,10 +285,16 @@ fn loops_of_indices(loops: &[Loop]) -> SmallVec<[Loop; 6]> {
             _ => folded.push(along),
         }
     }
+    if folded.last().is_some_and(|inner| inner.n < SHORT_CHECK)
+        && let Some((longest, _)) = folded.iter().enumerate().max_by_key(|(_, along)| along.n)
+    {
+        let longest = folded.remove(longest);
+        folded.push(longest);
+    }
     while folded.len() < loops.len() {
         folded.insert(0, Loop::ONCE);
     }
-    folded
+    (folded, first)
 }
 
 /// A part of a plan's loop nest.
@@ -390,10 +407,11 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The promise of [`run`].
     unsafe fn check(&self, tasks: usize) -> Outcome {
-        let loops = loops_of_indices(self.loops);
+        let (loops, first) = loops_of_indices(self.loops);
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
-        let part = Part { loops: &loops, ..*self };
+        let origin = Cursor { index: self.origin.index.wrapping_offset(first), ..self.origin };
+        let part = Part { loops: &loops, origin, ..*self };
         if tasks == 1 {
             // SAFETY: the caller's promise: the loops reach the indices, and nothing else is touched.
             return unsafe { part.call(Take::Nothing) };

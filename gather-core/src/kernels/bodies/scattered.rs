@@ -1,8 +1,8 @@
 //! The bodies of scatters: indices are resolved as for a gather, then their rows go to a [`Sink`].
 //!
 //! ```text
-//! take single elements by their indices, as long as these are positions
-//! for each block of what is left of the inner loop:
+//! take single elements by their indices, where there is a function that does; else
+//! for each block of the inner loop:
 //!     resolve its indices into positions       (unless they are those of the block before)
 //!     leave out rows out of range              (`ScatterOutOfBounds::Drop` only), and those of other threads
 //!     hand its rows to the sink
@@ -11,14 +11,14 @@
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
 //! In rounds, the rows of the next block are handed over too, to be prefetched.
 
-use crate::kernels::args::{Cursor, IndexArgs, Loop};
+use crate::kernels::args::{Cursor, IndexArgs};
 use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::reduce::{Chosen, IndexedJob, STREAM_AHEAD, Sink, Which};
+use crate::kernels::reduce::{Chosen, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -61,44 +61,20 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
         // SAFETY: the caller's promise.
         return unsafe { check(state, args, *at, resolver) };
     }
-    let (outer, inner) = (args.outer(), args.inner());
-    // SAFETY: the contract of a scatter for the plane: S4.
-    let taken = sink.by_index().map_or(0, |by_index| unsafe { by_index(&indexed(args, *at, outer.n)) });
-    if taken < outer.n * inner.n {
-        // SAFETY: the caller's promise, for what is left.
-        unsafe { in_blocks_from(state, args, at, taken, resolver, most) };
+    if let Some(by_index) = sink.by_index() {
+        // SAFETY: the contract of a scatter for the plane: S4.
+        state.out_of_range |= unsafe { by_index(&indexed(args, *at, resolver)) };
+        return;
     }
-}
-
-/// As [`in_blocks`], for the rows of a plane except for the first `taken`.
-///
-/// # Safety
-/// As for [`in_blocks`]; there are more rows.
-#[inline(never)]
-unsafe fn in_blocks_from(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    at: &Cursor,
-    mut taken: usize,
-    resolver: &Resolver,
-    most: usize,
-) {
-    // SAFETY: S3.
-    let sink = unsafe { sink(args) };
-    let (outer, inner, mut which) = (args.outer(), args.inner(), Which::new());
-    let (by_index, ahead) = (sink.by_index(), args.spec.outer_prefetch_distance);
-    loop {
-        let (done, first) = (taken / inner.n, taken % inner.n);
-        if done == outer.n {
-            return;
-        }
-        let plane = at.skip(outer, done);
+    let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
+    let ahead = args.spec.outer_prefetch_distance;
+    for _ in 0..outer.n {
         if ahead != 0 {
             let later = plane.skip(outer, ahead);
             prefetch(later.index, inner.index.unsigned_abs().saturating_mul(inner.n));
             prefetch(later.out, inner.out.unsigned_abs().saturating_mul(inner.n));
         }
-        for start in (first..inner.n).step_by(most) {
+        for start in (0..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
             // SAFETY: K2 and K3 for `n` indices from here on.
             unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
@@ -112,27 +88,26 @@ unsafe fn in_blocks_from(
             // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
             unsafe { sink.take(args, rows, None) };
         }
-        taken = (done + 1) * inner.n;
-        if let Some(by_index) = by_index
-            && done + 1 < outer.n
-        {
-            // SAFETY: the contract of a scatter for the inner loops that are left: S4.
-            taken += unsafe { by_index(&indexed(args, plane.step(outer), outer.n - done - 1)) };
-        }
+        plane = plane.step(outer);
     }
 }
 
-/// The inner loop at a cursor and those after it, `planes` together, whose elements are taken by their indices.
+/// The plane at a cursor, whose elements are taken by their indices.
 #[inline(always)]
-fn indexed(args: &IndexArgs<'_>, at: Cursor, planes: usize) -> IndexedJob {
+fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert!(args.spec.components.len() == 1 && [0, args.spec.row as isize].contains(&inner.out), "S4");
+    debug_assert!(args.spec.components.len() == 1, "S4");
     IndexedJob {
         n: inner.n,
-        outer: Loop { n: planes, ..*args.outer() },
+        outer: *args.outer(),
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
+        policy: args.spec.policy,
+        is_signed: resolver.is_signed,
+        moved: resolver.moved,
         updates: at.out,
+        index_step: inner.index,
+        updates_step: inner.out,
         destination: at.data.cast_mut(),
         stride: args.stride,
         destination_step: inner.data,
@@ -261,12 +236,20 @@ unsafe fn chosen<'a>(
 struct Resolver {
     resolve: ResolveFn,
     check: CheckFn,
+    /// Whether the index type has values below 0.
+    is_signed: bool,
+    moved: MovedFn,
 }
 
 impl Resolver {
     #[inline(always)]
     fn of<I: Index, L: Isa>() -> Self {
-        Resolver { resolve: Block::resolve::<I, L>, check: check::of::<I, L>() }
+        Resolver {
+            resolve: Block::resolve::<I, L>,
+            check: check::of::<I, L>(),
+            is_signed: I::TYPE.is_signed(),
+            moved: moved::<I>,
+        }
     }
 }
 

@@ -20,13 +20,12 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::args::Loop;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{ByIndexFn, STREAM_AHEAD, Updates, elements};
+use crate::kernels::reduce::by_index::{self, ByIndexFn, GROUP, STREAM_AHEAD, Updates, contiguous, stepped};
 use crate::kernels::reduce::in_memory::write_each;
-use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
+use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, between_ends, each, each_short};
 use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Unaligned;
@@ -330,6 +329,7 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
             } else {
                 // SAFETY: as above; the record has begun.
                 let kept = unsafe { sums.read() };
+                between_ends();
                 // SAFETY: as above.
                 unsafe { write_each(sums, |k| A::plus(kept[k].0, A::widen(new[k].0))) };
             }
@@ -366,8 +366,8 @@ fn choose<A: Accumulate, const NOTE: usize>(index: usize, updates: Updates, elem
     macro_rules! fixed {
         ($($elements:literal)*) => {
             match (updates, index, elements) {
-                $((Updates::Contiguous, 4, $elements) => Some(by_index::<A, NOTE, 4, $elements>),
-                (Updates::Contiguous, 8, $elements) => Some(by_index::<A, NOTE, 8, $elements>),)*
+                $((Updates::Each, 4, $elements) => Some(by_index::<A, NOTE, 4, $elements>),
+                (Updates::Each, 8, $elements) => Some(by_index::<A, NOTE, 8, $elements>),)*
                 _ => None,
             }
         };
@@ -384,33 +384,34 @@ const WIDENED: usize = 64;
 /// As for [`ByIndexFn`], for records of the reduction, rows of `ELEMENTS` elements and indices of `INDEX` bytes.
 unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const ELEMENTS: usize>(
     job: &IndexedJob,
-) -> usize {
-    if const { !A::WIDENS } {
-        let row = Noted::<A, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData);
+) -> bool {
+    let bytes = ELEMENTS * size_of::<A::Item>();
+    let row = Noted::<A, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData);
+    if !A::WIDENS || job.n < GROUP || !job.is_contiguous(INDEX, bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { elements::<INDEX, false>(job, ELEMENTS * size_of::<A::Item>(), &row) };
+        return unsafe { by_index::by_index::<INDEX>(job, bytes, &row) };
     }
-    let (outer, mut plane) = (job.outer, IndexedJob { outer: Loop::ONCE, ..*job });
-    for at in 0..outer.n {
+    let mut out_of_range = false;
+    for plane in job.planes() {
         // SAFETY: the caller's promise, for an inner loop.
         let done = unsafe { widened::<A, NOTE, INDEX, ELEMENTS>(&plane) };
         if done < plane.n {
-            return at * plane.n + done;
+            // SAFETY: as above, for what is left of it.
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), &row) };
         }
-        plane.index = plane.index.wrapping_offset(outer.index);
-        plane.updates = plane.updates.wrapping_offset(outer.out);
-        plane.destination = plane.destination.wrapping_offset(outer.data);
     }
-    outer.n * job.n
+    out_of_range
 }
 
-/// As [`by_index`] for one inner loop, with some updates widened at a time.
+/// As [`by_index`] for one inner loop over contiguous indices and updates, with some of these widened at a time; returns
+/// how many rows come before the first whose index is no position.
 ///
 /// # Safety
 /// As for [`by_index`].
 unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const ELEMENTS: usize>(
     job: &IndexedJob,
 ) -> usize {
+    let bytes = ELEMENTS * size_of::<A::Sum>();
     let (mut done, row) = (0, Noted::<Widened<A>, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData));
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);
@@ -420,15 +421,10 @@ unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const EL
         let updates = unsafe { core::slice::from_raw_parts(first.cast::<Unaligned<A::Item>>(), n * ELEMENTS) };
         let mut room = [A::widen(updates[0].0); WIDENED];
         A::widen_all(updates, &mut room[..updates.len()]);
-        let these = IndexedJob {
-            n,
-            index: job.index.wrapping_add(done * INDEX),
-            updates: room.as_ptr().cast(),
-            destination: job.destination.wrapping_offset(job.destination_step.wrapping_mul(done as isize)),
-            ..*job
-        };
+        let updates = room.as_ptr().cast();
+        let these = IndexedJob { n, updates, updates_step: bytes as isize, ..job.rest(done) };
         // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.
-        let taken = unsafe { elements::<INDEX, false>(&these, ELEMENTS * size_of::<A::Sum>(), &row) };
+        let taken = unsafe { contiguous::<INDEX, false>(&these, bytes, &row) };
         done += taken;
         if taken < n {
             break;

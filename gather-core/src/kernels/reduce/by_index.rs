@@ -6,9 +6,11 @@
 //!     load the element that it names and its update, combine, store
 //! ```
 //!
-//! These are few operations, and nothing is written between an index and its use. The first index that is not valid
-//! ends the loop, and what is left is resolved block by block. As long as every index is valid, the branch is predicted. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one update,
-//! it is loaded once.
+//! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
+//! branch is predicted. The first index that is not valid ends a long loop over contiguous indices and updates. What is
+//! left of it is taken by a loop that knows what such an index stands for, as short loops are and those whose indices or
+//! updates are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one
+//! update, it is loaded once.
 
 use core::marker::PhantomData;
 
@@ -16,9 +18,10 @@ use crate::kernels::args::Loop;
 use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{NextSlice, STEP, prefetch};
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
+use crate::types::index::Index;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// Elements of the inner loops of a plane, along each of which indices are contiguous, and updates are contiguous or one
-/// and the same.
+/// Elements of the inner loops of a plane.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedJob {
     /// Elements of an inner loop, at least 1.
@@ -28,7 +31,15 @@ pub(crate) struct IndexedJob {
     pub(crate) index: *const u8,
     /// The size of the axis.
     pub(crate) dim: u64,
+    pub(crate) policy: IndexPolicy,
+    /// Whether the index type has values below 0.
+    pub(crate) is_signed: bool,
+    /// The position of an index that is none, under the policies `Clamp` and `Wrap`.
+    pub(crate) moved: MovedFn,
     pub(crate) updates: *const u8,
+    /// Bytes from one iteration to the next, of indices and of updates.
+    pub(crate) index_step: isize,
+    pub(crate) updates_step: isize,
     /// The destination at position 0 of the first iteration.
     pub(crate) destination: *mut u8,
     /// Bytes of the destination from one position to the next, and from one iteration to the next.
@@ -38,12 +49,65 @@ pub(crate) struct IndexedJob {
     pub(crate) next: NextSlice,
 }
 
-/// Reduces elements up to the first whose index is not valid; returns how many. Short inner loops are run here one
-/// after the other: to call a function for each would take longer.
+impl IndexedJob {
+    /// The inner loops one after the other.
+    #[inline(always)]
+    pub(super) fn planes(&self) -> impl Iterator<Item = IndexedJob> {
+        let (outer, mut next) = (self.outer, IndexedJob { outer: Loop::ONCE, ..*self });
+        (0..outer.n).map(move |_| {
+            let plane = next;
+            next.index = next.index.wrapping_offset(outer.index);
+            next.updates = next.updates.wrapping_offset(outer.out);
+            next.destination = next.destination.wrapping_offset(outer.data);
+            next.next = next.next.moved(outer.data);
+            plane
+        })
+    }
+
+    /// Whether indices and updates, of these bytes, are contiguous along the inner loop.
+    #[inline(always)]
+    pub(super) fn is_contiguous(&self, index: usize, updates: usize) -> bool {
+        self.index_step == index as isize && self.updates_step == updates as isize
+    }
+
+    /// The inner loop from an iteration on.
+    #[inline(always)]
+    pub(super) fn rest(&self, done: usize) -> IndexedJob {
+        let along = |step: isize| step.wrapping_mul(done as isize);
+        IndexedJob {
+            n: self.n - done,
+            outer: Loop::ONCE,
+            index: self.index.wrapping_offset(along(self.index_step)),
+            updates: self.updates.wrapping_offset(along(self.updates_step)),
+            destination: self.destination.wrapping_offset(along(self.destination_step)),
+            next: NextSlice::NONE,
+            ..*self
+        }
+    }
+}
+
+/// The position of an index of the type that the function is for, under a policy that gives one to every index, along an
+/// axis of a size.
 ///
 /// # Safety
-/// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are positions.
-pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> usize;
+/// K3: the index may be read, at any alignment.
+pub(crate) type MovedFn = unsafe fn(*const u8, IndexPolicy, i64) -> i64;
+
+/// [`MovedFn`] for an index type.
+///
+/// # Safety
+/// As for [`MovedFn`].
+pub(crate) unsafe fn moved<I: Index>(index: *const u8, policy: IndexPolicy, dim: i64) -> i64 {
+    // SAFETY: the caller's promise.
+    policy.check(unsafe { index.cast::<I>().read_unaligned() }, dim).0
+}
+
+/// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not. Short
+/// inner loops are run here one after the other: to call a function for each would take longer.
+///
+/// # Safety
+/// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
+pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> bool;
 
 /// Chooses the function that reduces elements of a size by indices of a size, both in bytes, with updates as they are;
 /// `None` where nothing does.
@@ -52,10 +116,10 @@ pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Update
 /// How the updates of single elements lie along the inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Updates {
-    /// Contiguous.
-    Contiguous,
-    /// All are the one at the first iteration; elements are contiguous along the axis, and the loop does not move the
-    /// destination.
+    /// Every element has its own.
+    Each,
+    /// All are the one at the first iteration; indices are contiguous, elements are so along the axis, and the loop
+    /// does not move the destination.
     One,
 }
 
@@ -67,10 +131,10 @@ pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates)
         return None;
     }
     match (updates, index) {
-        (Updates::Contiguous, 1) => Some(reduced::<C, 1>),
-        (Updates::Contiguous, 2) => Some(reduced::<C, 2>),
-        (Updates::Contiguous, 4) => Some(reduced::<C, 4>),
-        (Updates::Contiguous, 8) => Some(reduced::<C, 8>),
+        (Updates::Each, 1) => Some(reduced::<C, 1>),
+        (Updates::Each, 2) => Some(reduced::<C, 2>),
+        (Updates::Each, 4) => Some(reduced::<C, 4>),
+        (Updates::Each, 8) => Some(reduced::<C, 8>),
         (Updates::One, 1) => Some(reduced_by_one::<C, 1>),
         (Updates::One, 2) => Some(reduced_by_one::<C, 2>),
         (Updates::One, 4) => Some(reduced_by_one::<C, 4>),
@@ -81,7 +145,7 @@ pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates)
 
 /// # Safety
 /// As for [`ByIndexFn`], for the type of the reduction and indices of `INDEX` bytes.
-unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
+unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bool {
     // SAFETY: the caller's promise.
     unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
 }
@@ -91,24 +155,24 @@ unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
 ///
 /// # Safety
 /// As for [`ByIndexFn`], for the type of the reduction, indices of `INDEX` bytes and [`Updates::One`].
-unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> usize {
+unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bool {
     debug_assert!(job.stride == size_of::<C::Item>() as isize && job.destination_step == 0, "S4");
-    let (outer, mut job) = (job.outer, *job);
-    for plane in 0..outer.n {
+    debug_assert!(job.index_step == INDEX as isize, "S4");
+    let mut out_of_range = false;
+    for plane in job.planes() {
         let done = if INDEX == 1 && job.dim > u64::from(u8::MAX) {
             // SAFETY: the caller's promise; every byte is below `dim`.
-            unsafe { by_one::<C, INDEX, false>(job) }
+            unsafe { by_one::<C, INDEX, false>(plane) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { by_one::<C, INDEX, true>(job) }
+            unsafe { by_one::<C, INDEX, true>(plane) }
         };
-        if done < job.n {
-            return plane * job.n + done;
+        if done < plane.n {
+            // SAFETY: the caller's promise.
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), &One::<C>(PhantomData)) };
         }
-        (job.index, job.updates) = (job.index.wrapping_offset(outer.index), job.updates.wrapping_offset(outer.out));
-        job.destination = job.destination.wrapping_offset(outer.data);
     }
-    outer.n * job.n
+    out_of_range
 }
 
 /// As [`reduced_by_one`], for one inner loop; `COMPARE` says whether indices are compared with the size of the axis.
@@ -171,8 +235,8 @@ unsafe fn take_one<C: Combine, const INDEX: usize, const COMPARE: bool>(
 
 /// The number of elements, all with one update, after which later indices are prefetched.
 const UNROLLED: usize = 8;
-/// The number of elements after which later indices and updates are prefetched.
-const GROUP: usize = 16;
+/// The number of elements after which later indices and updates are prefetched. A loop of fewer is a short one.
+pub(super) const GROUP: usize = 16;
 /// Bytes by which streams of indices and short updates are prefetched: among random rows, the hardware prefetcher
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
@@ -182,70 +246,109 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 /// # Safety
 /// As for [`ByIndexFn`].
 #[inline(always)]
-pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> usize {
-    if job.stride == bytes as isize && job.destination_step == 0 {
+pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
+    if job.n < GROUP || !job.is_contiguous(INDEX, bytes) {
         // SAFETY: the caller's promise.
-        unsafe { elements::<INDEX, true>(job, bytes, element) }
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { elements::<INDEX, false>(job, bytes, element) }
+        return unsafe { stepped::<INDEX, _>(job, element) };
     }
+    let (is_packed, mut out_of_range) = (job.stride == bytes as isize && job.destination_step == 0, false);
+    for plane in job.planes() {
+        let done = if is_packed {
+            // SAFETY: the caller's promise, for an inner loop.
+            unsafe { contiguous::<INDEX, true>(&plane, bytes, element) }
+        } else {
+            // SAFETY: as above.
+            unsafe { contiguous::<INDEX, false>(&plane, bytes, element) }
+        };
+        if done < plane.n {
+            // SAFETY: as above, for what is left of it.
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), element) };
+        }
+    }
+    out_of_range
 }
 
-/// As [`by_index`], for updates of `bytes` bytes; `PACKED` says whether elements are contiguous along the axis, and the
-/// loop does not move the destination.
+/// As [`by_index`], for indices and updates wherever they lie, and of any kind.
+///
+/// # Safety
+/// As for [`by_index`].
+#[inline(never)]
+pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, element: &R) -> bool {
+    // Copied: for all that the compiler knows, a store might change the job.
+    let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = *job;
+    // An index below 0 is told by its sign, and counts from the end by adding the axis, or nothing.
+    let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
+    let (sign, below) = if from_end { (1 << (8 * INDEX - 1), dim) } else { (0, 0) };
+    let moves = matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap);
+    let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
+    for _ in 0..outer.n {
+        let (mut index, mut updates, mut destination) = plane;
+        prefetch(index.wrapping_add(STREAM_AHEAD), 1);
+        prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
+        for _ in 0..n {
+            // SAFETY: K3: the index of this element.
+            let signed = (unsafe { read::<INDEX>(index) } ^ sign).wrapping_sub(sign);
+            // Random signs would mispredict a branch.
+            let mut position = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
+            if position >= dim && moves {
+                // SAFETY: K3, as above.
+                position = unsafe { moved(index, policy, dim as i64) } as u64;
+            }
+            if position < dim {
+                let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
+                // SAFETY: S1, S2 and S3 for an element whose position is in range.
+                unsafe { element.take(updates, to) };
+            } else {
+                out_of_range = true;
+            }
+            (index, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
+            destination = destination.wrapping_offset(destination_step);
+        }
+        plane.0 = plane.0.wrapping_offset(outer.index);
+        plane.1 = plane.1.wrapping_offset(outer.out);
+        plane.2 = plane.2.wrapping_offset(outer.data);
+    }
+    out_of_range
+}
+
+/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is no position;
+/// returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move the
+/// destination.
 ///
 /// # Safety
 /// As for [`by_index`].
 #[inline(always)]
-pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
+pub(super) unsafe fn contiguous<const INDEX: usize, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
 ) -> usize {
+    debug_assert!(job.is_contiguous(INDEX, bytes));
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
+    let IndexedJob { n, index, dim, updates, destination, next, .. } = *job;
     let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.destination_step) };
-    // Takes an element: a macro, because it may end the function.
-    macro_rules! take {
-        ($plane:expr, $at:expr) => {{
-            // SAFETY: K3: one of the `n` indices, which are contiguous (S4).
-            let position = unsafe { read::<INDEX>(index.wrapping_add($at * INDEX)) };
+    let mut done = 0;
+    while done < n {
+        if next.is_some() {
+            next.fetch(done / STEP);
+            next.fetch(done / STEP + 1);
+        }
+        prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
+        prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
+        for at in done..n.min(done + GROUP) {
+            // SAFETY: K3: one of the `n` indices, which are contiguous.
+            let position = unsafe { read::<INDEX>(index.wrapping_add(at * INDEX)) };
             if position >= dim {
-                return $plane * n + $at;
+                return at;
             }
             let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-            let to = to.wrapping_offset(step.wrapping_mul($at as isize));
-            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous (S4).
-            unsafe { element.take(updates.wrapping_add($at * bytes), to) };
-        }};
-    }
-    for plane in 0..outer.n {
-        let mut done = 0;
-        if n < GROUP {
-            prefetch(index.wrapping_add(STREAM_AHEAD), 1);
-            prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
-            for at in 0..n {
-                take!(plane, at);
-            }
-            done = n;
+            let to = to.wrapping_offset(step.wrapping_mul(at as isize));
+            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous.
+            unsafe { element.take(updates.wrapping_add(at * bytes), to) };
         }
-        while done < n {
-            if next.is_some() {
-                next.fetch(done / STEP);
-                next.fetch(done / STEP + 1);
-            }
-            prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
-            prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
-            for at in done..n.min(done + GROUP) {
-                take!(plane, at);
-            }
-            done += GROUP;
-        }
-        (index, updates) = (index.wrapping_offset(outer.index), updates.wrapping_offset(outer.out));
-        (destination, next) = (destination.wrapping_offset(outer.data), next.moved(outer.data));
+        done += GROUP;
     }
-    outer.n * n
+    n
 }
 
 /// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes
@@ -269,46 +372,81 @@ unsafe fn read<const INDEX: usize>(index: *const u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use core::fmt::Debug;
+
     use super::*;
     use crate::kernels::reduce::number::Add;
-    use crate::types::index::Index;
 
-    /// Adds 1, 2, 3 .. to 40 elements, one or three apart; returns how many were added, and the sums.
-    fn added<I: Index>(indices: &[I], apart: usize, step: usize) -> (usize, Vec<i32>) {
-        let mut data = vec![0i32; 40 * apart + indices.len() * step];
-        let updates: Vec<i32> = (1..=indices.len() as i32).collect();
-        let job = IndexedJob {
+    /// A job of one inner loop over contiguous indices and updates, into contiguous `i32`s.
+    fn job<I: Index>(indices: &[I], updates: &[i32], data: &mut [i32], dim: usize) -> IndexedJob {
+        IndexedJob {
             n: indices.len().max(1),
             outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
             index: indices.as_ptr().cast(),
-            dim: 40,
+            dim: dim as u64,
+            policy: IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds: OutOfBounds::Zero },
+            is_signed: I::TYPE.is_signed(),
+            moved: moved::<I>,
             updates: updates.as_ptr().cast(),
+            index_step: size_of::<I>() as isize,
+            updates_step: 4,
             destination: data.as_mut_ptr().cast(),
-            stride: 4 * apart as isize,
-            destination_step: 4 * step as isize,
+            stride: 4,
+            destination_step: 0,
             next: NextSlice::NONE,
-        };
-        let by_index =
-            choose::<Add<i32>>(4, size_of::<I>(), Updates::Contiguous).expect("a function for every index type");
-        // SAFETY: there are as many indices and updates, and data for 40 positions of each.
-        (unsafe { by_index(&job) }, data)
+        }
     }
 
-    fn stops_at_the_first_that_is_no_position<I: Index>(good: impl Fn(usize) -> I, bad: &[I]) {
-        for (apart, step) in [(1, 0), (3, 0), (3, 1)] {
-            for n in [0, 1, 15, 16, 17, 40, 100] {
-                let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
-                let expected = |n: usize| {
-                    let mut sums = vec![0; 40 * apart + indices.len() * step];
-                    (0..n).for_each(|at| sums[at * 7 % 40 * apart + at * step] += at as i32 + 1);
-                    (n, sums)
-                };
-                assert_eq!(added(&indices, apart, step), expected(n));
-                for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
-                    for &bad in bad {
-                        let mut indices = indices.clone();
-                        indices[place] = bad;
-                        assert_eq!(added(&indices, apart, step), expected(place), "{n}, {place}");
+    /// How the elements of a test lie: elements of the destination from one position to the next, and from one iteration
+    /// to the next; elements of indices and updates from one iteration to the next.
+    const PLACES: [(usize, usize, usize); 5] = [(1, 0, 1), (3, 0, 1), (3, 1, 1), (1, 0, 2), (3, 1, 3)];
+
+    /// Adds 1, 2, 3 .. to 40 elements, and compares with what is expected of it.
+    fn agrees<I: Index + Debug>(indices: &[I], policy: IndexPolicy) {
+        for (apart, step, spread) in PLACES {
+            let room = 40 * apart + indices.len() * step;
+            let (mut sums, mut data) = (vec![0i32; room], vec![0i32; room]);
+            let spare = |at: usize| at.is_multiple_of(spread).then_some(at / spread);
+            let updates: Vec<i32> =
+                (0..indices.len() * spread).map(|at| spare(at).map_or(-9, |at| at as i32 + 1)).collect();
+            let spread_out: Vec<I> = (0..indices.len() * spread).map(|at| indices[at / spread]).collect();
+            let job = IndexedJob {
+                n: indices.len().max(1),
+                policy,
+                index_step: (size_of::<I>() * spread) as isize,
+                updates_step: 4 * spread as isize,
+                stride: 4 * apart as isize,
+                destination_step: 4 * step as isize,
+                ..job(&spread_out, &updates, &mut data, 40)
+            };
+            let by_index =
+                choose::<Add<i32>>(4, size_of::<I>(), Updates::Each).expect("a function for every index type");
+            // SAFETY: there are as many indices and updates, and data for 40 positions of each.
+            let out_of_range = unsafe { by_index(&job) };
+            let mut expected = false;
+            for (at, &index) in indices.iter().enumerate() {
+                match policy.resolve(index, 40) {
+                    Some(position) => sums[position as usize * apart + at * step] += at as i32 + 1,
+                    None => expected = true,
+                }
+            }
+            assert_eq!((out_of_range, data), (expected, sums), "{indices:?}, {apart}, {step}, {spread}, {policy:?}");
+        }
+    }
+
+    fn takes_what_is_in_range<I: Index + Debug>(good: impl Fn(usize) -> I, bad: &[I]) {
+        for negative in [NegativeIndex::Reject, NegativeIndex::FromEnd] {
+            for out_of_bounds in [OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
+                let policy = IndexPolicy { negative, out_of_bounds };
+                for n in [0, 1, 15, 16, 17, 40, 100] {
+                    let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
+                    agrees(&indices, policy);
+                    for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
+                        for &bad in bad {
+                            let mut indices = indices.clone();
+                            indices[place] = bad;
+                            agrees(&indices, policy);
+                        }
                     }
                 }
             }
@@ -316,18 +454,18 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_taken_up_to_the_first_that_is_no_position() {
-        stops_at_the_first_that_is_no_position(|at| at as i64, &[-1, 40, i64::MIN, i64::MAX, 1 << 32]);
-        stops_at_the_first_that_is_no_position(|at| at as u64, &[40, u64::MAX, 1 << 63, 1 << 32]);
-        stops_at_the_first_that_is_no_position(|at| at as i32, &[-1, -40, 40, i32::MIN, i32::MAX]);
-        stops_at_the_first_that_is_no_position(|at| at as u32, &[40, u32::MAX, 1 << 31]);
-        stops_at_the_first_that_is_no_position(|at| at as i16, &[-1, -40, 40, i16::MIN, i16::MAX]);
-        stops_at_the_first_that_is_no_position(|at| at as u8, &[40, 128, u8::MAX]);
+    fn elements_are_taken_whose_indices_are_in_range() {
+        takes_what_is_in_range(|at| at as i64, &[-1, 40, i64::MIN, i64::MAX, 1 << 32]);
+        takes_what_is_in_range(|at| at as u64, &[40, u64::MAX, 1 << 63, 1 << 32]);
+        takes_what_is_in_range(|at| at as i32, &[-1, -40, 40, i32::MIN, i32::MAX]);
+        takes_what_is_in_range(|at| at as u32, &[40, u32::MAX, 1 << 31]);
+        takes_what_is_in_range(|at| at as i16, &[-1, -40, 40, i16::MIN, i16::MAX]);
+        takes_what_is_in_range(|at| at as u8, &[40, 128, u8::MAX]);
     }
 
     #[test]
     fn there_is_none_for_other_sizes() {
-        let chosen = |index| [Updates::Contiguous, Updates::One].map(|updates| choose::<Add<i32>>(4, index, updates));
+        let chosen = |index| [Updates::Each, Updates::One].map(|updates| choose::<Add<i32>>(4, index, updates));
         assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
     }
 
@@ -335,41 +473,31 @@ mod tests {
     fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
         let by_index = choose::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
         let counted = |indices: &[I]| {
-            let (mut data, update) = (vec![0i32; dim], 3i32);
-            let job = IndexedJob {
-                n: indices.len().max(1),
-                outer: Loop { n: usize::from(!indices.is_empty()), ..Loop::ONCE },
-                index: indices.as_ptr().cast(),
-                dim: dim as u64,
-                updates: (&raw const update).cast(),
-                destination: data.as_mut_ptr().cast(),
-                stride: 4,
-                destination_step: 0,
-                next: NextSlice::NONE,
-            };
+            let (mut data, update) = (vec![0i32; dim], [3i32]);
+            let job = IndexedJob { updates_step: 0, ..job(indices, &update, &mut data, dim) };
             // SAFETY: there are as many indices, an update, and data for `dim` positions.
             (unsafe { by_index(&job) }, data)
         };
         for n in [0, 1, 7, 8, 9, 16, 100] {
             let indices: Vec<I> = (0..n).map(|at| good(at * 7 % dim)).collect();
-            let expected = |n: usize| {
+            let expected = |left_out: Option<usize>| {
                 let mut sums = vec![0; dim];
-                (0..n).for_each(|at| sums[at * 7 % dim] += 3);
-                (n, sums)
+                (0..n).filter(|&at| Some(at) != left_out).for_each(|at| sums[at * 7 % dim] += 3);
+                (left_out.is_some(), sums)
             };
-            assert_eq!(counted(&indices), expected(n));
+            assert_eq!(counted(&indices), expected(None));
             for place in [0, 1, 7, 8, 9, 15, 99].into_iter().filter(|&place| place < n) {
                 for &bad in bad {
                     let mut indices = indices.clone();
                     indices[place] = bad;
-                    assert_eq!(counted(&indices), expected(place), "{n}, {place}");
+                    assert_eq!(counted(&indices), expected(Some(place)), "{n}, {place}");
                 }
             }
         }
     }
 
     #[test]
-    fn one_update_is_taken_up_to_the_first_that_is_no_position() {
+    fn one_update_is_taken_by_indices_in_range() {
         one_update(40, |at| at as u8, &[40, u8::MAX]);
         one_update(256, |at| at as u8, &[]);
         one_update(40, |at| at as i8, &[-1, 40, i8::MIN, i8::MAX]);

@@ -20,6 +20,7 @@ use crate::kernels::args::start_of_part;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagRows, Begin, LEFT_OUT};
+use crate::kernels::reduce::rows::between_ends;
 use crate::kernels::reduce::step::Step;
 use crate::types::element::{Element, Unaligned};
 
@@ -390,6 +391,7 @@ impl<S: Step, const N: usize> Columns<S, N> {
             for (sum, new) in sums.iter_mut().zip(&new) {
                 *sum = Unaligned(S::add(sum.0, new.0, weight));
             }
+            between_ends();
             // SAFETY: M2.
             unsafe { self.sums(at).write(sums) };
         }

@@ -10,7 +10,7 @@
 //! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
-//!   form that compilers vectorise; single elements by their indices, as long as these are positions (`by_index`);
+//!   form that compilers vectorise; single elements by their indices (`by_index`);
 //! - or reduces them into accumulators beside the destination, by the same functions with records for rows
 //!   (`accumulators`);
 //! - or writes down which goes where (`entries`), to be sorted by destination and reduced group by group;
@@ -30,8 +30,7 @@
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
 //!   plan has found rows of one element, or of as many as the function takes into records, and indices of one
-//!   component, both contiguous along the inner loop; or, as the function says ([`Updates::One`]), one row for all of
-//!   its iterations.
+//!   component; and what the function says besides ([`Updates::One`]).
 
 mod accumulators;
 mod bag;
@@ -58,7 +57,7 @@ mod vectors;
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
-pub(crate) use by_index::{ByIndexFn, IndexedJob, STREAM_AHEAD, Updates};
+pub(crate) use by_index::{ByIndexFn, IndexedJob, MovedFn, STREAM_AHEAD, Updates, moved};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};

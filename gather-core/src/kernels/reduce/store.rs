@@ -29,7 +29,7 @@ fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
 
 /// # Safety
 /// As for [`ByIndexFn`], for elements of `BYTES` bytes and indices of `INDEX`.
-unsafe fn store_by_index<const BYTES: usize, const INDEX: usize>(job: &IndexedJob) -> usize {
+unsafe fn store_by_index<const BYTES: usize, const INDEX: usize>(job: &IndexedJob) -> bool {
     // SAFETY: the caller's promise.
     unsafe { by_index::<INDEX>(job, BYTES, &Stored(Exactly::<BYTES>)) }
 }

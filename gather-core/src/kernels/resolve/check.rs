@@ -29,7 +29,7 @@ unsafe fn never(_: &ResolveJob) -> bool {
 }
 
 /// Says whether `n` indices of `BYTES` bytes, 4 or 8, are positions: whether `x` and `dim - 1 - x` have no sign. An
-/// unsigned index too large for a signed one has one. Indices that are not contiguous are not looked at.
+/// unsigned index too large for a signed one has one.
 enum ArePositions<const BYTES: usize> {}
 
 impl<const BYTES: usize> LevelFn for ArePositions<BYTES> {
@@ -40,27 +40,41 @@ impl<const BYTES: usize> LevelFn for ArePositions<BYTES> {
     /// K3 for the job, whose indices have `BYTES` bytes.
     #[inline(always)]
     unsafe fn call(job: &ResolveJob) -> bool {
-        if job.stride != BYTES as isize {
-            return false;
+        // Contiguous ones are loaded by vectors.
+        match job.stride == BYTES as isize {
+            // SAFETY: the caller's promise.
+            true => unsafe { are_positions::<BYTES>(job, BYTES as isize) },
+            // SAFETY: as above.
+            false => unsafe { are_positions::<BYTES>(job, job.stride) },
         }
-        let last = job.dim - 1;
-        if const { BYTES == 4 } {
-            let mut signs = 0i32;
-            for at in 0..job.n {
-                // SAFETY: K3: one of the `n` indices.
-                let x = unsafe { job.index.cast::<i32>().wrapping_add(at).read_unaligned() };
-                signs |= x | last.wrapping_sub(x);
-            }
-            signs >= 0
-        } else {
-            let (last, mut signs) = (i64::from(last), 0i64);
-            for at in 0..job.n {
-                // SAFETY: K3: one of the `n` indices.
-                let x = unsafe { job.index.cast::<i64>().wrapping_add(at).read_unaligned() };
-                signs |= x | last.wrapping_sub(x);
-            }
-            signs >= 0
+    }
+}
+
+/// As [`ArePositions`], for indices that are `stride` bytes apart.
+///
+/// # Safety
+/// As for [`ArePositions`]; the stride is the job's.
+#[inline(always)]
+unsafe fn are_positions<const BYTES: usize>(job: &ResolveJob, stride: isize) -> bool {
+    debug_assert_eq!(stride, job.stride);
+    let place = |at: usize| job.index.wrapping_offset(stride.wrapping_mul(at as isize));
+    let last = job.dim - 1;
+    if const { BYTES == 4 } {
+        let mut signs = 0i32;
+        for at in 0..job.n {
+            // SAFETY: K3: one of the `n` indices.
+            let x = unsafe { place(at).cast::<i32>().read_unaligned() };
+            signs |= x | last.wrapping_sub(x);
         }
+        signs >= 0
+    } else {
+        let (last, mut signs) = (i64::from(last), 0i64);
+        for at in 0..job.n {
+            // SAFETY: K3: one of the `n` indices.
+            let x = unsafe { place(at).cast::<i64>().read_unaligned() };
+            signs |= x | last.wrapping_sub(x);
+        }
+        signs >= 0
     }
 }
 
@@ -96,9 +110,11 @@ mod tests {
         assert!(!is_taken(&[7i32], 7) && !is_taken(&[7u32], 7));
         assert!(!is_taken(&[0u16], 7) && !is_taken(&[0i8], 7));
         // Two apart.
-        let apart = [0i32, 9, 0, 9];
-        let job = ResolveJob { index: apart.as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
-        // SAFETY: every second of four.
-        assert!(!unsafe { ArePositions::<4>::call(&job) });
+        let apart = [0i32, 9, 0, 9, 0];
+        for (first, valid) in [(0, true), (1, false)] {
+            let job = ResolveJob { index: apart[first..].as_ptr().cast(), stride: 8, ..job_of(&apart[..2], 7) };
+            // SAFETY: every second of five, from the first or the second on.
+            assert_eq!(unsafe { ArePositions::<4>::call(&job) }, valid);
+        }
     }
 }

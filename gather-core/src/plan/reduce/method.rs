@@ -44,7 +44,11 @@ impl Nest<'_> {
             let short =
                 self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
             let by_index = short && self.takes_by_index(Method::Chunks, request.index).is_some();
-            let method = if by_index { Method::Chunks } else { nest.row_by_row() };
+            let method = match by_index {
+                true if self.takes(Method::Chunks) => Method::Chunks,
+                true => Method::Blocks,
+                false => nest.row_by_row(),
+            };
             Ok((method, Way::Accumulated(accumulators)))
         };
         match (request.options.method, panels, accumulators) {
@@ -73,7 +77,7 @@ impl Nest<'_> {
             () if inner.out == 0 && inner.data == 0 && self.reach <= 4 * FAR && self.takes(Method::Chunks) => {
                 Method::Chunks
             }
-            () if far && short && inner.n >= PREFETCHED_FROM => Method::Prefetched,
+            () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
         }
@@ -88,8 +92,8 @@ impl Nest<'_> {
         }
     }
 
-    /// How the updates lie of elements that may be taken by their indices: where these are contiguous, updates are too
-    /// or there is only one, and no outer loop of a plane comes back to them, which would resolve them once.
+    /// How the updates lie of elements that may be taken by their indices; `None` where blocks do better: where another
+    /// loop of a plane comes back to the indices of a long one, which are resolved once.
     pub(super) fn takes_by_index(&self, method: Method, index: IndexType) -> Option<Updates> {
         let (inner, outer) = match self.loops.as_slice() {
             [inner] => (inner, None),
@@ -97,17 +101,16 @@ impl Nest<'_> {
             [] => return None,
         };
         let ([component], row) = (self.components, self.row as isize) else { return None };
-        let takes = matches!(method, Method::Blocks | Method::Chunks)
-            && inner.index == index.size() as isize
-            && outer.is_none_or(|outer| outer.index != 0);
+        let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
+        let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
         // Read as unsigned, a negative index is larger than any axis: of a short type, than any that is no longer than
         // the type has positions.
         let is_told = index.size() >= 4 || i128::from(component.dim) <= index.positions();
+        let is_contiguous = inner.index == index.size() as isize;
         match inner.out {
             _ if !takes || !is_told => None,
-            out if out == row => Some(Updates::Contiguous),
-            0 if inner.data == 0 && self.stride == row => Some(Updates::One),
-            _ => None,
+            0 if inner.data == 0 && self.stride == row && is_contiguous => Some(Updates::One),
+            _ => Some(Updates::Each),
         }
     }
 

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use crate::kernels::reduce::{ByIndexFn, ReduceFns};
 use crate::kernels::select::Kernels;
-use crate::kernels::{IndexKernel, KernelSpec, Loop, fits_i32};
+use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
 use crate::plan::lowered::IndexLowered;
 use crate::plan::method::Panels;
@@ -80,8 +80,7 @@ pub(crate) enum Way {
 ///   that run on a panel: all but the first `panels.moving` free ones.
 /// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type, of the index type and of the
 ///   updates, and of the rows' elements where these go into records; other rows have one element. Indices have one
-///   component and are contiguous along the inner loop, and so are updates, or there is one of them (S4). Of index
-///   types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
+///   component (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
@@ -133,11 +132,12 @@ impl ReducePlan {
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
         let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        let reduces_one = request.reducer.rows.is_some() && request.include_self && request.values == 1;
-        let has_one = lowered.axes.len() == 1 && reduces_one;
+        let has_one = lowered.axes.len() == 1 && request.values == 1 && matches!(index_size, 4 | 8);
+        let in_place = request.reducer.rows.is_some() && request.include_self;
         let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
-            let plain = has_one && elements == 1;
-            arrange(loops, |inner| plain && inner.index == 1 && inner.out == 1 && matches!(index_size, 4 | 8));
+            // Rows that may be sorted have no function that takes short loops.
+            let least = if in_place { 1 } else { LEAST_OF_ENTRIES };
+            arrange(loops, (has_one && elements == 1).then_some((LINE / size.min(LINE), least)));
             let fits = |l: &Loop| destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some();
             debug_assert!(loops.iter().all(fits), "P1");
         });
@@ -247,16 +247,28 @@ pub(crate) fn is_free(along: &Loop) -> bool {
 }
 
 /// Orders loops: the inner one is a loop that moves the index, if any may be that does. Of ordered loops it can only be
-/// the last. The innermost one stays inside though another one is longer, where elements are taken by their indices
-/// along it: that is as fast along a short loop, and a long one with long steps would come back to the same lines.
-fn arrange(loops: &mut Loops, by_index: impl FnOnce(&Loop) -> bool) {
+/// the last. Where elements are taken by their indices, given the elements of a line and the least length of a loop, it
+/// is the loop that passes the fewest lines: that is as fast along a short loop, and long steps would come back to the
+/// same lines.
+fn arrange(loops: &mut Loops, by_index: Option<(usize, usize)>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
-    let may: SmallVec<[bool; 6]> =
-        loops.iter().enumerate().map(|(d, along)| is_free(along) || Some(d) == last_ordered).collect();
+    let may = |d: usize, along: &Loop| is_free(along) || Some(d) == last_ordered;
+    if let Some((line, least)) = by_index {
+        let lines = |along: &Loop| -> usize {
+            [along.out, along.data, along.index].iter().map(|step| step.unsigned_abs().min(line)).sum()
+        };
+        let long = loops.iter().enumerate().rev().filter(|&(d, along)| may(d, along) && along.n >= least);
+        if let Some((nearest, _)) = long.min_by_key(|(_, along)| lines(along)) {
+            return put_inside(loops, |d| d == nearest, |_, _| true);
+        }
+    }
+    let may: SmallVec<[bool; 6]> = loops.iter().enumerate().map(|(d, along)| may(d, along)).collect();
     let moves: SmallVec<[bool; 6]> = loops.iter().zip(&may).map(|(along, &may)| may && along.index != 0).collect();
     let may = if moves.contains(&true) { moves } else { may };
-    put_inside(loops, |d| may[d], |inner, reuse| !reuse && by_index(inner));
+    put_inside(loops, |d| may[d], |_, _| false);
 }
 
+/// The least iterations of a loop that is inside for its short steps, where rows may be sorted.
+const LEAST_OF_ENTRIES: usize = 16;
 /// Rows of a panel's indices and updates that are prefetched.
 const PANEL_ROWS_AHEAD: usize = 16;
