@@ -66,11 +66,9 @@ fn check_fresh(planned: &Layout) -> Result<(), Error> {
 }
 
 /// Checks a layout whose first dimension is free; returns its size.
+#[inline(always)]
 fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
-    match (expected.shape(), got.shape()) {
-        ([_, inner @ ..], [count, rest @ ..]) if inner == rest && expected.strides() == got.strides() => Ok(*count),
-        _ => Err(mismatch(argument, expected.shape(), got.shape())),
-    }
+    expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 
 #[cold]

@@ -315,7 +315,7 @@ pub(super) unsafe fn run(
     tensors: &Tensors<'_>,
     out: Target<'_>,
 ) -> Result<(), Error> {
-    let fresh = || Ok((layout.shape().into(), layout.len()));
+    let fresh = || Ok((layout.shape(), layout.len()));
     // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
     let run = |out| unsafe { exec::run_bags(call, tensors.reduce(call), tensors.operands(out)) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).

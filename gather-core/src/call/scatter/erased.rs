@@ -253,6 +253,6 @@ impl<'a> Request<'a> {
             unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((layout.shape().into(), layout.len())), run) }
+        unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
     }
 }
