@@ -41,6 +41,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// With the memory of the output.
+    #[inline(always)]
     pub(super) fn operands(self, out: *mut u8) -> Operands<'a> {
         let Inputs { data, index, indices, params, .. } = self;
         Operands { out, data, index, indices, params }
@@ -191,7 +192,7 @@ impl Planned {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
         Ok(match &self.counted {
@@ -222,6 +223,7 @@ impl Planned {
     ///
     /// # Safety
     /// As for [`Planned::run`].
+    #[inline(always)]
     pub(super) unsafe fn run_on_inputs(&self, inputs: Inputs<'_>, count: usize, out: Target<'_>) -> Result<(), Error> {
         if let Some(layout) = out.layout() {
             self.check_output(layout, count)?;
