@@ -347,15 +347,16 @@ impl ValidCall<'_> {
         unsafe { given.resolve(self.call.index, &mut positions) }?;
 
         let (by_position, layout) = ByPosition::new(attributes, shapes)?;
-        let positions_view = View::strided(&positions, layout.shape(), layout.strides(), 0)?;
+        debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
         // Every position that is not missing is in range.
         let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
         let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
         let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
         let planned = IndexRequest { kernels, index: P::TYPE, policy, ..planned };
-        let request = Request { attributes: &by_position, planned, data, indices: positions_view.layout() };
-        // SAFETY: the caller's promise; positions are of the type that the request names.
-        unsafe { Call { request, index: positions_view.origin().cast(), ..self.call }.run(out) }?;
+        let request = Request { attributes: &by_position, planned, data, indices: &layout };
+        // SAFETY: the caller's promise; positions are of the type that the request names, and there are as many as the
+        // layout reaches: one for each index, or for each component of each tuple.
+        unsafe { Call { request, index: positions.as_ptr().cast(), ..self.call }.run(out) }?;
         // SAFETY: the machine has the level, as checked above.
         Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
     }
@@ -368,18 +369,18 @@ const NEAR: usize = 512;
 struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
     /// The indices of tuples without components. Each tuple has a position all the same: 0, or that it is null.
-    tuples: Option<Layout>,
+    tuples: Option<&'a Layout>,
 }
 
 impl<'a> ByPosition<'a> {
     /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
     /// the second.
-    fn new(attributes: &'a dyn IndexAttributes, shapes: &Shapes<'_>) -> Result<(Self, Layout), Error> {
+    fn new(attributes: &'a dyn IndexAttributes, shapes: &'a Shapes<'_>) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (shapes.numbers.shape(), shapes.lead);
         let (tuples, layout) = match shape.get(lead) {
             Some(0) => {
                 let shape: Shape = shape[..lead].iter().copied().chain([1]).collect();
-                (Some(shapes.numbers.clone()), Layout::contiguous(&shape)?)
+                (Some(&shapes.numbers), Layout::contiguous(&shape)?)
             }
             None | Some(1) => (None, Layout::contiguous(shape)?),
             Some(_) => {
@@ -404,7 +405,7 @@ impl IndexAttributes for ByPosition<'_> {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        let Some(tuples) = &self.tuples else { return self.attributes.lower(data, indices, lowered) };
+        let Some(tuples) = self.tuples else { return self.attributes.lower(data, indices, lowered) };
         self.attributes.lower(data, tuples, lowered)?;
         // An axis of one position, along which data does not move.
         lowered.axes.push(Axis { axis: 0, dim: 1, data: 0, index: 0 });

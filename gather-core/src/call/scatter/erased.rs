@@ -167,7 +167,8 @@ impl<'a> Request<'a> {
     /// Those of the operator and of [`ReducePlan::new`].
     #[inline(always)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
-        let lowered = self.attributes.lower(destination, self.indices, self.updates)?;
+        let mut lowered = IndexLowered::new(self.planned.op);
+        self.attributes.lower_into(destination, self.indices, self.updates, &mut lowered)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
