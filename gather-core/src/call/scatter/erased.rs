@@ -235,7 +235,7 @@ impl<'a> Request<'a> {
                 if layout.shape() != data.1.shape() {
                     // Errors of attributes and shapes come first.
                     let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
-                    check_output(lowered.op, &data.1.shape().into(), layout.shape())?;
+                    check_output(lowered.op, data.1.shape(), layout.shape())?;
                 }
                 (*layout, Check::First)
             }

@@ -215,8 +215,8 @@ impl BagPlan {
     /// The plan with the bags of a call: P2 is the caller's promise.
     #[inline]
     pub(crate) fn call<'a>(&'a self, bounds: &'a Bounds) -> BagCall<'a> {
-        let conversion = |map| BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size());
-        BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }
+        let conversion = |map| BagConversion::new(map, self.level, bounds.used(), self.elements, self.size());
+        BagCall { plan: self, bounds, conversion: self.request.converting.as_ref().map(conversion) }
     }
 
     pub(crate) fn op(&self) -> Op {
