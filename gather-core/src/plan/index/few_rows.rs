@@ -1,5 +1,6 @@
-//! A few rows of a table: what most short calls are. A call that is not planned ahead goes by a plan of its own, which
-//! is found without folding loops or choosing a method, and keeps nothing but what the kernel reads.
+//! A few rows of a table, or a list of elements: what most short calls are. A call that is not planned ahead goes by a
+//! plan of its own, which is found without folding loops or choosing a method, and keeps nothing but what the kernel
+//! reads.
 
 #![forbid(unsafe_code)]
 
