@@ -181,13 +181,13 @@ impl<'a> Call<'a> {
             // row-major.
             let write = |out| unsafe { exec::run_few_rows(&rows, request, self.operands(out)) };
             // SAFETY: a run that succeeds has initialised every element of the result (X3).
-            return unsafe { out.fill(shape, len, write) };
+            return unsafe { out.fill(&shape, len, write) };
         }
         let planned = self.request.plan();
         let Ok((plan, layout)) = &planned else { return planned.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and types; the memory is fresh and row-major.
         let write = |out| unsafe { exec::run_index(plan, self.operands(out)) };
         // SAFETY: as above.
-        unsafe { out.fill(plan.output().clone(), layout.len(), write) }
+        unsafe { out.fill(plan.output(), layout.len(), write) }
     }
 }

@@ -103,7 +103,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         // a value for every position along the axis, or for every element of row-major data, as just checked (K8).
         let run = |out| unsafe { exec::run_index(&plan, inputs.operands(out)) };
         // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((plan.output().clone(), fresh)), run) }
+        unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and converts by the map on any tensors of

@@ -22,7 +22,7 @@ pub(crate) mod space;
 mod valid;
 mod will_need;
 
-use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
 use crate::types::error::Error;
 use crate::types::op::{Argument, Op};
@@ -36,11 +36,11 @@ pub(crate) use sealed::Sealed;
 
 /// Checks that an output has the shape of the result.
 #[inline]
-fn check_output(op: Op, expected: &Shape, got: &[usize]) -> Result<(), Error> {
+fn check_output(op: Op, expected: &[usize], got: &[usize]) -> Result<(), Error> {
     if expected.len() == got.len() && expected.iter().zip(got).all(|(mine, theirs)| mine == theirs) {
         Ok(())
     } else {
-        Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected[..].into(), got: got.into() })
+        Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: expected.into(), got: got.into() })
     }
 }
 
@@ -66,11 +66,9 @@ fn check_fresh(planned: &Layout) -> Result<(), Error> {
 }
 
 /// Checks a layout whose first dimension is free; returns its size.
+#[inline(always)]
 fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<usize, Error> {
-    match (expected.shape(), got.shape()) {
-        ([_, inner @ ..], [count, rest @ ..]) if inner == rest && expected.strides() == got.strides() => Ok(*count),
-        _ => Err(mismatch(argument, expected.shape(), got.shape())),
-    }
+    expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 
 #[cold]

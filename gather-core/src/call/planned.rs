@@ -41,6 +41,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// With the memory of the output.
+    #[inline(always)]
     pub(super) fn operands(self, out: *mut u8) -> Operands<'a> {
         let Inputs { data, index, indices, params, .. } = self;
         Operands { out, data, index, indices, params }
@@ -186,17 +187,19 @@ impl Planned {
         Ok(count)
     }
 
-    /// Shape and elements of a fresh output for `count` indices, as [`Planned::check_inputs`] returned them.
+    /// Shape and elements of a fresh output for `count` indices, as [`Planned::check_inputs`] returned them. A shape
+    /// that is not the plan's is made in `buffer`.
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major.
-    pub(super) fn fresh(&self, count: usize) -> Result<(Shape, usize), Error> {
+    #[inline(always)]
+    pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
         Ok(match &self.counted {
-            None => (self.plan.output().clone(), self.out.len()),
+            None => (self.plan.output(), self.out.len()),
             Some(counted) => {
-                let inner = self.out.shape().iter().skip(1).copied();
-                (core::iter::once(count).chain(inner).collect(), counted.out_len(count))
+                buffer.assign_resized(self.out.shape(), count);
+                (buffer, counted.out_len(count))
             }
         })
     }
@@ -220,15 +223,17 @@ impl Planned {
     ///
     /// # Safety
     /// As for [`Planned::run`].
+    #[inline(always)]
     pub(super) unsafe fn run_on_inputs(&self, inputs: Inputs<'_>, count: usize, out: Target<'_>) -> Result<(), Error> {
         if let Some(layout) = out.layout() {
             self.check_output(layout, count)?;
         }
+        let mut shape = Shape::default();
         // SAFETY: a fixed output has the planned layout, as just checked, and other memory is fresh and row-major; the
         // rest is the caller's promise.
         let run = |out| unsafe { self.execute(inputs.operands(out), count) };
         // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { out.write(|| self.fresh(count), run) }
+        unsafe { out.write(|| self.fresh(count, &mut shape), run) }
     }
 
     /// Calls the kernel, and nothing else, but on an error.

@@ -14,7 +14,7 @@ use crate::kernels::convert;
 use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, Types, WrongLength};
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest, WholeRows};
-use crate::tensor::layout::Layout;
+use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
@@ -151,7 +151,7 @@ impl<A: RowAttributes> IndexOperator<A> {
             unsafe { exec::run_index(&plan, inputs.operands(out)) }
         };
         // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((plan.output().clone(), fresh)), run) }
+        unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs the function on any tensors of
@@ -375,9 +375,10 @@ impl<T: Element, U: Element, P: RowParams, I: Index> RowPlan<T, U, P, I> {
         if let Target::Fixed(_, layout) = &target {
             planned.check_output(layout, count)?;
         }
-        let (shape, len) = planned.fresh(count)?;
+        let mut buffer = Shape::default();
+        let (shape, len) = planned.fresh(count, &mut buffer)?;
         let call = RowCall { erased: &self.erased, row: self.row, spacing: self.spacing.bytes::<U>() };
-        let given = call.given::<P>(&planned.plan, &shape, &params)?;
+        let given = call.given::<P>(&planned.plan, shape, &params)?;
         let run = |out: *mut u8| {
             let given = GivenRows::<P> { out: out.addr(), ..given };
             let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };

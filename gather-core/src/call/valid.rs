@@ -188,10 +188,10 @@ struct ValidCall<'a> {
 }
 
 /// Sizes that follow from the shapes of a call.
-struct Shapes {
+struct Shapes<'a> {
     /// The operator, its loops stepping through the bits of data and the numbers of indices. Without the loops of a
     /// row where a row has one bit.
-    lowered: IndexLowered,
+    lowered: &'a IndexLowered,
     /// The number of each index: as many dimensions as indices have, of which that of components has no step.
     numbers: Layout,
     /// The dimensions of indices before that of components.
@@ -208,7 +208,8 @@ impl ValidCall<'_> {
     /// # Safety
     /// As for [`Call::run`].
     unsafe fn run_fresh(&self, out: Target<'_>) -> Result<Option<Validity>, Error> {
-        let shapes = self.shapes(out.layout())?;
+        let mut lowered = IndexLowered::new(self.call.request.planned.op);
+        let shapes = self.shapes(&mut lowered, out.layout())?;
         let nulls = self.nulls(&shapes);
         if let Nulls { indices: None, data: None } = nulls {
             // SAFETY: the caller's promise.
@@ -225,7 +226,8 @@ impl ValidCall<'_> {
     /// # Safety
     /// As for [`Call::run`].
     unsafe fn run_into(&self, out: Target<'_>, validity: &mut [u8]) -> Result<usize, Error> {
-        let shapes = self.shapes(out.layout())?;
+        let mut lowered = IndexLowered::new(self.call.request.planned.op);
+        let shapes = self.shapes(&mut lowered, out.layout())?;
         let (bytes, len) = (validity.len(), shapes.bits);
         let bits = validity.get_mut(..len.div_ceil(8)).ok_or(Error::BitmapTooShort { bytes, offset: 0, len })?;
         let nulls = self.nulls(&shapes);
@@ -243,17 +245,18 @@ impl ValidCall<'_> {
     }
 
     /// The bitmaps that have a null. Of data that has more bits than there are indices, it is not asked.
-    fn nulls(&self, shapes: &Shapes) -> Nulls<'_> {
+    fn nulls(&self, shapes: &Shapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.count || data.has_nulls());
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
-    /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too.
+    /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too, and lowers the operator
+    /// into what is empty.
     ///
     /// # Errors
     /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], [`Error::BitmapLengthMismatch`].
-    fn shapes(&self, out: Option<&Layout>) -> Result<Shapes, Error> {
+    fn shapes<'s>(&self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
         let Request { data, indices, planned: IndexRequest { op, .. }, .. } = self.call.request;
         let tuples = op == Op::GatherNd && indices.rank() > 0;
         let lead = indices.rank() - usize::from(tuples);
@@ -263,8 +266,7 @@ impl ValidCall<'_> {
             let steps: SmallVec<[isize; 6]> = numbers.strides().iter().copied().chain([0]).collect();
             numbers = Layout::strided(indices.shape(), &steps)?;
         }
-        let mut lowered = IndexLowered::new(op);
-        self.call.request.attributes.lower(&Layout::contiguous(data.shape())?, &numbers, &mut lowered)?;
+        self.call.request.attributes.lower(&Layout::contiguous(data.shape())?, &numbers, lowered)?;
         Shape::checked_len(&lowered.output)?;
         if let Some(out) = out {
             check_output(op, &lowered.output, out.shape())?;
@@ -301,7 +303,7 @@ impl ValidCall<'_> {
     /// As for [`Call::run`].
     unsafe fn run_with_nulls(
         &self,
-        shapes: &Shapes,
+        shapes: &Shapes<'_>,
         nulls: &Nulls<'_>,
         out: Target<'_>,
         bits: &mut [u8],
@@ -323,7 +325,7 @@ impl ValidCall<'_> {
     unsafe fn run_by<P: Place>(
         &self,
         kernels: Kernels,
-        (shapes, nulls): (&Shapes, &Nulls<'_>),
+        (shapes, nulls): (&Shapes<'_>, &Nulls<'_>),
         out: Target<'_>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
@@ -345,15 +347,16 @@ impl ValidCall<'_> {
         unsafe { given.resolve(self.call.index, &mut positions) }?;
 
         let (by_position, layout) = ByPosition::new(attributes, shapes)?;
-        let positions_view = View::strided(&positions, layout.shape(), layout.strides(), 0)?;
+        debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
         // Every position that is not missing is in range.
         let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
         let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
         let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
         let planned = IndexRequest { kernels, index: P::TYPE, policy, ..planned };
-        let request = Request { attributes: &by_position, planned, data, indices: positions_view.layout() };
-        // SAFETY: the caller's promise; positions are of the type that the request names.
-        unsafe { Call { request, index: positions_view.origin().cast(), ..self.call }.run(out) }?;
+        let request = Request { attributes: &by_position, planned, data, indices: &layout };
+        // SAFETY: the caller's promise; positions are of the type that the request names, and there are as many as the
+        // layout reaches: one for each index, or for each component of each tuple.
+        unsafe { Call { request, index: positions.as_ptr().cast(), ..self.call }.run(out) }?;
         // SAFETY: the machine has the level, as checked above.
         Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
     }
@@ -366,18 +369,18 @@ const NEAR: usize = 512;
 struct ByPosition<'a> {
     attributes: &'a dyn IndexAttributes,
     /// The indices of tuples without components. Each tuple has a position all the same: 0, or that it is null.
-    tuples: Option<Layout>,
+    tuples: Option<&'a Layout>,
 }
 
 impl<'a> ByPosition<'a> {
     /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
     /// the second.
-    fn new(attributes: &'a dyn IndexAttributes, shapes: &Shapes) -> Result<(Self, Layout), Error> {
+    fn new(attributes: &'a dyn IndexAttributes, shapes: &'a Shapes<'_>) -> Result<(Self, Layout), Error> {
         let (shape, lead) = (shapes.numbers.shape(), shapes.lead);
         let (tuples, layout) = match shape.get(lead) {
             Some(0) => {
                 let shape: Shape = shape[..lead].iter().copied().chain([1]).collect();
-                (Some(shapes.numbers.clone()), Layout::contiguous(&shape)?)
+                (Some(&shapes.numbers), Layout::contiguous(&shape)?)
             }
             None | Some(1) => (None, Layout::contiguous(shape)?),
             Some(_) => {
@@ -402,7 +405,7 @@ impl IndexAttributes for ByPosition<'_> {
     }
 
     fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        let Some(tuples) = &self.tuples else { return self.attributes.lower(data, indices, lowered) };
+        let Some(tuples) = self.tuples else { return self.attributes.lower(data, indices, lowered) };
         self.attributes.lower(data, tuples, lowered)?;
         // An axis of one position, along which data does not move.
         lowered.axes.push(Axis { axis: 0, dim: 1, data: 0, index: 0 });

@@ -88,14 +88,22 @@ impl CountedPlan {
             return Ok(());
         }
         let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
-        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(plan.loops());
         // A tensor with as many elements exists, so that the product does not overflow.
-        loops[*free].n = times * count;
+        let n = times * count;
+        let (mut only, mut several) = ([Loop::ONCE], SmallVec::<[Loop; 6]>::new());
+        let loops = if let &[along] = plan.loops() {
+            only[0] = Loop { n, ..along };
+            &only[..]
+        } else {
+            several.extend_from_slice(plan.loops());
+            several[*free].n = n;
+            &several
+        };
         let work = plan.work().scaled(*planned, count);
         let one_call = plan.is_one_call(work);
         if one_call {
             // SAFETY: the caller's promise: C1.
-            let outcome = unsafe { Part::new(plan, &loops, operands).call() };
+            let outcome = unsafe { Part::new(plan, loops, operands).call() };
             if !outcome.out_of_range {
                 return Ok(());
             }
@@ -107,7 +115,7 @@ impl CountedPlan {
             unsafe { check_met(plan, operands.index, operands.indices) }
         } else {
             // SAFETY: as above.
-            unsafe { run_in_parts(plan, &loops, work, operands) }
+            unsafe { run_in_parts(plan, loops, work, operands) }
         }
     }
 }

@@ -23,7 +23,15 @@ pub(crate) type Loops = SmallVec<[Loop; 6]>;
 /// Folds loops, given outermost first, with strides in elements (steps 1 to 3); returns the row's elements.
 #[inline(always)]
 pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
-    let mut loops = merge(dims);
+    let mut loops = Loops::new();
+    let row = fold_into(&mut loops, dims);
+    (loops, row)
+}
+
+/// As [`fold`], into loops of which there are none: a plan's, which are not moved then.
+#[inline(always)]
+pub(crate) fn fold_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) -> usize {
+    merge_into(loops, dims);
     let mut row = 1;
     if let Some(&inner) = loops.last()
         && inner.index == 0
@@ -33,13 +41,12 @@ pub(crate) fn fold(dims: impl Iterator<Item = Loop>) -> (Loops, usize) {
         row = inner.n;
         loops.pop();
     }
-    (loops, row)
+    row
 }
 
-/// Steps 1 and 2 of [`fold`].
+/// Steps 1 and 2 of [`fold`], into loops of which there are none.
 #[inline(always)]
-pub(crate) fn merge(dims: impl Iterator<Item = Loop>) -> Loops {
-    let mut loops = Loops::new();
+pub(crate) fn merge_into(loops: &mut Loops, dims: impl Iterator<Item = Loop>) {
     for dim in dims.filter(|dim| dim.n != 1) {
         let n = dim.n as isize;
         match loops.last_mut() {
@@ -53,7 +60,6 @@ pub(crate) fn merge(dims: impl Iterator<Item = Loop>) -> Loops {
             _ => loops.push(dim),
         }
     }
-    loops
 }
 
 /// Orders the loops of a gather (step 4), of which there is at least one afterwards. The last one stays inside if

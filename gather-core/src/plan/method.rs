@@ -74,7 +74,7 @@ const STREAMED_FAR_ROW: usize = 2 * LINE;
 
 /// Bytes of data from which on rows are prefetched a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
-const FAR_AWAY: usize = 12 << 20;
+pub(super) const FAR_AWAY: usize = 12 << 20;
 /// The same for rows of index tuples: meanwhile the tuples take much of what the caches deliver (workload
 /// `gather_nd/k3_elems_128x128x128_1M`).
 const FAR_AWAY_OF_TUPLES: usize = 6 << 20;

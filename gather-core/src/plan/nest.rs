@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
-use crate::plan::fold::{Loops, count, fold, gcd, merge};
+use crate::plan::fold::{Loops, count, fold_into, gcd, merge_into};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
@@ -97,10 +97,12 @@ impl NestPlan {
         let strides = dense_strides(dense, &lowered.dims, lowered.merged, &mut buffer);
         let dims = lowered.dims.iter().zip(strides);
         let dims = dims.map(|(dim, &dense)| Loop { n: dim.n, out: dense, data: dim.data, index: dim.index });
-        let elements;
-        (self.loops, elements) = match sizes.row {
-            None => fold(dims),
-            Some(row) => (merge(dims), row),
+        let elements = match sizes.row {
+            None => fold_into(&mut self.loops, dims),
+            Some(row) => {
+                merge_into(&mut self.loops, dims);
+                row
+            }
         };
         let arranged = arrange(&mut self.loops, elements);
         for l in &mut self.loops {

@@ -3,6 +3,7 @@
 //! A view has a shape, which must be that of the result. A tensor takes the shape of the result, and keeps its memory
 //! where that is large enough. Behind the doors both are a [`Target`], which knows no type.
 
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use crate::tensor::dynamic::{DynTensor, DynViewMut, check_dtype};
@@ -105,7 +106,7 @@ pub trait Resize {
     ///
     /// # Safety
     /// [`Resize::clear`] was called last, for `len` elements, which all have been initialised. The shape has as many.
-    unsafe fn assume_init(&mut self, shape: Shape, len: usize);
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize);
 }
 
 impl Target<'_> {
@@ -119,9 +120,9 @@ impl Target<'_> {
     /// Memory that `fresh` returns has as many elements as it says. `write` returns `Ok` only when it has initialised
     /// all.
     #[inline(always)]
-    pub(crate) unsafe fn write(
+    pub(crate) unsafe fn write<'s>(
         self,
-        fresh: impl FnOnce() -> Result<(Shape, usize), Error>,
+        fresh: impl FnOnce() -> Result<(&'s [usize], usize), Error>,
         write: impl FnOnce(*mut u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
@@ -154,11 +155,11 @@ impl dyn Resize + '_ {
     /// The shape has `len` elements. `write` returns `Ok` only when it has initialised all of them.
     pub(crate) unsafe fn fill(
         &mut self,
-        shape: Shape,
+        shape: &[usize],
         len: usize,
         write: impl FnOnce(*mut u8) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        debug_assert_eq!(Shape::checked_len(&shape).ok(), Some(len));
+        debug_assert_eq!(Shape::checked_len(shape).ok(), Some(len));
         write(self.clear(len)?)?;
         // SAFETY: the caller's promise.
         unsafe { self.assume_init(shape, len) };
@@ -223,24 +224,23 @@ impl DynOutput for DynTensor {}
 
 impl<T: Copy> Resize for Tensor<T> {
     fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
-        let mut values = core::mem::take(self).into_vec();
+        let (values, shape) = self.parts_mut();
         values.clear();
+        shape.assign(&[0]);
         if values.capacity() < len {
             // Freed first, so that both need not fit in memory.
-            drop(values);
-            values = memory::reserve(len)?;
+            *values = Vec::new();
+            *values = memory::reserve(len)?;
         }
-        let start = values.as_mut_ptr().cast();
-        *self = Tensor::from_parts(values, [0].into());
-        Ok(start)
+        Ok(values.as_mut_ptr().cast())
     }
 
-    unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
-        let mut values = core::mem::take(self).into_vec();
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
+        let (values, own) = self.parts_mut();
         debug_assert!(len <= values.capacity());
         // SAFETY: the caller's promise: there is memory for as many elements, and all have been initialised.
         unsafe { values.set_len(len) };
-        *self = Tensor::from_parts(values, shape);
+        own.assign(shape);
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
             Ok(())
         };
         // SAFETY: the shape has `len` elements, which are written.
-        unsafe { tensor.fill([len].into(), len, write) }
+        unsafe { tensor.fill(&[len], len, write) }
     }
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
         filled(&mut tensor, 3, 4).unwrap();
         let Target::Resized(face) = tensor.target() else { unreachable!("a tensor takes any shape") };
         // SAFETY: nothing is said to be initialised.
-        let refused = unsafe { face.fill([3].into(), 3, |_| Err(Error::NoOffsets)) };
+        let refused = unsafe { face.fill(&[3], 3, |_| Err(Error::NoOffsets)) };
         assert!(matches!(refused, Err(Error::NoOffsets)));
         assert_eq!((tensor.shape(), tensor.len()), (&[0][..], 0));
     }

@@ -55,6 +55,11 @@ impl<T> Tensor<T> {
         Tensor { values, shape }
     }
 
+    /// The elements and the shape, to be changed together.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Vec<T>, &mut Shape) {
+        (&mut self.values, &mut self.shape)
+    }
+
     /// A tensor of one value everywhere, such as an output that `run_into` writes again and again. Its memory comes
     /// from where that of fresh results comes from: on huge pages where that pays.
     ///

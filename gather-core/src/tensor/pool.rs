@@ -274,7 +274,8 @@ impl<T> Drop for Pooled<T> {
 
 impl<T: Element> Resize for Pooled<T> {
     fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
-        (self.len, self.shape) = (0, [0].into());
+        self.len = 0;
+        self.shape.assign(&[0]);
         let bytes = len.saturating_mul(size_of::<T>());
         if self.memory.bytes() < bytes {
             self.release();
@@ -286,9 +287,10 @@ impl<T: Element> Resize for Pooled<T> {
         Ok(self.memory.start())
     }
 
-    unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
         debug_assert!(len * size_of::<T>() <= self.memory.bytes());
-        (self.len, self.shape) = (len, shape);
+        self.len = len;
+        self.shape.assign(shape);
     }
 }
 

@@ -27,6 +27,21 @@ impl Shape {
         self.0.push(dim);
     }
 
+    /// Takes other sizes, in place. They are stored one by one: sizes that were stored so a moment ago would keep a
+    /// load of several of them waiting.
+    #[inline]
+    pub(crate) fn assign(&mut self, dims: &[usize]) {
+        self.0.clear();
+        self.0.extend(dims.iter().copied());
+    }
+
+    /// As [`Shape::assign`], with another first size.
+    #[inline]
+    pub(crate) fn assign_resized(&mut self, dims: &[usize], first: usize) {
+        self.0.clear();
+        self.0.extend(dims.iter().enumerate().map(|(d, &dim)| if d == 0 { first } else { dim }));
+    }
+
     pub(crate) fn extend(&mut self, dims: &[usize]) {
         self.0.extend_from_slice(dims);
     }

@@ -243,7 +243,7 @@ impl<'a> Request<'a> {
         check_weights(self.unweighted, tensors)?;
         let out = output(data, bounds.bags())?;
         if let Some(fixed) = fixed {
-            check_output(OP, &out.shape().into(), fixed.shape())?;
+            check_output(OP, out.shape(), fixed.shape())?;
         }
         let plan = BagPlan::new(&request, data, fixed.unwrap_or(&out))?;
         Ok(Made { plan, bounds, out })
@@ -289,6 +289,9 @@ pub(super) struct Rules {
 ///
 /// # Safety
 /// The offsets may be read along their layout as values of their type.
+//
+// Inlined, as is `output`: what a function returns by words and the caller moves in vectors waits for the stores.
+#[inline(always)]
 pub(super) unsafe fn bounds(tensors: &Tensors<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
     let (data, indices) = (tensors.data.layout, tensors.indices.layout);
     let offsets_rank = tensors.offsets.map(|(offsets, _)| offsets.layout.rank());
@@ -315,7 +318,7 @@ pub(super) unsafe fn run(
     tensors: &Tensors<'_>,
     out: Target<'_>,
 ) -> Result<(), Error> {
-    let fresh = || Ok((layout.shape().into(), layout.len()));
+    let fresh = || Ok((layout.shape(), layout.len()));
     // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
     let run = |out| unsafe { exec::run_bags(call, tensors.reduce(call), tensors.operands(out)) };
     // SAFETY: a run that succeeds has initialised every element of its output (X3).
@@ -354,6 +357,7 @@ pub(super) fn bags(offsets: usize, include_last: bool) -> Result<usize, Error> {
 }
 
 /// The row-major layout of the result.
+#[inline(always)]
 pub(super) fn output(data: &Layout, bags: usize) -> Result<Layout, Error> {
     let mut shape = Shape::from([bags]);
     shape.extend(&data.shape()[1..]);

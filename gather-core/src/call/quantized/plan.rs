@@ -125,7 +125,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         // `Sync`, of the type that the plan's functions take, and data is row-major (K8).
         let run = |out| unsafe { exec::run_index(&self.plan, inputs.operands(out)) };
         // SAFETY: a run that succeeds has initialised every value of its output (X3).
-        unsafe { out.write(|| Ok((self.output.clone(), Shape::checked_len(&self.output)?)), run) }
+        unsafe { out.write(|| Ok((&self.output, Shape::checked_len(&self.output)?)), run) }
     }
 
     /// Scales and zero points, with one of each for every block of data.

@@ -167,7 +167,8 @@ impl<'a> Request<'a> {
     /// Those of the operator and of [`ReducePlan::new`].
     #[inline(always)]
     pub(super) fn plan(&self, destination: &Layout) -> Result<ReducePlan, Error> {
-        let lowered = self.attributes.lower(destination, self.indices, self.updates)?;
+        let mut lowered = IndexLowered::new(self.planned.op);
+        self.attributes.lower_into(destination, self.indices, self.updates, &mut lowered)?;
         ReducePlan::new(&lowered, &self.planned, destination, self.updates)
     }
 
@@ -234,7 +235,7 @@ impl<'a> Request<'a> {
                 if layout.shape() != data.1.shape() {
                     // Errors of attributes and shapes come first.
                     let lowered = self.attributes.lower(data.1, self.indices, self.updates)?;
-                    check_output(lowered.op, &data.1.shape().into(), layout.shape())?;
+                    check_output(lowered.op, data.1.shape(), layout.shape())?;
                 }
                 (*layout, Check::First)
             }
@@ -253,6 +254,6 @@ impl<'a> Request<'a> {
             unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((layout.shape().into(), layout.len())), run) }
+        unsafe { out.write(|| Ok((layout.shape(), layout.len())), run) }
     }
 }

@@ -125,7 +125,7 @@ impl Planned {
             unsafe { exec::run_scatter(plan, operands, check, Some(&original)) }
         };
         // SAFETY: a run that succeeds has copied every element.
-        unsafe { out.write(|| Ok((shape.into(), self.destination.len())), run) }
+        unsafe { out.write(|| Ok((shape, self.destination.len())), run) }
     }
 }
 

@@ -210,7 +210,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
 /// is row-major.
 #[inline(always)]
 unsafe fn run(plan: &SpacePlan, data: *const u8, out: Target<'_>) -> Result<(), Error> {
-    let fresh = || Ok((plan.output().clone(), Shape::checked_len(plan.output())?));
+    let fresh = || Ok((&plan.output()[..], Shape::checked_len(plan.output())?));
     let run = |out| {
         // SAFETY: the caller's promise; memory that is not fixed is fresh and row-major.
         unsafe { exec::run_space(plan, data, out) };

@@ -3,7 +3,7 @@
 use crate::exec::nulls::Place;
 use crate::kernels::{LookUpBitsFn, Loop};
 use crate::plan::IndexLowered;
-use crate::plan::fold::{for_each, merge};
+use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{BitWriter, Bitmap, Nulls, WORD, first_bits, word_of};
 use crate::types::level::Level;
 
@@ -28,7 +28,8 @@ pub(crate) unsafe fn gather_bits<P: Place>(
         return 0;
     }
     let dims = lowered.dims.iter().map(|dim| Loop { n: dim.n, out: 0, data: dim.data, index: dim.index });
-    let mut loops = merge(dims);
+    let mut loops = Loops::new();
+    merge_into(&mut loops, dims);
     let inner = loops.pop().unwrap_or(Loop::ONCE);
     // Data without rows has none that a position could name.
     let data = nulls.data.filter(|data| !data.is_empty());

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::exec::first_bad_index::IndexCheck;
 use crate::kernels::{BitFns, Loop, ResolveJob, Resolvers, WideJob};
-use crate::plan::fold::{for_each, merge};
+use crate::plan::fold::{Loops, for_each, merge_into};
 use crate::tensor::bitmap::{Bitmap, WORD, first_bits, word_of};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -121,7 +121,8 @@ impl NullIndices<'_> {
             return true;
         }
         let dims = self.dims().map(|(n, number, stride)| Loop { n, out: number, data: 0, index: stride });
-        let mut loops = merge(dims);
+        let mut loops = Loops::new();
+        merge_into(&mut loops, dims);
         let inner = loops.pop().unwrap_or(Loop::ONCE);
         let first = self.component_stride().wrapping_mul(component as isize);
         let (mut out_of_range, policy) = (false, self.check.policy);

@@ -204,7 +204,7 @@ impl Records {
     /// # Safety
     /// As for [`Records::begin`], for records that have begun. Those of an owner are no other thread's.
     unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, records: *mut u8) -> Outcome {
-        let spec = KernelSpec { components: self.components.clone(), packed: false, ..part.spec.clone() };
+        let spec = KernelSpec { components: self.components.clone(), ..part.spec.clone() };
         let origin = Cursor { data: records, ..part.origin };
         let on = Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part };
         // SAFETY: the caller's promise: the loops and components reach a record where they reached a row of the

@@ -14,7 +14,7 @@ use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, RowFn};
 use crate::kernels::reduce::{BagFn, BagFns, FusedBag, FusedOutput, PositionsFn};
 use crate::kernels::{LINE, Loop};
-use crate::plan::fold::{Loops, count, fold};
+use crate::plan::fold::{Loops, count, fold_into};
 use crate::plan::lowered::Axis;
 use crate::plan::nest::Action;
 use crate::plan::tasks::Work;
@@ -177,7 +177,8 @@ impl BagPlan {
         let axis = Axis { axis: 0, dim: data.shape()[0], data: data.strides()[0], index: 0 };
         debug_assert!(request.padding.iter().chain(&request.default).all(|&row| row < axis.dim), "P3");
         let dims = data.shape()[1..].iter().zip(&data.strides()[1..]).zip(&out.strides()[1..]);
-        let (mut loops, elements) = fold(dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
+        let mut loops = Loops::new();
+        let elements = fold_into(&mut loops, dims.map(|((&n, &data), &out)| Loop { n, out, data, index: 0 }));
         for l in &mut loops {
             // Strides in bytes wrap for layouts over no slice; a view's cannot overflow.
             l.out = l.out.wrapping_mul(size as isize);
@@ -214,8 +215,8 @@ impl BagPlan {
     /// The plan with the bags of a call: P2 is the caller's promise.
     #[inline]
     pub(crate) fn call<'a>(&'a self, bounds: &'a Bounds) -> BagCall<'a> {
-        let conversion = |map| BagConversion::new(&map, self.level, bounds.used(), self.elements, self.size());
-        BagCall { plan: self, bounds, conversion: self.request.converting.map(conversion) }
+        let conversion = |map| BagConversion::new(map, self.level, bounds.used(), self.elements, self.size());
+        BagCall { plan: self, bounds, conversion: self.request.converting.as_ref().map(conversion) }
     }
 
     pub(crate) fn op(&self) -> Op {

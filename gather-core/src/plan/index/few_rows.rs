@@ -1,15 +1,16 @@
-//! A few rows of a table: what most short calls are. A call that is not planned ahead goes by a plan of its own, which
-//! is found without folding loops or choosing a method, and keeps nothing but what the kernel reads.
+//! A few rows of a table, or a list of elements: what most short calls are. A call that is not planned ahead goes by a
+//! plan of its own, which is found without folding loops or choosing a method, and keeps nothing but what the kernel
+//! reads.
 
 #![forbid(unsafe_code)]
 
 use smallvec::SmallVec;
 
-use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, Loop, RowSize};
+use crate::kernels::{Component, FEW, IndexKernel, KernelSpec, Loop, RowSize, table_entries};
 use crate::plan::index::IndexRequest;
 use crate::plan::index::build::far_rows_ahead;
 use crate::plan::lowered::Axis;
-use crate::plan::method::ONE_PASS_ROW;
+use crate::plan::method::{FAR_AWAY, ONE_PASS_ROW};
 use crate::plan::tasks::Work;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::element::ElementBytes;
@@ -17,6 +18,9 @@ use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
+
+/// The most elements of a list that need no other plan: prefetching does not pay yet.
+const MOST_ELEMENTS: usize = 1 << 14;
 
 /// Rows of data along its first axis, by indices, all three tensors row-major.
 ///
@@ -28,12 +32,13 @@ use crate::types::policy::OutOfBounds;
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
     dim: usize,
-    /// Rows, 1 to [`FEW`].
+    /// Rows, 1 to [`FEW`], or to [`MOST_ELEMENTS`] of 4 and 8 bytes.
     n: usize,
     /// Elements and bytes of a row, at least 1.
     elements: usize,
     row: usize,
     level: Level,
+    method: Method,
     prefetch_distance: usize,
     /// P2.
     pub(crate) kernel: IndexKernel,
@@ -46,7 +51,7 @@ impl FewRows {
     pub(crate) fn of(request: &IndexRequest, data: &Layout, indices: &Layout) -> Option<Self> {
         let (&[dim, ref inner @ ..], n) = (data.shape(), indices.len()) else { return None };
         let IndexRequest { op, index, policy, options, .. } = *request;
-        if dim == 0 || n == 0 || n > FEW || !data.is_row_major() || !indices.is_row_major() {
+        if dim == 0 || n == 0 || n > MOST_ELEMENTS || !data.is_row_major() || !indices.is_row_major() {
             return None;
         }
         let knows = matches!(policy.out_of_bounds, OutOfBounds::Error | OutOfBounds::Zero);
@@ -64,9 +69,13 @@ impl FewRows {
         let level = Level::resolve(options.level).ok()?;
         let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
         let entry = request.kernels.index_kernel(op, row, index, 1, level);
-        let one_pass = prefetch_distance == 0 || row <= ONE_PASS_ROW;
+        let one_pass = n <= FEW && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
-        Some(FewRows { dim, n, elements, row, level, prefetch_distance, kernel })
+        let method = if n <= FEW { Method::Direct } else { Method::Gathered };
+        // More rows may have a better method, if they are not gathered.
+        let is_gathered = || level.gathers() && matches!(row, 4 | 8) && dim > table_entries(level, row);
+        let is_known = n <= FEW || is_gathered() && row.saturating_mul(dim) <= FAR_AWAY;
+        if is_known { Some(FewRows { dim, n, elements, row, level, method, prefetch_distance, kernel }) } else { None }
     }
 
     /// Whether an output is row-major and has the shape of the result.
@@ -111,7 +120,7 @@ impl FewRows {
     #[inline(always)]
     pub(crate) fn spec(&self, request: &IndexRequest, fill: ElementBytes) -> KernelSpec {
         KernelSpec {
-            method: Method::Direct,
+            method: self.method,
             level: self.level,
             components: SmallVec::from_buf_and_len([Component { dim: self.dim as i64, scale: 1, index: 0 }; 3], 1),
             row: self.row,

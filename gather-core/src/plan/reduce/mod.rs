@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use crate::kernels::reduce::{ByIndexFn, ReduceFns};
 use crate::kernels::select::Kernels;
-use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fits_i32};
+use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
 use crate::plan::lowered::IndexLowered;
 use crate::plan::method::Panels;
@@ -130,7 +130,19 @@ impl ReducePlan {
         // would be that of an ordered loop, and a loop that it was merged with would pass for a free one.
         destination.check_bytes(size)?;
         let index_size = if lowered.axes.is_empty() { 0 } else { request.index.size() };
-        let mut plan = NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes);
+        // Made in place, as an `IndexPlan` is.
+        let mut made = ReducePlan {
+            nest: NestPlan::new(lowered, (request.index, request.policy, request.options), level, bytes),
+            panel_kernel: fill_nest,
+            reducer: request.reducer,
+            by_index: None,
+            include_self: request.include_self,
+            elements: 0,
+            size,
+            way: Way::RowByRow,
+            block: 0,
+        };
+        let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
         let has_one = lowered.axes.len() == 1 && request.values == 1 && matches!(index_size, 4 | 8);
         let in_place = request.reducer.rows.is_some() && request.include_self;
@@ -149,7 +161,7 @@ impl ReducePlan {
                 plan.action = Action::Nothing;
             }
         }
-        let NestPlan { loops, stride, action, spec: KernelSpec { components: parts, row, .. }, .. } = &plan;
+        let NestPlan { loops, stride, action, spec: KernelSpec { components: parts, row, .. }, .. } = &*plan;
         let (stride, row, action) = (*stride, *row, *action);
         let fits = fits_i32(parts);
         let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
@@ -180,22 +192,21 @@ impl ReducePlan {
             },
             _ => None,
         };
-        let block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
-        let packed = inner.out == row as isize && inner.data == 0 && stride == row as isize;
+        made.block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
         (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
         let spec = &mut plan.spec;
-        (spec.method, spec.packed, spec.adjacent_tuples) = (method, packed, adjacent_tuples);
+        (spec.method, spec.adjacent_tuples) = (method, adjacent_tuples);
         (spec.prefetch_distance, spec.next_slice_bytes) = (prefetch_distance, next_slice_bytes);
         spec.outer_prefetch_distance = rows_ahead;
         if request.policy.out_of_bounds == OutOfBounds::Zero {
             // K6, where dropped rows are marked like those that are filled. Nothing is.
             spec.fill = SmallVec::from_slice(&[0]);
         }
-        let (panel_kernel, reducer, include_self) = (entry.run, request.reducer, request.include_self);
-        Ok(ReducePlan { nest: plan, panel_kernel, reducer, by_index, include_self, elements, size, way, block })
+        (made.panel_kernel, made.by_index, made.elements, made.way) = (entry.run, by_index, elements, way);
+        Ok(made)
     }
 
     pub(crate) fn panel_kernel(&self) -> IndexKernel {
@@ -206,8 +217,7 @@ impl ReducePlan {
         self.reducer
     }
 
-    /// The function that reduces elements by their indices, as long as these are valid; `None` where there is no such
-    /// function.
+    /// The function that reduces elements by their indices; `None` where there is no such function.
     pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
         self.by_index
     }

@@ -134,9 +134,9 @@ impl Resize for DynTensor {
         Ok(self.memory.start())
     }
 
-    unsafe fn assume_init(&mut self, shape: Shape, len: usize) {
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
         debug_assert!(len * self.dtype.size() <= self.memory.bytes());
-        self.layout = Layout::contiguous(&shape).expect("the shape of a result can be laid out");
+        self.layout = Layout::contiguous(shape).expect("the shape of a result can be laid out");
     }
 }
 

@@ -241,6 +241,19 @@ impl Layout {
         self.matches_any(other)
     }
 
+    /// The size of another layout's first dimension, where the two differ in no more than that.
+    #[inline(always)]
+    pub(crate) fn count_of(&self, other: &Self) -> Option<usize> {
+        let kind = self.kind();
+        if kind == other.kind() && (kind == ROW_MAJOR_1 || kind == ROW_MAJOR_2 && self.sizes[1] == other.sizes[1]) {
+            return Some(other.sizes[0]);
+        }
+        match (self.shape(), other.shape()) {
+            ([_, inner @ ..], [count, rest @ ..]) if inner == rest && self.strides() == other.strides() => Some(*count),
+            _ => None,
+        }
+    }
+
     /// Rank and order in one word, which compilers compare at once.
     #[inline(always)]
     const fn kind(&self) -> u64 {
