@@ -218,6 +218,13 @@ fn plans_choose_and_name_methods() {
     assert_eq!(plan.explain().method(), Method::Chunks);
     let few = op.plan::<f32, i64>(&layout(&[16]), &layout(&[8])).unwrap();
     assert_eq!(few.explain().method(), Method::Direct);
+    // Elements with 1 GiB and more between them are not gathered with offsets of 32 bits.
+    for stride in [64, 1 << 20, -(1 << 20)] {
+        let spread = Layout::strided(&[1 << 10], &[stride]).unwrap();
+        let op = Gather::new(0).method(Method::Gathered).par(Par::Seq);
+        let plan = op.plan::<f32, i32>(&spread, &layout(&[100]));
+        assert_eq!(plan.is_ok(), stride == 64 && gathers(Level::preferred()), "a stride of {stride}");
+    }
     // Data beyond the caches: rows of up to 256 bytes are prefetched a round ahead, many of them only.
     for (row, ids, method) in [
         (1, 1000, Method::Prefetched),

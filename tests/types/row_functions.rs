@@ -465,6 +465,11 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let mut view = ViewMut::strided(&mut out, &[3, 6], &[12, 2], 0).unwrap();
     let not_contiguous = Err(Error::RowsNotContiguous { op, argument: Argument::Output });
     assert_eq!(normalize(&mut view, none), not_contiguous);
+    // A row of one element is contiguous, whatever the stride of its dimension.
+    let (single, mut to) = (View::new(&[3.0f32, -5.0, 0.5], &[3, 1]).unwrap(), [0.0; 9]);
+    let mut view = ViewMut::strided(&mut to, &[3, 1], &[3, 2], 0).unwrap();
+    gather.run_rows_into(&rows::L2_NORMALIZE, &single, &indices, (none, RowValue::Value(0.0)), &mut view).unwrap();
+    assert_eq!(to, [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     // Rows that are not evenly spaced, which matters where indices have values of their own.
     let six = [0u8, 1, 2, 3, 4, 5];
     let six = View::new(&six, &[2, 3]).unwrap();

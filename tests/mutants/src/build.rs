@@ -7,65 +7,114 @@ use std::process::Command;
 
 use crate::sites::{Site, Source, mutate};
 
-/// What the mutated library asks: whether a mutant is the one that the environment names.
+/// What the mutated library asks: whether a mutant is the one that the environment names. With a file named instead, it
+/// appends the numbers of the mutants that were asked for, each once.
 const MUTANT: &str = r#"
 #[doc(hidden)]
 pub mod mutant {
     extern crate std;
-    static CHOSEN: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    use std::io::Write as _;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    static CHOSEN: AtomicUsize = AtomicUsize::new(0);
+    static ASKED: [AtomicBool; 1 << 16] = [const { AtomicBool::new(false) }; 1 << 16];
     pub fn is(n: usize) -> bool {
-        let chosen = || std::env::var("GATHER_MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX);
-        *CHOSEN.get_or_init(chosen) == n
+        let chosen = match CHOSEN.load(Relaxed) {
+            0 => choose(),
+            chosen => chosen,
+        };
+        if chosen == 2 && !ASKED[n].load(Relaxed) {
+            record(n);
+        }
+        chosen == n + 3
+    }
+    #[cold]
+    fn choose() -> usize {
+        let number = std::env::var("GATHER_MUTANT").ok().and_then(|n| n.parse::<usize>().ok());
+        let no_mutant = if std::env::var_os("GATHER_MUTANTS_ASKED").is_some() { 2 } else { 1 };
+        let chosen = number.map_or(no_mutant, |n| n + 3);
+        CHOSEN.store(chosen, Relaxed);
+        chosen
+    }
+    #[cold]
+    fn record(n: usize) {
+        if !ASKED[n].swap(true, Relaxed) {
+            let path = std::env::var_os("GATHER_MUTANTS_ASKED").unwrap();
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+            file.write_all(std::format!("{n}\n").as_bytes()).unwrap();
+        }
     }
 }
 "#;
 
-/// The tests that look for mutants, the fastest first.
-const TESTS: [&str; 8] = ["-p", "gather-tests", "-p", "gather-tests-types", "--test", "it", "--test", "types"];
+/// The tests that look for mutants. Those of the macros and of `specialize!` are left out: what they run is mostly
+/// constant evaluation, which has no mutants.
+const TESTS: [&str; 17] = [
+    "-p",
+    "gather-core",
+    "-p",
+    "gather-tests",
+    "-p",
+    "gather-tests-types",
+    "-p",
+    "gather-tests-doors",
+    "--lib",
+    "--test",
+    "it",
+    "--test",
+    "types",
+    "--test",
+    "guards",
+    "--test",
+    "pools",
+];
 
-/// Copies what the repository tracks; returns where.
-pub(crate) fn copy(target: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("no root")?;
-    let tree = std::path::absolute(target)?.join("tree");
+/// The root of the repository.
+pub(crate) fn root() -> Result<&'static Path, Box<dyn Error>> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("no root")?)
+}
+
+/// Copies what the repository tracks to `tree`, with mutants in the sources. What is as it was keeps its time, so that
+/// nothing is built twice.
+fn lay(tree: &Path, sources: &[Source], mutants: &[Option<Site>]) -> Result<(), Box<dyn Error>> {
+    let root = root()?;
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output()?;
     for name in String::from_utf8(listed.stdout)?.split('\0').filter(|name| !name.is_empty()) {
         let (from, to) = (root.join(name), tree.join(name));
-        if from.is_file() {
-            let text = fs::read(&from)?;
-            // What is as it was keeps its time, so that nothing is built twice.
-            if fs::read(&to).is_ok_and(|old| old == text) {
-                continue;
-            }
-            fs::create_dir_all(to.parent().ok_or("no parent")?)?;
-            fs::write(to, text)?;
+        if !from.is_file() {
+            continue;
         }
+        let mut text = match sources.iter().position(|source| source.path == Path::new(name)) {
+            Some(number) => mutate(number, &sources[number].text, mutants).into_bytes(),
+            None => fs::read(&from)?,
+        };
+        if name == "gather-core/src/lib.rs" {
+            text.extend_from_slice(MUTANT.as_bytes());
+        }
+        if fs::read(&to).is_ok_and(|old| old == text) {
+            continue;
+        }
+        fs::create_dir_all(to.parent().ok_or("no parent")?)?;
+        fs::write(to, text)?;
     }
-    Ok(tree)
+    Ok(())
 }
 
 /// Builds the tests with all mutants in them, less those that do not compile; returns the test programs.
-pub(crate) fn tests(
-    tree: &Path,
-    target: &Path,
-    sources: &[Source],
-    drawn: &mut Vec<Site>,
-) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let root = tree.join("gather-core/src/lib.rs");
-    let text = fs::read_to_string(&root)?;
-    fs::write(&root, text + MUTANT)?;
+pub(crate) fn tests(target: &Path, sources: &[Source], drawn: &mut Vec<Site>) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let target = std::path::absolute(target)?;
+    // A tree of its own finds what does not compile, so that the tree of the tests is written once.
+    let (checked, tree) = (target.join("checked"), target.join("tree"));
     let mut kept: Vec<_> = drawn.drain(..).map(Some).collect();
     loop {
-        for (number, Source { path, text }) in sources.iter().enumerate() {
-            fs::write(path, mutate(number, text, &kept))?;
-        }
-        let checked =
-            cargo(tree, target, &["check", "-p", "gather-core", "--all-features", "--message-format", "short"])?;
+        lay(&checked, sources, &kept)?;
+        let said =
+            cargo(&checked, &target, &["check", "-p", "gather-core", "--all-features", "--message-format", "short"])?;
         let mut dropped = 0;
-        for line in checked.lines().filter(|line| line.contains(": error")) {
+        for line in said.lines().filter(|line| line.contains(": error")) {
             let mut parts = line.split(':');
             let (Some(file), Some(Ok(at))) = (parts.next(), parts.next().map(str::parse::<usize>)) else { continue };
             for site in &mut kept {
-                let here = |site: &Site| site.line == at && sources[site.source].path == tree.join(file);
+                let here = |site: &Site| site.line == at && sources[site.source].path == Path::new(file);
                 if site.as_ref().is_some_and(here) {
                     *site = None;
                     dropped += 1;
@@ -73,30 +122,28 @@ pub(crate) fn tests(
             }
         }
         if dropped == 0 {
-            if checked.contains(": error") || checked.contains("error:") {
-                return Err(format!("the mutated library does not compile:\n{checked}").into());
+            if said.contains(": error") || said.contains("error:") {
+                return Err(format!("the mutated library does not compile:\n{said}").into());
             }
             break;
         }
     }
-    // Numbers follow from what is kept, so that they are written once more.
-    drawn.extend(kept.into_iter().flatten());
-    let last: Vec<_> = drawn.drain(..).map(Some).collect();
-    for (number, Source { path, text }) in sources.iter().enumerate() {
-        fs::write(path, mutate(number, text, &last))?;
-    }
+    // Numbers follow from what is kept.
+    let last: Vec<_> = kept.into_iter().flatten().map(Some).collect();
+    lay(&tree, sources, &last)?;
     drawn.extend(last.into_iter().flatten());
-    let built = cargo(tree, target, &[&["test", "--no-run"][..], &TESTS].concat())?;
+    let built = cargo(&tree, &target, &[&["test", "--no-run"][..], &TESTS].concat())?;
     let program = |line: &str| Some(tree.join(line.trim().strip_prefix("Executable")?.split(['(', ')']).nth(1)?));
     let programs: Vec<_> = built.lines().filter_map(program).collect();
-    if programs.len() != 2 { Err(format!("the tests were not built:\n{built}").into()) } else { Ok(programs) }
+    if programs.is_empty() { Err(format!("the tests were not built:\n{built}").into()) } else { Ok(programs) }
 }
 
 /// Runs cargo in the tree; returns what it says.
 fn cargo(tree: &Path, target: &Path, args: &[&str]) -> Result<String, Box<dyn Error>> {
     let mut command = Command::new("cargo");
-    command.args(args).current_dir(tree).env("CARGO_TARGET_DIR", std::path::absolute(target)?.join("build"));
-    // Mutants leave code unreachable and parentheses unused.
-    command.env("RUSTFLAGS", "-A warnings").env("CARGO_TERM_COLOR", "never");
+    command.args(args).current_dir(tree).env("CARGO_TARGET_DIR", target.join("build"));
+    // Mutants leave code unreachable and parentheses unused, and some overflow wherever they run.
+    command.env("RUSTFLAGS", "-A warnings -A arithmetic_overflow -A unconditional_panic");
+    command.env("CARGO_TERM_COLOR", "never");
     Ok(String::from_utf8_lossy(&command.output()?.stderr).into_owned())
 }

@@ -4,12 +4,14 @@
 //! copy the tracked files of the repository
 //! draw sites from the source with a seed; write each as  (if mutant is N { the mutated expression } else { the original })
 //! build the tests once; drop the sites at which that does not compile, and build again
-//! for each mutant: run the tests with GATHER_MUTANT=N, up to the first that fails
+//! run each test alone, without a mutant: how long it takes, and which sites it reaches
+//! for each mutant: run the tests that reach it with GATHER_MUTANT=N, the fastest first, up to the first that fails
 //! ```
 //!
 //! One build serves all mutants, where a build for each would take days. Sites are expressions of one line outside of
-//! constants and macros. A mutant that no test reaches or notices is printed with its place, and so is the share of
-//! mutants that were caught: by a failed test, a crash, or a run of several times the usual length.
+//! constants and macros. Sites and times are kept in `target/mutants/reached` for the next run. A mutant that no test
+//! reaches or notices is printed with its place, and so is the share of mutants that were caught: by a failed test, a
+//! crash, or a run of several times the usual length.
 //!
 //! ```text
 //! cargo run --manifest-path tests/mutants/Cargo.toml -- [--seed N] [--count N] [--under PATH]... [--only N]...
@@ -62,12 +64,13 @@ fn options() -> Result<Options, lexopt::Error> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Options { seed, count, under, only, tests, target } = options()?;
-    let tree = build::copy(&target)?;
-    let sources = sites::sources(&tree, &under)?;
+    let sources = sites::sources(build::root()?, &under)?;
     let all = sites::find(&sources)?;
     println!("{} sites in {} files under {}; seed {seed}", all.len(), sources.len(), under.join(", "));
     let mut drawn = sites::draw(all, count, seed);
-    let programs = build::tests(&tree, &target, &sources, &mut drawn)?;
+    let programs = build::tests(&target, &sources, &mut drawn)?;
     println!("{} mutants compile", drawn.len());
-    run::Run { programs: &programs, sources: &sources, tests: &tests }.all(&drawn, &only)
+    run::Run { programs: &programs, sources: &sources, tests: &tests, target: &target }
+        .all(&drawn, &only)
+        .map_err(|failure| failure as _)
 }

@@ -10,7 +10,7 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ReturnType, Type, UnOp};
 
-/// A source file: where it stands, and its text.
+/// A source file: where it stands in the repository, and its text.
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -27,9 +27,9 @@ pub(crate) struct Site {
 }
 
 /// The Rust files of gather-core below some folders, in the order of their paths.
-pub(crate) fn sources(tree: &Path, under: &[String]) -> Result<Vec<Source>, Box<dyn Error>> {
+pub(crate) fn sources(root: &Path, under: &[String]) -> Result<Vec<Source>, Box<dyn Error>> {
     let mut files = Vec::new();
-    let mut left: Vec<_> = under.iter().map(|folder| tree.join("gather-core/src").join(folder)).collect();
+    let mut left: Vec<_> = under.iter().map(|folder| root.join("gather-core/src").join(folder)).collect();
     while let Some(path) = left.pop() {
         if path.is_dir() {
             for entry in fs::read_dir(&path)? {
@@ -40,7 +40,9 @@ pub(crate) fn sources(tree: &Path, under: &[String]) -> Result<Vec<Source>, Box<
         }
     }
     files.sort();
-    files.into_iter().map(|path| Ok(Source { text: fs::read_to_string(&path)?, path })).collect()
+    let source =
+        |path: PathBuf| Ok(Source { text: fs::read_to_string(&path)?, path: path.strip_prefix(root)?.to_path_buf() });
+    files.into_iter().map(source).collect()
 }
 
 /// All sites of some sources.

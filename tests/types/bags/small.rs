@@ -225,3 +225,24 @@ fn a_bag_is_a_gather_and_a_sum() {
     assert_eq!(sums.shape(), layout.shape());
     assert_eq!(sums.as_slice(), [2.0, 8.0, 14.0, 20.0, 26.0]);
 }
+
+/// More indices than are resolved at a time, so that the next ones begin within a bag.
+#[test]
+fn bags_whose_indices_are_not_contiguous_with_those_of_the_next() {
+    let table = Dense::from_fn(&[9, 3], |at| at as f64);
+    for (bags, len) in [(300, 7), (90, 31), (3, 1500)] {
+        let ids = Dense::from_fn(&[bags, len + 1], |at| (at * at % 9) as u16);
+        let strided = View::strided(&ids.values, &[bags, len], &[len as isize + 1, 1], 0).unwrap();
+        for reduction in [Reduction::Add, Reduction::Max] {
+            let got = EmbeddingBag::new(reduction).run(&view(&table), &Bags::packed(&strided)).unwrap();
+            for (bag, row) in got.as_slice().chunks(3).enumerate() {
+                let ids = &ids.values[bag * (len + 1)..][..len];
+                for (column, value) in row.iter().enumerate() {
+                    let values = ids.iter().map(|&id| table.values[usize::from(id) * 3 + column]);
+                    let expected = if reduction == Reduction::Add { values.sum() } else { values.fold(0.0, f64::max) };
+                    assert_eq!(*value, expected, "{reduction:?}, bag {bag} of {bags} with {len}");
+                }
+            }
+        }
+    }
+}

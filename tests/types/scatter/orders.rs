@@ -113,6 +113,25 @@ fn adjoints_into_transposed_tables() {
     }
 }
 
+/// Slices of a destination beyond the caches, of which the next is prefetched.
+#[test]
+fn slices_with_as_many_updates_as_lines() {
+    let (slices, dim, n) = (160, 2048, 160);
+    let (ids, new) =
+        (Dense::from_fn(&[slices, n], |at| mixed(3, at) as i64 & 2047), Dense::from_fn(&[slices, n], |at| at as i32));
+    let mut expected = vec![1; slices * dim];
+    for (at, (&id, new)) in ids.values.iter().zip(&new.values).enumerate() {
+        expected[at / n * dim + id as usize] += new;
+    }
+    for level in available_levels() {
+        let mut out = vec![1; slices * dim];
+        let mut to = ViewMut::new(&mut out, &[slices, dim]).unwrap();
+        let op = ScatterElements::new(1).reduction(Reduction::Add).level(level).par(Par::Seq);
+        op.run_on(&mut to, &view(&ids), &view(&new)).unwrap();
+        assert!(out == expected, "{level}");
+    }
+}
+
 #[test]
 fn plans_say_which_loop_is_inside() {
     let explained = |shape: [usize; 3], axis: i64, of_updates: [isize; 3]| {
