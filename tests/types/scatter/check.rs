@@ -106,6 +106,49 @@ fn one_index_that_is_no_position() {
     }
 }
 
+/// Tuples of a view of `memory`, whose shape and strides are given, into zeros of `[300, 300]` in place: the sums, or
+/// zeros where an index is out of range.
+fn tuples(memory: &[i64], shape: [usize; 3], strides: [isize; 3], is_valid: bool) {
+    let indices = View::strided(memory, &shape, &strides, 0).unwrap();
+    let n = shape[0] * shape[1];
+    let updates: Vec<i32> = (1..=n as i32).collect();
+    let updates = View::new(&updates, &shape[..2]).unwrap();
+    let mut expected = vec![0; 300 * 300];
+    for at in (0..n).filter(|_| is_valid) {
+        let first = (at / shape[1]) as isize * strides[0] + (at % shape[1]) as isize * strides[1];
+        let [row, column] = [first, first + strides[2]].map(|place| memory[place as usize] as usize);
+        expected[row * 300 + column] += at as i32 + 1;
+    }
+    for level in Level::ALL.iter().copied().filter(|level| level.is_available()) {
+        let mut out = vec![0; 300 * 300];
+        let op = ScatterNd::new().reduction(Reduction::Add).level(level);
+        let ran = op.run_on(&mut ViewMut::new(&mut out, &[300, 300]).unwrap(), &indices, &updates);
+        assert!(matches!(ran, Ok(()) | Err(Error::IndexOutOfRange { .. })) && ran.is_ok() == is_valid, "{ran:?}");
+        assert!(out == expected, "{level:?}, {shape:?} by {strides:?}");
+    }
+}
+
+/// What is read beside the tuples of a view would be out of range: between them, and behind the last.
+#[test]
+fn tuples_of_views_with_gaps_and_overlaps() {
+    // 8 columns of 10.
+    let (shape, strides) = ([1000, 8, 2], [20, 2, 1]);
+    let place = |at: usize| (at / 20, at % 20);
+    let inside = |at: usize| if place(at).1 < 16 { (mixed(5, at) % 300) as i64 } else { i64::MAX };
+    let mut memory: Vec<i64> = (0..20_000).map(inside).collect();
+    tuples(&memory, shape, strides, true);
+    for last in [0, 14, 15, 19_994, 19_995] {
+        let kept = core::mem::replace(&mut memory[last], 300);
+        tuples(&memory, shape, strides, place(last).1 >= 16);
+        memory[last] = kept;
+    }
+    // Each tuple begins one index after another one.
+    let memory: Vec<i64> = (0..400).map(|at| if at < 199 { (mixed(6, at) % 300) as i64 } else { i64::MAX }).collect();
+    for (shape, strides) in [([100, 50, 2], [1, 2, 1]), ([50, 100, 2], [2, 1, 1]), ([10, 50, 2], [1, 2, 1])] {
+        tuples(&memory[..199], shape, strides, true);
+    }
+}
+
 /// Indices and data of a scatter along each of two axes: more columns than a chunk has rows, and more than one row.
 const SHAPE: [usize; 2] = [40, 150];
 

@@ -30,6 +30,7 @@ use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_o
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
+use crate::types::method::Method;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// The tensors of a scatter, at coordinate 0.
@@ -411,7 +412,17 @@ impl<'a> Part<'a> {
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let origin = Cursor { index: self.origin.index.wrapping_offset(first), ..self.origin };
-        let part = Part { loops: &loops, origin, ..*self };
+        // What the plan says of its inner loop holds for no other one.
+        let steps = [self.loops, &loops].map(|loops| loops.last().map(|inner| inner.index));
+        let other;
+        let spec = match steps {
+            [plan, own] if plan != own => {
+                other = KernelSpec { adjacent_tuples: false, method: Method::Blocks, ..self.spec.clone() };
+                &other
+            }
+            _ => self.spec,
+        };
+        let part = Part { spec, loops: &loops, origin, ..*self };
         if tasks == 1 {
             // SAFETY: the caller's promise: the loops reach the indices, and nothing else is touched.
             return unsafe { part.call(Take::Nothing) };

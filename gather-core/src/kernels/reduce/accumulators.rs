@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{self, ByIndexFn, GROUP, STREAM_AHEAD, Updates, contiguous, stepped};
+use crate::kernels::reduce::by_index::{self, ByIndexFn, GROUP, STREAM_AHEAD, contiguous, stepped};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, between_ends, each, each_short};
 use crate::kernels::reduce::sorted::{self, SortedFn};
@@ -35,8 +35,8 @@ use crate::types::element::Unaligned;
 pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
     pub(crate) take: ByLevel<ReduceFn>,
-    /// The same for short rows, by indices of a size, as long as these are positions.
-    pub(crate) by_index: fn(index: usize, updates: Updates, elements: usize) -> Option<ByIndexFn>,
+    /// The same for short rows, by indices of a size.
+    pub(crate) by_index: fn(index: usize, elements: usize) -> Option<ByIndexFn>,
     /// Makes records of rows of the destination.
     pub(crate) begin: RowsFn,
     /// Makes rows of the destination of records that updates have met.
@@ -362,12 +362,12 @@ unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
 }
 
 /// Reduces rows of a few elements into records by indices of a size.
-fn choose<A: Accumulate, const NOTE: usize>(index: usize, updates: Updates, elements: usize) -> Option<ByIndexFn> {
+fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<ByIndexFn> {
     macro_rules! fixed {
         ($($elements:literal)*) => {
-            match (updates, index, elements) {
-                $((Updates::Each, 4, $elements) => Some(by_index::<A, NOTE, 4, $elements>),
-                (Updates::Each, 8, $elements) => Some(by_index::<A, NOTE, 8, $elements>),)*
+            match (index, elements) {
+                $((4, $elements) => Some(by_index::<A, NOTE, 4, $elements>),
+                (8, $elements) => Some(by_index::<A, NOTE, 8, $elements>),)*
                 _ => None,
             }
         };
@@ -404,7 +404,7 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
 }
 
 /// As [`by_index`] for one inner loop over contiguous indices and updates, with some of these widened at a time; returns
-/// how many rows come before the first whose index is no position.
+/// how many rows come before the first whose index is negative or out of range.
 ///
 /// # Safety
 /// As for [`by_index`].

@@ -1,4 +1,4 @@
-//! Reducing single elements by valid indices: none negative, none out of range.
+//! Reducing single elements by their indices.
 //!
 //! ```text
 //! for each index, in order:
@@ -283,9 +283,11 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, e
     let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
     for _ in 0..outer.n {
         let (mut index, mut updates, mut destination) = plane;
-        prefetch(index.wrapping_add(STREAM_AHEAD), 1);
-        prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
-        for _ in 0..n {
+        for at in 0..n {
+            if at.is_multiple_of(GROUP) {
+                prefetch(index.wrapping_add(STREAM_AHEAD), GROUP * INDEX);
+                prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
+            }
             // SAFETY: K3: the index of this element.
             let signed = (unsafe { read::<INDEX>(index) } ^ sign).wrapping_sub(sign);
             // Random signs would mispredict a branch.
@@ -311,7 +313,7 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, e
     out_of_range
 }
 
-/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is no position;
+/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is negative or out of range;
 /// returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move the
 /// destination.
 ///

@@ -388,7 +388,10 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
     for (k, kept) in kept.iter_mut().enumerate() {
         *kept = Unaligned(C::combine(kept.0, new[k].0));
     }
-    between_ends();
+    // A huge element does not stay on the stack.
+    if const { N * size_of::<C::Item>() <= LINE } {
+        between_ends();
+    }
     // SAFETY: as above.
     unsafe { to.write(kept) };
 }

@@ -43,7 +43,10 @@ impl Nest<'_> {
             let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
             let short =
                 self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
-            let by_index = short && self.takes_by_index(Method::Chunks, request.index).is_some();
+            let numbers = self.row * request.values / request.dtype.size();
+            let by_index = short
+                && self.takes_by_index(Method::Chunks, request.index).is_some()
+                && (accumulators.fns.by_index)(request.index.size(), numbers).is_some();
             let method = match by_index {
                 true if self.takes(Method::Chunks) => Method::Chunks,
                 true => Method::Blocks,

@@ -16,7 +16,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{ByIndexFn, ReduceFns};
+use crate::kernels::reduce::{ByIndexFn, ReduceFns, Updates};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
@@ -144,12 +144,20 @@ impl ReducePlan {
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        let has_one = lowered.axes.len() == 1 && request.values == 1 && matches!(index_size, 4 | 8);
-        let in_place = request.reducer.rows.is_some() && request.include_self;
+        // Whether elements may be taken by their indices, and the least length of a loop that is inside: rows that may be
+        // sorted have no function that takes short ones.
+        let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
+        let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
+            ([axis], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
+                let in_place = rows.filter(|_| request.include_self);
+                let fits = in_place.is_none_or(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
+                let least = if in_place.is_some() { 1 } else { LEAST_OF_ENTRIES };
+                fits.then_some(ByIndex { line: LINE / size.min(LINE), stride: axis.data.unsigned_abs(), least })
+            }
+            _ => None,
+        };
         let (elements, ()) = plan.fold(lowered, updates, sizes, |loops, elements| {
-            // Rows that may be sorted have no function that takes short loops.
-            let least = if in_place { 1 } else { LEAST_OF_ENTRIES };
-            arrange(loops, (has_one && elements == 1).then_some((LINE / size.min(LINE), least)));
+            arrange(loops, by_index.filter(|_| elements == 1));
             let fits = |l: &Loop| destination.is_empty() || l.n <= 1 || l.data.checked_mul(size as isize).is_some();
             debug_assert!(loops.iter().all(fits), "P1");
         });
@@ -186,7 +194,7 @@ impl ReducePlan {
             && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
         let by_index = match nest.takes_by_index(method, request.index) {
             Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
-                (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, updates, elements),
+                (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, elements),
                 (Way::RowByRow, Some(rows)) if elements == 1 => (rows.by_index)(size, index_size, updates),
                 _ => None,
             },
@@ -256,20 +264,33 @@ pub(crate) fn is_free(along: &Loop) -> bool {
     along.data != 0
 }
 
+/// How elements may be taken by their indices, in elements.
+struct ByIndex {
+    /// Elements of a line.
+    line: usize,
+    /// From one position of the destination to the next.
+    stride: usize,
+    /// The least length of an inner loop.
+    least: usize,
+}
+
 /// Orders loops: the inner one is a loop that moves the index, if any may be that does. Of ordered loops it can only be
-/// the last. Where elements are taken by their indices, given the elements of a line and the least length of a loop, it
-/// is the loop that passes the fewest lines: that is as fast along a short loop, and long steps would come back to the
-/// same lines.
-fn arrange(loops: &mut Loops, by_index: Option<(usize, usize)>) {
+/// the last. Where elements are taken by their indices, it is the loop that passes the fewest lines: that is as fast
+/// along a short loop, and long steps would come back to the same lines.
+fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
     let may = |d: usize, along: &Loop| is_free(along) || Some(d) == last_ordered;
-    if let Some((line, least)) = by_index {
+    if let Some(ByIndex { line, stride, least }) = by_index {
         let lines = |along: &Loop| -> usize {
-            [along.out, along.data, along.index].iter().map(|step| step.unsigned_abs().min(line)).sum()
+            // Another index is another position.
+            let moved = if along.index == 0 { 0 } else { stride };
+            let data = along.data.unsigned_abs().max(moved);
+            [along.out.unsigned_abs(), data, along.index.unsigned_abs()].iter().map(|step| step.min(&line)).sum()
         };
         let long = loops.iter().enumerate().rev().filter(|&(d, along)| may(d, along) && along.n >= least);
         if let Some((nearest, _)) = long.min_by_key(|(_, along)| lines(along)) {
-            return put_inside(loops, |d| d == nearest, |_, _| true);
+            let nearest = loops.remove(nearest);
+            return loops.push(nearest);
         }
     }
     let may: SmallVec<[bool; 6]> = loops.iter().enumerate().map(|(d, along)| may(d, along)).collect();
