@@ -2,9 +2,9 @@
 //! or `find_cliffs --case SEED:NUMBER` for one of them.
 //!
 //! Calls are drawn at random, of 64 elements and more; `--only Scatter` leaves those whose operator's name begins so.
-//! Outputs are compared first, to the bit. Then both are timed, in turn, by the time that the thread had a CPU for; where
-//! the loop is faster, three times again, of which the median counts. Tables list the calls with the least loop / ours,
-//! long and short ones, and those that hold the most memory of their own, beside the bytes of inputs and output.
+//! Outputs are compared first, to the bit. Then both are timed, in turn, by the time that the thread had a CPU for;
+//! where the loop is faster, three times again, of which the median counts. Tables list the calls with the least loop /
+//! ours, long and short ones, and those that hold the most memory of their own, beside the bytes of inputs and output.
 //! `--quick` only compares outputs, of some small calls.
 
 use std::process::ExitCode;

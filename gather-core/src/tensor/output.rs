@@ -62,8 +62,8 @@ pub trait DynOutput: Output<Any> {}
 /// An output, as calls see it. Typed outputs are of an [`Element`]: [`Any`] is no element, and has no bytes.
 ///
 /// # Safety
-/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the data type that is asked for, for
-/// as long as the output is borrowed, and no two coordinates share an element. A [`Target::Resized`] is a tensor of
+/// O1: a [`Target::Fixed`] may be written along its layout as elements of `T`, or of the data type that is asked for,
+/// for as long as the output is borrowed, and no two coordinates share an element. A [`Target::Resized`] is a tensor of
 /// such elements.
 pub unsafe trait Sealed<T> {
     /// The output without its type.

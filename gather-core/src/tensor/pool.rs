@@ -20,8 +20,8 @@ use crate::types::error::Error;
 ///
 /// A fresh output of some megabytes costs more than the gather that fills it: the system clears its pages, and takes a
 /// fault for each. A pool hands out [`Pooled`] tensors, whose memory comes back to it when they are
-/// dropped, on any thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Memory is
-/// shared by elements of any type of the same alignment.
+/// dropped, on any thread. They are an [`Output`]: every `run_into` whose types the compiler knows takes them. Memory
+/// is shared by elements of any type of the same alignment.
 ///
 /// A clone is the same pool. When the last one is dropped, so is the memory that it holds; tensors that are still there
 /// keep theirs, and free it themselves.

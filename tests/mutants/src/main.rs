@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! copy the tracked files of the repository
-//! draw sites from the source with a seed; write each as  (if mutant is N { the mutated expression } else { the original })
-//! build the tests once; drop the sites at which that does not compile, and build again
+//! draw sites from the source with a seed; write each as  (if mutant is N { the mutated expression } else { the
+//! original }) build the tests once; drop the sites at which that does not compile, and build again
 //! run each test alone, without a mutant: how long it takes, and which sites it reaches
 //! for each mutant: run the tests that reach it with GATHER_MUTANT=N, the fastest first, up to the first that fails
 //! ```

@@ -144,7 +144,8 @@ fn plans_say_which_loop_is_inside() {
         let text = explained(shape, 1, strides(shape)[0]);
         assert!(text.contains(&format!("inner loop of {inner}:")), "{text}");
     }
-    // Updates whose loops are reversed: the lines of 32 of them stay near while those of the destination are passed once.
+    // Updates whose loops are reversed: the lines of 32 of them stay near while those of the destination are passed
+    // once.
     let text = explained([30_000, 8, 4], 1, strides([30_000, 8, 4])[1]);
     assert!(text.contains("inner loop of 4:"), "{text}");
     // One long loop.

@@ -257,9 +257,9 @@ impl Cut {
     }
 }
 
-/// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the index
-/// that `loops` begin with to the one that these do. Those along which indices follow one another become one, and a
-/// loop of some length is inside.
+/// As many loops that reach the same indices, each once and in any order, and nothing else; and the bytes from the
+/// index that `loops` begin with to the one that these do. Those along which indices follow one another become one, and
+/// a loop of some length is inside.
 fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
     if let &[only] = loops
         && only.index != 0

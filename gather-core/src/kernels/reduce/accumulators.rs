@@ -403,8 +403,8 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
     out_of_range
 }
 
-/// As [`by_index`] for one inner loop over contiguous indices and updates, with some of these widened at a time; returns
-/// how many rows come before the first whose index is negative or out of range.
+/// As [`by_index`] for one inner loop over contiguous indices and updates, with some of these widened at a time;
+/// returns how many rows come before the first whose index is negative or out of range.
 ///
 /// # Safety
 /// As for [`by_index`].

@@ -8,8 +8,8 @@
 //!
 //! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
 //! branch is predicted. The first index that is not valid ends a long loop over contiguous indices and updates. What is
-//! left of it is taken by a loop that knows what such an index stands for, as short loops are and those whose indices or
-//! updates are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one
+//! left of it is taken by a loop that knows what such an index stands for, as short loops are and those whose indices
+//! or updates are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one
 //! update, it is loaded once.
 
 use core::marker::PhantomData;
@@ -86,8 +86,8 @@ impl IndexedJob {
     }
 }
 
-/// The position of an index of the type that the function is for, under a policy that gives one to every index, along an
-/// axis of a size.
+/// The position of an index of the type that the function is for, under a policy that gives one to every index, along
+/// an axis of a size.
 ///
 /// # Safety
 /// K3: the index may be read, at any alignment.
@@ -313,9 +313,9 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, e
     out_of_range
 }
 
-/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is negative or out of range;
-/// returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move the
-/// destination.
+/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is negative or
+/// out of range; returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not
+/// move the destination.
 ///
 /// # Safety
 /// As for [`by_index`].
@@ -399,8 +399,8 @@ mod tests {
         }
     }
 
-    /// How the elements of a test lie: elements of the destination from one position to the next, and from one iteration
-    /// to the next; elements of indices and updates from one iteration to the next.
+    /// How the elements of a test lie: elements of the destination from one position to the next, and from one
+    /// iteration to the next; elements of indices and updates from one iteration to the next.
     const PLACES: [(usize, usize, usize); 5] = [(1, 0, 1), (3, 0, 1), (3, 1, 1), (1, 0, 2), (3, 1, 3)];
 
     /// Adds 1, 2, 3 .. to 40 elements, and compares with what is expected of it.

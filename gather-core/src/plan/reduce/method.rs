@@ -187,7 +187,8 @@ fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool
 }
 
 /// The most bytes that one line of every row takes: a panel is packed from and unpacked to one line of every
-/// row at a time, and these lines are not contiguous (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and [16384, 256] along axis 0).
+/// row at a time, and these lines are not contiguous (workload `scatter_elements/none_axis0_4096x4096`; [8192, 512] and
+/// [16384, 256] along axis 0).
 const MOST_OF_A_LINE: usize = PANEL / 2;
 /// Bytes of a destination from which on rows are prefetched (bench `scatter`).
 const FAR: usize = 1 << 20;

@@ -144,8 +144,8 @@ impl ReducePlan {
         };
         let plan = &mut made.nest;
         let sizes = Sizes { dense: size, indexed: size, index: index_size, row: None };
-        // Whether elements may be taken by their indices, and the least length of a loop that is inside: rows that may be
-        // sorted have no function that takes short ones.
+        // Whether elements may be taken by their indices, and the least length of a loop that is inside: rows that may
+        // be sorted have no function that takes short ones.
         let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             ([axis], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
