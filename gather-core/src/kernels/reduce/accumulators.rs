@@ -397,7 +397,7 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
         let done = unsafe { widened::<A, NOTE, INDEX, ELEMENTS>(&plane) };
         if done < plane.n {
             // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), &row) };
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, &row) };
         }
     }
     out_of_range

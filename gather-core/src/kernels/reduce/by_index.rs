@@ -169,7 +169,7 @@ unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bo
         };
         if done < plane.n {
             // SAFETY: the caller's promise.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), &One::<C>(PhantomData)) };
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, &One::<C>(PhantomData)) };
         }
     }
     out_of_range
@@ -249,7 +249,7 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
     if job.n < GROUP || !job.is_contiguous(INDEX, bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { stepped::<INDEX, _>(job, element) };
+        return unsafe { stepped::<INDEX, _>(job, 0, element) };
     }
     let (is_packed, mut out_of_range) = (job.stride == bytes as isize && job.destination_step == 0, false);
     for plane in job.planes() {
@@ -262,20 +262,22 @@ pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize
         };
         if done < plane.n {
             // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane.rest(done), element) };
+            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, element) };
         }
     }
     out_of_range
 }
 
-/// As [`by_index`], for indices and updates wherever they lie, and of any kind.
+/// As [`by_index`], for indices and updates wherever they lie, and of any kind: for all of a plane, or for an inner loop
+/// from an iteration on.
 ///
 /// # Safety
 /// As for [`by_index`].
 #[inline(never)]
-pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, element: &R) -> bool {
+pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, first: usize, element: &R) -> bool {
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = *job;
+    let job = if first == 0 { *job } else { job.rest(first) };
+    let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
     // An index below 0 is told by its sign, and counts from the end by adding the axis, or nothing.
     let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
     let (sign, below) = if from_end { (1 << (8 * INDEX - 1), dim) } else { (0, 0) };
