@@ -23,9 +23,9 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{self, ByIndexFn, GROUP, STREAM_AHEAD, contiguous, stepped};
+use crate::kernels::reduce::by_index::{ByIndexFn, GROUP, STREAM_AHEAD, contiguous, elements, stepped};
 use crate::kernels::reduce::in_memory::write_each;
-use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, between_ends, each, each_short};
+use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
 use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Unaligned;
@@ -329,7 +329,6 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
             } else {
                 // SAFETY: as above; the record has begun.
                 let kept = unsafe { sums.read() };
-                between_ends();
                 // SAFETY: as above.
                 unsafe { write_each(sums, |k| A::plus(kept[k].0, A::widen(new[k].0))) };
             }
@@ -387,9 +386,13 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
 ) -> bool {
     let bytes = ELEMENTS * size_of::<A::Item>();
     let row = Noted::<A, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData);
-    if !A::WIDENS || job.n < GROUP || !job.is_contiguous(INDEX, bytes) {
+    if !job.is_contiguous(INDEX, bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { by_index::by_index::<INDEX>(job, bytes, &row) };
+        return unsafe { stepped::<INDEX, _>(job, 0, &row) };
+    }
+    if !A::WIDENS || job.n < GROUP {
+        // SAFETY: as above.
+        return unsafe { contiguous::<INDEX, false>(job, bytes, &row) };
     }
     let mut out_of_range = false;
     for plane in job.planes() {
@@ -424,7 +427,7 @@ unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const EL
         let updates = room.as_ptr().cast();
         let these = IndexedJob { n, updates, updates_step: bytes as isize, ..job.rest(done) };
         // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.
-        let taken = unsafe { contiguous::<INDEX, false>(&these, bytes, &row) };
+        let taken = unsafe { elements::<INDEX, false>(&these, bytes, &row) };
         done += taken;
         if taken < n {
             break;

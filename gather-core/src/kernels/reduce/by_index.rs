@@ -64,6 +64,26 @@ impl IndexedJob {
         })
     }
 
+    /// The inner loops after some.
+    #[inline(always)]
+    fn after(&self, planes: usize) -> IndexedJob {
+        let (outer, along) = (self.outer, |step: isize| step.wrapping_mul(planes as isize));
+        IndexedJob {
+            outer: Loop { n: outer.n - planes, ..outer },
+            index: self.index.wrapping_offset(along(outer.index)),
+            updates: self.updates.wrapping_offset(along(outer.out)),
+            destination: self.destination.wrapping_offset(along(outer.data)),
+            next: self.next.moved(along(outer.data)),
+            ..*self
+        }
+    }
+
+    /// The first inner loops.
+    #[inline(always)]
+    fn first(&self, planes: usize) -> IndexedJob {
+        IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
+    }
+
     /// Whether indices and updates, of these bytes, are contiguous along the inner loop.
     #[inline(always)]
     pub(super) fn is_contiguous(&self, index: usize, updates: usize) -> bool {
@@ -247,29 +267,52 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 /// As for [`ByIndexFn`].
 #[inline(always)]
 pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
-    if job.n < GROUP || !job.is_contiguous(INDEX, bytes) {
+    if !job.is_contiguous(INDEX, bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { stepped::<INDEX, _>(job, 0, element) };
+        unsafe { stepped::<INDEX, _>(job, 0, element) }
+    } else if job.stride == bytes as isize && job.destination_step == 0 {
+        // SAFETY: as above.
+        unsafe { contiguous::<INDEX, true>(job, bytes, element) }
+    } else {
+        // SAFETY: as above.
+        unsafe { contiguous::<INDEX, false>(job, bytes, element) }
     }
-    let (is_packed, mut out_of_range) = (job.stride == bytes as isize && job.destination_step == 0, false);
-    for plane in job.planes() {
-        let done = if is_packed {
-            // SAFETY: the caller's promise, for an inner loop.
-            unsafe { contiguous::<INDEX, true>(&plane, bytes, element) }
-        } else {
-            // SAFETY: as above.
-            unsafe { contiguous::<INDEX, false>(&plane, bytes, element) }
-        };
-        if done < plane.n {
-            // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, element) };
-        }
-    }
-    out_of_range
 }
 
-/// As [`by_index`], for indices and updates wherever they lie, and of any kind: for all of a plane, or for an inner loop
-/// from an iteration on.
+/// As [`by_index`], for contiguous indices and updates, and `PACKED` as for [`elements`].
+///
+/// # Safety
+/// As for [`by_index`].
+#[inline(always)]
+pub(super) unsafe fn contiguous<const INDEX: usize, const PACKED: bool>(
+    job: &IndexedJob,
+    bytes: usize,
+    element: &impl TakeRow,
+) -> bool {
+    let (mut left, mut out_of_range) = (*job, false);
+    loop {
+        // SAFETY: the caller's promise, for the planes that are left.
+        let taken = unsafe { elements::<INDEX, PACKED>(&left, bytes, element) };
+        if taken == left.outer.n * left.n {
+            return out_of_range;
+        }
+        let rest = left.after(taken / left.n);
+        // SAFETY: as above, for what is left of an inner loop.
+        out_of_range |= unsafe { stepped::<INDEX, _>(&rest.first(1), taken % left.n, element) };
+        // Where one short loop has such an index, the next ones may.
+        let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
+        let some = others.first(planes.min(others.outer.n));
+        // SAFETY: as above, for some inner loops.
+        out_of_range |= unsafe { stepped::<INDEX, _>(&some, 0, element) };
+        left = others.after(some.outer.n);
+    }
+}
+
+/// Short inner loops after one with an index that is negative or out of range, for which others are expected.
+const SHORT_AFTER: usize = 64;
+
+/// As [`by_index`], for indices and updates wherever they lie, and of any kind: for all of a plane, or for an inner
+/// loop from an iteration on.
 ///
 /// # Safety
 /// As for [`by_index`].
@@ -315,44 +358,62 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, f
     out_of_range
 }
 
-/// Reduces the elements of an inner loop over contiguous indices and updates, up to the first index that is negative or
-/// out of range; returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not
-/// move the destination.
+/// Reduces elements of a plane over contiguous indices and updates, up to the first index that is negative or out of
+/// range; returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move
+/// the destination.
 ///
 /// # Safety
 /// As for [`by_index`].
 #[inline(always)]
-pub(super) unsafe fn contiguous<const INDEX: usize, const PACKED: bool>(
+pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
 ) -> usize {
     debug_assert!(job.is_contiguous(INDEX, bytes));
     // Copied: for all that the compiler knows, a store might change the job.
-    let IndexedJob { n, index, dim, updates, destination, next, .. } = *job;
+    let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
     let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.destination_step) };
-    let mut done = 0;
-    while done < n {
-        if next.is_some() {
-            next.fetch(done / STEP);
-            next.fetch(done / STEP + 1);
-        }
-        prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
-        prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
-        for at in done..n.min(done + GROUP) {
+    // Takes an element: a macro, because it may end the function.
+    macro_rules! take {
+        ($plane:expr, $at:expr) => {{
             // SAFETY: K3: one of the `n` indices, which are contiguous.
-            let position = unsafe { read::<INDEX>(index.wrapping_add(at * INDEX)) };
+            let position = unsafe { read::<INDEX>(index.wrapping_add($at * INDEX)) };
             if position >= dim {
-                return at;
+                return $plane * n + $at;
             }
             let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-            let to = to.wrapping_offset(step.wrapping_mul(at as isize));
+            let to = to.wrapping_offset(step.wrapping_mul($at as isize));
             // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous.
-            unsafe { element.take(updates.wrapping_add(at * bytes), to) };
-        }
-        done += GROUP;
+            unsafe { element.take(updates.wrapping_add($at * bytes), to) };
+        }};
     }
-    n
+    for plane in 0..outer.n {
+        let mut done = 0;
+        if n < GROUP {
+            prefetch(index.wrapping_add(STREAM_AHEAD), 1);
+            prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
+            for at in 0..n {
+                take!(plane, at);
+            }
+            done = n;
+        }
+        while done < n {
+            if next.is_some() {
+                next.fetch(done / STEP);
+                next.fetch(done / STEP + 1);
+            }
+            prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
+            prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
+            for at in done..n.min(done + GROUP) {
+                take!(plane, at);
+            }
+            done += GROUP;
+        }
+        (index, updates) = (index.wrapping_offset(outer.index), updates.wrapping_offset(outer.out));
+        (destination, next) = (destination.wrapping_offset(outer.data), next.moved(outer.data));
+    }
+    outer.n * n
 }
 
 /// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes

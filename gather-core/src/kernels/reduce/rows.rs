@@ -389,7 +389,7 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
         *kept = Unaligned(C::combine(kept.0, new[k].0));
     }
     // A huge element does not stay on the stack.
-    if const { N * size_of::<C::Item>() <= LINE } {
+    if const { N > 1 && N * size_of::<C::Item>() <= LINE } {
         between_ends();
     }
     // SAFETY: as above.

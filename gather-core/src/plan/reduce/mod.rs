@@ -285,7 +285,10 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
             // Another index is another position.
             let moved = if along.index == 0 { 0 } else { stride };
             let data = along.data.unsigned_abs().max(moved);
-            [along.out.unsigned_abs(), data, along.index.unsigned_abs()].iter().map(|step| step.min(&line)).sum()
+            let steps = [along.out.unsigned_abs(), data, along.index.unsigned_abs()];
+            let lines: usize = steps.iter().map(|step| step.min(&line)).sum();
+            // Blocks resolve an index once for all the rows that it serves.
+            if along.index == 0 { 2 * lines } else { lines }
         };
         let long = loops.iter().enumerate().rev().filter(|&(d, along)| may(d, along) && along.n >= least);
         if let Some((nearest, _)) = long.min_by_key(|(_, along)| lines(along)) {
