@@ -398,7 +398,7 @@ unsafe fn reduce_chunk<C: Combine, const N: usize>(from: *const u8, to: *mut u8)
 
 /// Stands between the load of elements and the store of what they become, and is no instruction. Without it, compilers
 /// make a store under a mask of the least or the greatest of two, which many processors take apart, and of some loops
-/// over two vectors one of shuffles (bench `cliffs`, `rows/max`).
+/// over two vectors one of shuffles (`find_cliffs --case 1:1655`).
 #[inline(always)]
 pub(super) fn between_ends() {
     compiler_fence(Ordering::SeqCst);
