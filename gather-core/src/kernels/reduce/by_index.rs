@@ -8,9 +8,9 @@
 //!
 //! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
 //! branch is predicted. The first index that is not valid ends a loop over contiguous indices and updates. What is left
-//! of it, and some short loops after it, are taken by a loop that knows what such an index stands for. So are indices and
-//! updates that are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements take one
-//! update, it is loaded once.
+//! of it, and some short loops after it, are taken by a loop that knows what such an index stands for. So are indices
+//! and updates that are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements
+//! take one update, it is loaded once.
 
 use core::marker::PhantomData;
 
