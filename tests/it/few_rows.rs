@@ -8,8 +8,8 @@ use gather_tests::oracle::{self, BadIndex, Dense};
 
 use crate::support::{RULES, available_levels, narrow, view};
 
-/// Around the most rows that are few.
-const COUNTS: [&[usize]; 9] = [&[], &[1], &[7], &[8], &[3, 5], &[2, 1, 31], &[63], &[64], &[65]];
+/// Around the most rows that are few, and more, which rows of 4 and 8 bytes may be.
+const COUNTS: [&[usize]; 11] = [&[], &[1], &[7], &[8], &[3, 5], &[2, 1, 31], &[63], &[64], &[65], &[8, 9], &[513]];
 
 fn compare<T: PartialEq + std::fmt::Debug>(
     expected: &Result<Dense<T>, BadIndex>,
@@ -106,6 +106,9 @@ fn rows_of_every_width() {
     check::<u16, i8>(&[9, 3], |at| at as u16 + 1);
     check::<f32, u16>(&[9], |at| at as f32 + 1.0);
     check::<f32, i16>(&[9, 3], |at| at as f32 + 1.0);
+    check::<f32, u16>(&[33], |at| at as f32 + 1.0);
+    check::<u64, u32>(&[17], |at| at as u64 + 1);
+    check::<u8, i64>(&[34, 4], |at| at as u8 + 1);
     check::<f32, u32>(&[9, 4, 4], |at| at as f32 + 1.0);
     check::<[u8; 3], i32>(&[9, 7], |at| [at as u8, 1, 2]);
     check::<[u64; 3], u64>(&[9], |at| [at as u64, 1, 2]);

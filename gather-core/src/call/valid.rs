@@ -355,7 +355,7 @@ impl ValidCall<'_> {
         let planned = IndexRequest { kernels, index: P::TYPE, policy, ..planned };
         let request = Request { attributes: &by_position, planned, data, indices: &layout };
         // SAFETY: the caller's promise; positions are of the type that the request names, and there are as many as the
-        // layout reaches: one for each index, or for each component of each tuple.
+        // layout reaches: one for each index, or for each component of each tuple, since every component has an axis.
         unsafe { Call { request, index: positions.as_ptr().cast(), ..self.call }.run(out) }?;
         // SAFETY: the machine has the level, as checked above.
         Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })

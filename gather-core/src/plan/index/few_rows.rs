@@ -19,7 +19,7 @@ use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::policy::OutOfBounds;
 
-/// The most elements of a list that need no other plan: prefetching does not pay yet.
+/// The most rows of 4 and 8 bytes that need no other plan: prefetching does not pay yet.
 const MOST_ELEMENTS: usize = 1 << 14;
 
 /// Rows of data along its first axis, by indices, all three tensors row-major.
@@ -27,7 +27,7 @@ const MOST_ELEMENTS: usize = 1 << 14;
 /// Made by [`FewRows::of`] alone. So, for inputs of the layouts that it was made for and an output that
 /// [`FewRows::fits_output`] takes, [`FewRows::inner`] and [`FewRows::spec`] have what P1 and P2 say of a plan.
 //
-// The fields are words, which compilers keep in registers. To copy a plan that has just been written would have to
+// The fields are words and bytes, which compilers keep in registers. To copy a plan that has just been written would have to
 // wait for the stores.
 #[derive(Clone, Copy)]
 pub(crate) struct FewRows {
@@ -45,8 +45,8 @@ pub(crate) struct FewRows {
 }
 
 impl FewRows {
-    /// The rows that a gather along the first axis of data moves. `None` where they are many or none, lie otherwise,
-    /// or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
+    /// The rows that a gather along the first axis of data moves. `None` where they are too many or none, lie
+    /// otherwise, or where anything is asked for that only [`IndexPlan`](super::IndexPlan) does or refuses.
     #[inline(always)]
     pub(crate) fn of(request: &IndexRequest, data: &Layout, indices: &Layout) -> Option<Self> {
         let (&[dim, ref inner @ ..], n) = (data.shape(), indices.len()) else { return None };
@@ -62,7 +62,7 @@ impl FewRows {
         let elements = inner.iter().try_fold(1usize, |product, &n| product.checked_mul(n))?;
         let row = elements.checked_mul(request.dtype.size())?;
         let bytes = row.checked_mul(n)?;
-        let fits = row > 0 && isize::try_from(bytes).is_ok();
+        let fits = row > 0 && (n <= FEW || matches!(row, 4 | 8)) && isize::try_from(bytes).is_ok();
         if !fits || !(Work { bytes, rows: n, read: 0 }).is_for_one(options.par) {
             return None;
         }
@@ -73,7 +73,7 @@ impl FewRows {
         let kernel = if one_pass { (entry.one_pass)(RowSize::of(row), true) } else { entry.run };
         let method = if n <= FEW { Method::Direct } else { Method::Gathered };
         // More rows may have a better method, if they are not gathered.
-        let is_gathered = || level.gathers() && matches!(row, 4 | 8) && dim > table_entries(level, row);
+        let is_gathered = || level.gathers() && dim > table_entries(level, row);
         let is_known = n <= FEW || is_gathered() && row.saturating_mul(dim) <= FAR_AWAY;
         if is_known { Some(FewRows { dim, n, elements, row, level, method, prefetch_distance, kernel }) } else { None }
     }
