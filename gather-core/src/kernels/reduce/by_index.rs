@@ -14,97 +14,12 @@
 
 use core::marker::PhantomData;
 
-use crate::kernels::args::Loop;
 use crate::kernels::bodies::elements::MOST_ELEMENT;
-use crate::kernels::moves::prefetch::{NextSlice, STEP, prefetch};
+use crate::kernels::moves::prefetch::{STEP, prefetch};
+use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
-
-/// Elements of the inner loops of a plane.
-#[derive(Clone, Copy)]
-pub(crate) struct IndexedJob {
-    /// Elements of an inner loop, at least 1.
-    pub(crate) n: usize,
-    /// The loop around the inner ones.
-    pub(crate) outer: Loop,
-    pub(crate) index: *const u8,
-    /// The size of the axis.
-    pub(crate) dim: u64,
-    pub(crate) policy: IndexPolicy,
-    /// Whether the index type has values below 0.
-    pub(crate) is_signed: bool,
-    /// The position of an index that is none, under the policies `Clamp` and `Wrap`.
-    pub(crate) moved: MovedFn,
-    pub(crate) updates: *const u8,
-    /// Bytes from one iteration to the next, of indices and of updates.
-    pub(crate) index_step: isize,
-    pub(crate) updates_step: isize,
-    /// The destination at position 0 of the first iteration.
-    pub(crate) destination: *mut u8,
-    /// Bytes of the destination from one position to the next, and from one iteration to the next.
-    pub(crate) stride: isize,
-    pub(crate) destination_step: isize,
-    /// The part of the next coordinate's destination to prefetch at the same time.
-    pub(crate) next: NextSlice,
-}
-
-impl IndexedJob {
-    /// The inner loops one after the other.
-    #[inline(always)]
-    pub(super) fn planes(&self) -> impl Iterator<Item = IndexedJob> {
-        let (outer, mut next) = (self.outer, IndexedJob { outer: Loop::ONCE, ..*self });
-        (0..outer.n).map(move |_| {
-            let plane = next;
-            next.index = next.index.wrapping_offset(outer.index);
-            next.updates = next.updates.wrapping_offset(outer.out);
-            next.destination = next.destination.wrapping_offset(outer.data);
-            next.next = next.next.moved(outer.data);
-            plane
-        })
-    }
-
-    /// The inner loops after some.
-    #[inline(always)]
-    fn after(&self, planes: usize) -> IndexedJob {
-        let (outer, along) = (self.outer, |step: isize| step.wrapping_mul(planes as isize));
-        IndexedJob {
-            outer: Loop { n: outer.n - planes, ..outer },
-            index: self.index.wrapping_offset(along(outer.index)),
-            updates: self.updates.wrapping_offset(along(outer.out)),
-            destination: self.destination.wrapping_offset(along(outer.data)),
-            next: self.next.moved(along(outer.data)),
-            ..*self
-        }
-    }
-
-    /// The first inner loops.
-    #[inline(always)]
-    fn first(&self, planes: usize) -> IndexedJob {
-        IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
-    }
-
-    /// Whether indices and updates, of these bytes, are contiguous along the inner loop.
-    #[inline(always)]
-    pub(super) fn is_contiguous(&self, index: usize, updates: usize) -> bool {
-        self.index_step == index as isize && self.updates_step == updates as isize
-    }
-
-    /// The inner loop from an iteration on.
-    #[inline(always)]
-    pub(super) fn rest(&self, done: usize) -> IndexedJob {
-        let along = |step: isize| step.wrapping_mul(done as isize);
-        IndexedJob {
-            n: self.n - done,
-            outer: Loop::ONCE,
-            index: self.index.wrapping_offset(along(self.index_step)),
-            updates: self.updates.wrapping_offset(along(self.updates_step)),
-            destination: self.destination.wrapping_offset(along(self.destination_step)),
-            next: NextSlice::NONE,
-            ..*self
-        }
-    }
-}
 
 /// The position of an index of the type that the function is for, under a policy that gives one to every index, along
 /// an axis of a size.
@@ -440,6 +355,8 @@ mod tests {
     use core::fmt::Debug;
 
     use super::*;
+    use crate::kernels::args::Loop;
+    use crate::kernels::moves::prefetch::NextSlice;
     use crate::kernels::reduce::number::Add;
 
     /// A job of one inner loop over contiguous indices and updates, into contiguous `i32`s.

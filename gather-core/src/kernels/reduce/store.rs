@@ -3,7 +3,8 @@
 use crate::kernels::by_level::by_level;
 use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{ByIndexFn, IndexedJob, Updates, by_index};
+use crate::kernels::reduce::by_index::{ByIndexFn, Updates, by_index};
+use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
