@@ -39,15 +39,8 @@ impl IndexedJob {
     /// The inner loops one after the other.
     #[inline(always)]
     pub(super) fn planes(&self) -> impl Iterator<Item = IndexedJob> {
-        let (outer, mut next) = (self.outer, IndexedJob { outer: Loop::ONCE, ..*self });
-        (0..outer.n).map(move |_| {
-            let plane = next;
-            next.index = next.index.wrapping_offset(outer.index);
-            next.updates = next.updates.wrapping_offset(outer.out);
-            next.destination = next.destination.wrapping_offset(outer.data);
-            next.next = next.next.moved(outer.data);
-            plane
-        })
+        let whole = *self;
+        (0..whole.outer.n).map(move |plane| whole.after(plane).first(1))
     }
 
     /// The inner loops after some.
