@@ -11,14 +11,14 @@
 //! Blocks are short where each index is used once: so the processor resolves the next ones while it waits for memory.
 //! In rounds, the rows of the next block are handed over too, to be prefetched.
 
-use crate::kernels::args::{Cursor, IndexArgs};
+use crate::kernels::args::{Cursor, IndexArgs, Loop};
 use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::reduce::{Chosen, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
+use crate::kernels::reduce::{ByIndexFn, Chosen, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -62,9 +62,13 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
         return unsafe { check(state, args, *at, resolver) };
     }
     if let Some(by_index) = sink.by_index() {
-        // SAFETY: the contract of a scatter for the plane: S4.
-        state.out_of_range |= unsafe { by_index(&indexed(args, *at, resolver)) };
-        return;
+        if args.spec.components.len() == 1 {
+            // SAFETY: the contract of a scatter for the plane: S4.
+            state.out_of_range |= unsafe { by_index(&indexed(args, *at, resolver)) };
+            return;
+        }
+        // SAFETY: the caller's promise; S4.
+        return unsafe { by_tuple(state, args, *at, resolver, by_index) };
     }
     let (outer, inner, mut plane, mut which) = (args.outer(), args.inner(), *at, Which::new());
     let ahead = args.spec.outer_prefetch_distance;
@@ -96,13 +100,14 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 #[inline(always)]
 fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert!(args.spec.components.len() == 1, "S4");
+    debug_assert!(args.spec.components.len() == 1 || inner.index == 0, "S4");
     IndexedJob {
         n: inner.n,
         outer: *args.outer(),
         index: at.index.wrapping_offset(component.index),
         dim: component.dim as u64,
         policy: args.spec.policy,
+        index_bytes: resolver.index_bytes,
         is_signed: resolver.is_signed,
         moved: resolver.moved,
         updates: at.out,
@@ -118,6 +123,42 @@ fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob 
 /// Rows of a chunk: each index of a short row is used once, and the processor sees the next ones before it has all that
 /// these wait for (workload `index_add/4M_into_64K_scalars`).
 const CHUNK_OF_SCATTERS: usize = 128;
+
+/// Takes the elements of a plane whose inner loop stays at one tuple of indices: the tuple is resolved, and all of the
+/// loop has its position.
+///
+/// # Safety
+/// As for [`in_blocks`]; S4 for `by_index`.
+#[inline(never)]
+unsafe fn by_tuple(
+    state: &mut State,
+    args: &IndexArgs<'_>,
+    mut plane: Cursor,
+    resolver: &Resolver,
+    by_index: ByIndexFn,
+) {
+    debug_assert_eq!(args.inner().index, 0, "S4");
+    const FIRST: &[u8; 8] = &[0; 8];
+    let outer = args.outer();
+    let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
+    for _ in 0..planes {
+        // SAFETY: K2 and K3 for the tuple.
+        unsafe { resolve_block_by(state, args, plane.index, 1, resolver.resolve) };
+        if !state.block.has_bad() {
+            // SAFETY: the position has just been resolved.
+            let position = unsafe { state.positions.as_ptr().read() };
+            let data = plane.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
+            let job = indexed(args, Cursor { data, ..plane }, resolver);
+            // SAFETY: the contract of a scatter for these elements, which the tuple reaches: the only position of an
+            // axis of one.
+            unsafe {
+                by_index(&IndexedJob { index: FIRST.as_ptr(), dim: 1, outer: stays, next: NextSlice::NONE, ..job })
+            };
+        }
+        plane = plane.step(outer);
+    }
+}
+
 /// Prefetches the indices and updates of a few iterations, those that follow `n` of the inner loop, where they are
 /// contiguous.
 #[inline(always)]
@@ -236,6 +277,7 @@ unsafe fn chosen<'a>(
 struct Resolver {
     resolve: ResolveFn,
     check: CheckFn,
+    index_bytes: usize,
     /// Whether the index type has values below 0.
     is_signed: bool,
     moved: MovedFn,
@@ -247,6 +289,7 @@ impl Resolver {
         Resolver {
             resolve: Block::resolve::<I, L>,
             check: check::of::<I, L>(),
+            index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),
             moved: moved::<I>,
         }

@@ -18,6 +18,7 @@
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
 //! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
@@ -25,6 +26,7 @@ use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
 use crate::kernels::reduce::by_index::{ByIndexFn, GROUP, STREAM_AHEAD, contiguous, elements, stepped};
 use crate::kernels::reduce::in_memory::write_each;
+use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
 use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
@@ -365,8 +367,8 @@ fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Op
     macro_rules! fixed {
         ($($elements:literal)*) => {
             match (index, elements) {
-                $((4, $elements) => Some(by_index::<A, NOTE, 4, $elements>),
-                (8, $elements) => Some(by_index::<A, NOTE, 8, $elements>),)*
+                $((4, $elements) => Some(by_index::<A, Exact<4>, NOTE, $elements>),
+                (8, $elements) => Some(by_index::<A, Exact<8>, NOTE, $elements>),)*
                 _ => None,
             }
         };
@@ -380,27 +382,27 @@ pub(crate) const FEW_ELEMENTS: usize = 4;
 const WIDENED: usize = 64;
 
 /// # Safety
-/// As for [`ByIndexFn`], for records of the reduction, rows of `ELEMENTS` elements and indices of `INDEX` bytes.
-unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const ELEMENTS: usize>(
-    job: &IndexedJob,
-) -> bool {
+/// As for [`ByIndexFn`], for records of the reduction, rows of `ELEMENTS` elements and indices of a size of `R`.
+unsafe fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> bool {
     let bytes = ELEMENTS * size_of::<A::Item>();
     let row = Noted::<A, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData);
-    if !job.is_contiguous(INDEX, bytes) {
+    // One function for all numbers of elements takes what has its own loop for one.
+    let any = Noted::<A, NOTE, 1>(black_box(ELEMENTS), PhantomData);
+    if !job.is_contiguous(bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { stepped::<INDEX, _>(job, 0, &row) };
+        return unsafe { stepped::<R, _>(job, 0, &any) };
     }
     if !A::WIDENS || job.n < GROUP {
         // SAFETY: as above.
-        return unsafe { contiguous::<INDEX, false>(job, bytes, &row) };
+        return unsafe { contiguous::<R, false>(job, bytes, &row, &any) };
     }
     let mut out_of_range = false;
     for plane in job.planes() {
         // SAFETY: the caller's promise, for an inner loop.
-        let done = unsafe { widened::<A, NOTE, INDEX, ELEMENTS>(&plane) };
+        let done = unsafe { widened::<A, R, NOTE, ELEMENTS>(&plane) };
         if done < plane.n {
             // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, &row) };
+            out_of_range |= unsafe { stepped::<R, _>(&plane, done, &any) };
         }
     }
     out_of_range
@@ -411,9 +413,7 @@ unsafe fn by_index<A: Accumulate, const NOTE: usize, const INDEX: usize, const E
 ///
 /// # Safety
 /// As for [`by_index`].
-unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const ELEMENTS: usize>(
-    job: &IndexedJob,
-) -> usize {
+unsafe fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let bytes = ELEMENTS * size_of::<A::Sum>();
     let (mut done, row) = (0, Noted::<Widened<A>, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData));
     while done < job.n {
@@ -427,7 +427,7 @@ unsafe fn widened<A: Accumulate, const NOTE: usize, const INDEX: usize, const EL
         let updates = room.as_ptr().cast();
         let these = IndexedJob { n, updates, updates_step: bytes as isize, ..job.rest(done) };
         // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.
-        let taken = unsafe { elements::<INDEX, false>(&these, bytes, &row) };
+        let taken = unsafe { elements::<R, false>(&these, bytes, &row) };
         done += taken;
         if taken < n {
             break;

@@ -12,11 +12,13 @@
 //! and updates that are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements
 //! take one update, it is loaded once.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::elements::MOST_ELEMENT;
-use crate::kernels::moves::prefetch::{STEP, prefetch};
+use crate::kernels::moves::prefetch::{LINE, STEP, prefetch};
 use crate::kernels::reduce::indexed::IndexedJob;
+use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
 use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
@@ -66,45 +68,46 @@ pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates)
         return None;
     }
     match (updates, index) {
-        (Updates::Each, 1) => Some(reduced::<C, 1>),
-        (Updates::Each, 2) => Some(reduced::<C, 2>),
-        (Updates::Each, 4) => Some(reduced::<C, 4>),
-        (Updates::Each, 8) => Some(reduced::<C, 8>),
-        (Updates::One, 1) => Some(reduced_by_one::<C, 1>),
-        (Updates::One, 2) => Some(reduced_by_one::<C, 2>),
-        (Updates::One, 4) => Some(reduced_by_one::<C, 4>),
-        (Updates::One, 8) => Some(reduced_by_one::<C, 8>),
+        (Updates::Each, 1) => Some(reduced::<C, Exact<1>>),
+        (Updates::Each, 2) => Some(reduced::<C, Exact<2>>),
+        (Updates::Each, 4) => Some(reduced::<C, Exact<4>>),
+        (Updates::Each, 8) => Some(reduced::<C, Exact<8>>),
+        (Updates::One, 1) => Some(reduced_by_one::<C, Exact<1>>),
+        (Updates::One, 2) => Some(reduced_by_one::<C, Exact<2>>),
+        (Updates::One, 4) => Some(reduced_by_one::<C, Exact<4>>),
+        (Updates::One, 8) => Some(reduced_by_one::<C, Exact<8>>),
         _ => None,
     }
 }
 
 /// # Safety
-/// As for [`ByIndexFn`], for the type of the reduction and indices of `INDEX` bytes.
-unsafe fn reduced<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bool {
+/// As for [`ByIndexFn`], for the type of the reduction and indices of a size of `R`.
+unsafe fn reduced<C: Combine, R: ReadIndex>(job: &IndexedJob) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { by_index::<INDEX>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+    unsafe { by_index::<R>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
 }
 
 /// [`ByIndexFn`] for one update of all elements, which is read once: a histogram. Every byte indexes an axis of 256
 /// elements, so that none is compared.
 ///
 /// # Safety
-/// As for [`ByIndexFn`], for the type of the reduction, indices of `INDEX` bytes and [`Updates::One`].
-unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bool {
+/// As for [`ByIndexFn`], for the type of the reduction, indices of a size of `R` and [`Updates::One`].
+unsafe fn reduced_by_one<C: Combine, R: ReadIndex>(job: &IndexedJob) -> bool {
     debug_assert!(job.stride == size_of::<C::Item>() as isize && job.destination_step == 0, "S4");
-    debug_assert!(job.index_step == INDEX as isize, "S4");
+    debug_assert!(job.index_step == job.index_bytes as isize, "S4");
+    let every_byte = R::of(job.index_bytes).bytes() == 1 && job.dim > u64::from(u8::MAX);
     let mut out_of_range = false;
     for plane in job.planes() {
-        let done = if INDEX == 1 && job.dim > u64::from(u8::MAX) {
+        let done = if every_byte {
             // SAFETY: the caller's promise; every byte is below `dim`.
-            unsafe { by_one::<C, INDEX, false>(plane) }
+            unsafe { by_one::<C, R, false>(plane) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { by_one::<C, INDEX, true>(plane) }
+            unsafe { by_one::<C, R, true>(plane) }
         };
         if done < plane.n {
             // SAFETY: the caller's promise.
-            out_of_range |= unsafe { stepped::<INDEX, _>(&plane, done, &One::<C>(PhantomData)) };
+            out_of_range |= unsafe { stepped::<R, _>(&plane, done, &One::<C>(PhantomData)) };
         }
     }
     out_of_range
@@ -116,24 +119,25 @@ unsafe fn reduced_by_one<C: Combine, const INDEX: usize>(job: &IndexedJob) -> bo
 /// # Safety
 /// As for [`reduced_by_one`]; without `COMPARE` all indices are positions.
 #[inline(always)]
-unsafe fn by_one<C: Combine, const INDEX: usize, const COMPARE: bool>(job: IndexedJob) -> usize {
+unsafe fn by_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: IndexedJob) -> usize {
     let IndexedJob { n, index, updates, .. } = job;
     // SAFETY: S1: an update, at any alignment.
     let new = unsafe { updates.cast::<C::Item>().read_unaligned() };
+    let bytes = R::of(job.index_bytes).bytes();
     let mut done = 0;
     while done < n {
-        prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), 1);
+        prefetch(index.wrapping_add(done * bytes + STREAM_AHEAD), 1);
         if done + UNROLLED <= n {
             for at in done..done + UNROLLED {
                 // SAFETY: the caller's promise; `at < n`.
-                if !unsafe { take_one::<C, INDEX, COMPARE>(&job, at, new) } {
+                if !unsafe { take_one::<C, R, COMPARE>(&job, at, new) } {
                     return at;
                 }
             }
             done += UNROLLED;
         } else {
             // SAFETY: as above.
-            if !unsafe { take_one::<C, INDEX, COMPARE>(&job, done, new) } {
+            if !unsafe { take_one::<C, R, COMPARE>(&job, done, new) } {
                 return done;
             }
             done += 1;
@@ -147,14 +151,11 @@ unsafe fn by_one<C: Combine, const INDEX: usize, const COMPARE: bool>(job: Index
 /// # Safety
 /// As for [`by_one`]; `at` is below `n`.
 #[inline(always)]
-unsafe fn take_one<C: Combine, const INDEX: usize, const COMPARE: bool>(
-    job: &IndexedJob,
-    at: usize,
-    new: C::Item,
-) -> bool {
+unsafe fn take_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: &IndexedJob, at: usize, new: C::Item) -> bool {
     debug_assert!(at < job.n);
+    let indices = R::of(job.index_bytes);
     // SAFETY: K3: one of the `n` indices, which are contiguous (S4).
-    let position = unsafe { read::<INDEX>(job.index.wrapping_add(at * INDEX)) };
+    let position = unsafe { indices.read(job.index.wrapping_add(at * indices.bytes())) };
     debug_assert!(COMPARE || position < job.dim);
     if COMPARE && position >= job.dim {
         return false;
@@ -176,49 +177,51 @@ pub(super) const GROUP: usize = 16;
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of `INDEX` bytes.
+/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of a size of `R`.
 ///
 /// # Safety
 /// As for [`ByIndexFn`].
 #[inline(always)]
-pub(super) unsafe fn by_index<const INDEX: usize>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
-    if !job.is_contiguous(INDEX, bytes) {
+pub(super) unsafe fn by_index<R: ReadIndex>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
+    if !job.is_contiguous(bytes) {
         // SAFETY: the caller's promise.
-        unsafe { stepped::<INDEX, _>(job, 0, element) }
+        unsafe { stepped::<R, _>(job, 0, element) }
     } else if job.stride == bytes as isize && job.destination_step == 0 {
         // SAFETY: as above.
-        unsafe { contiguous::<INDEX, true>(job, bytes, element) }
+        unsafe { contiguous::<R, true>(job, bytes, element, element) }
     } else {
         // SAFETY: as above.
-        unsafe { contiguous::<INDEX, false>(job, bytes, element) }
+        unsafe { contiguous::<R, false>(job, bytes, element, element) }
     }
 }
 
-/// As [`by_index`], for contiguous indices and updates, and `PACKED` as for [`elements`].
+/// As [`by_index`], for contiguous indices and updates, and `PACKED` as for [`elements`]. `any` takes what [`stepped`]
+/// takes.
 ///
 /// # Safety
 /// As for [`by_index`].
 #[inline(always)]
-pub(super) unsafe fn contiguous<const INDEX: usize, const PACKED: bool>(
+pub(super) unsafe fn contiguous<R: ReadIndex, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
+    any: &impl TakeRow,
 ) -> bool {
     let (mut left, mut out_of_range) = (*job, false);
     loop {
         // SAFETY: the caller's promise, for the planes that are left.
-        let taken = unsafe { elements::<INDEX, PACKED>(&left, bytes, element) };
+        let taken = unsafe { elements::<R, PACKED>(&left, bytes, element) };
         if taken == left.outer.n * left.n {
             return out_of_range;
         }
         let rest = left.after(taken / left.n);
         // SAFETY: as above, for what is left of an inner loop.
-        out_of_range |= unsafe { stepped::<INDEX, _>(&rest.first(1), taken % left.n, element) };
+        out_of_range |= unsafe { stepped::<R, _>(&rest.first(1), taken % left.n, any) };
         // Where one short loop has such an index, the next ones may.
         let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
         let some = others.first(planes.min(others.outer.n));
         // SAFETY: as above, for some inner loops.
-        out_of_range |= unsafe { stepped::<INDEX, _>(&some, 0, element) };
+        out_of_range |= unsafe { stepped::<R, _>(&some, 0, any) };
         left = others.after(some.outer.n);
     }
 }
@@ -231,40 +234,64 @@ const SHORT_AFTER: usize = 64;
 ///
 /// # Safety
 /// As for [`by_index`].
+#[inline(always)]
+pub(super) unsafe fn stepped<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, element: &T) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { stepped_by::<R::Either, T>(job, first, element) }
+}
+
+/// # Safety
+/// As for [`stepped`].
 #[inline(never)]
-pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, first: usize, element: &R) -> bool {
+unsafe fn stepped_by<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, element: &T) -> bool {
     // Copied: for all that the compiler knows, a store might change the job.
     let job = if first == 0 { *job } else { job.rest(first) };
     let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
     // An index below 0 is told by its sign, and counts from the end by adding the axis, or nothing.
     let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
-    let (sign, below) = if from_end { (1 << (8 * INDEX - 1), dim) } else { (0, 0) };
+    let (sign, below) = if from_end { (1 << (8 * job.index_bytes - 1), dim) } else { (0, 0) };
+    // What is above the last position moves. Nothing does along an axis without positions.
     let moves = matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap);
+    let last = if moves { dim.wrapping_sub(1) } else { u64::MAX };
+    // A compiler that knows where these come from makes a loop for each case.
+    let (indices, sign, below, last) = black_box((R::of(job.index_bytes), sign, below, last));
+    let position_of = |index: *const u8| {
+        // SAFETY: K3: an index of the job.
+        let signed = (unsafe { indices.read(index) } ^ sign).wrapping_sub(sign);
+        // Random signs would mispredict a branch.
+        let position = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
+        // SAFETY: K3, as above.
+        if position > last { unsafe { moved(index, policy, dim as i64) as u64 } } else { position }
+    };
     let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
     for _ in 0..outer.n {
         let (mut index, mut updates, mut destination) = plane;
-        for at in 0..n {
-            if at.is_multiple_of(GROUP) {
-                prefetch(index.wrapping_add(STREAM_AHEAD), GROUP * INDEX);
-                prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
-            }
-            // SAFETY: K3: the index of this element.
-            let signed = (unsafe { read::<INDEX>(index) } ^ sign).wrapping_sub(sign);
-            // Random signs would mispredict a branch.
-            let mut position = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
-            if position >= dim && moves {
-                // SAFETY: K3, as above.
-                position = unsafe { moved(index, policy, dim as i64) } as u64;
-            }
-            if position < dim {
-                let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-                // SAFETY: S1, S2 and S3 for an element whose position is in range.
+        if index_step == 0 {
+            let position = position_of(index);
+            let mut to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
+            out_of_range |= position >= dim;
+            for _ in 0..if position < dim { n } else { 0 } {
+                // SAFETY: S1, S2 and S3 for an element whose position is in range: the one of the whole loop.
                 unsafe { element.take(updates, to) };
-            } else {
-                out_of_range = true;
+                (updates, to) = (updates.wrapping_offset(updates_step), to.wrapping_offset(destination_step));
             }
-            (index, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
-            destination = destination.wrapping_offset(destination_step);
+        } else {
+            for at in 0..n {
+                if at.is_multiple_of(GROUP) {
+                    prefetch(index.wrapping_add(STREAM_AHEAD), 2 * LINE);
+                    prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
+                }
+                let position = position_of(index);
+                if position < dim {
+                    let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
+                    // SAFETY: S1, S2 and S3 for an element whose position is in range.
+                    unsafe { element.take(updates, to) };
+                } else {
+                    out_of_range = true;
+                }
+                (index, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
+                destination = destination.wrapping_offset(destination_step);
+            }
         }
         plane.0 = plane.0.wrapping_offset(outer.index);
         plane.1 = plane.1.wrapping_offset(outer.out);
@@ -280,12 +307,13 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, f
 /// # Safety
 /// As for [`by_index`].
 #[inline(always)]
-pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
+pub(super) unsafe fn elements<R: ReadIndex, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
 ) -> usize {
-    debug_assert!(job.is_contiguous(INDEX, bytes));
+    debug_assert!(job.is_contiguous(bytes));
+    let indices = R::of(job.index_bytes);
     // Copied: for all that the compiler knows, a store might change the job.
     let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
     let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.destination_step) };
@@ -293,7 +321,7 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     macro_rules! take {
         ($plane:expr, $at:expr) => {{
             // SAFETY: K3: one of the `n` indices, which are contiguous.
-            let position = unsafe { read::<INDEX>(index.wrapping_add($at * INDEX)) };
+            let position = unsafe { indices.read(index.wrapping_add($at * indices.bytes())) };
             if position >= dim {
                 return $plane * n + $at;
             }
@@ -318,7 +346,7 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
                 next.fetch(done / STEP);
                 next.fetch(done / STEP + 1);
             }
-            prefetch(index.wrapping_add(done * INDEX + STREAM_AHEAD), GROUP * INDEX);
+            prefetch(index.wrapping_add(done * indices.bytes() + STREAM_AHEAD), GROUP * indices.bytes());
             prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
             for at in done..n.min(done + GROUP) {
                 take!(plane, at);
@@ -329,25 +357,6 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
         (destination, next) = (destination.wrapping_offset(outer.data), next.moved(outer.data));
     }
     outer.n * n
-}
-
-/// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes
-/// since the plan knows (P3).
-///
-/// # Safety
-/// As many bytes may be read, at any alignment.
-#[inline(always)]
-unsafe fn read<const INDEX: usize>(index: *const u8) -> u64 {
-    match INDEX {
-        // SAFETY: the caller's promise.
-        1 => u64::from(unsafe { index.read() }),
-        // SAFETY: the caller's promise.
-        2 => u64::from(unsafe { index.cast::<u16>().read_unaligned() }),
-        // SAFETY: the caller's promise.
-        4 => u64::from(unsafe { index.cast::<u32>().read_unaligned() }),
-        // SAFETY: the caller's promise.
-        _ => unsafe { index.cast::<u64>().read_unaligned() },
-    }
 }
 
 #[cfg(test)]
@@ -370,6 +379,7 @@ mod tests {
             is_signed: I::TYPE.is_signed(),
             moved: moved::<I>,
             updates: updates.as_ptr().cast(),
+            index_bytes: size_of::<I>(),
             index_step: size_of::<I>() as isize,
             updates_step: 4,
             destination: data.as_mut_ptr().cast(),

@@ -18,6 +18,8 @@ pub(crate) struct IndexedJob {
     /// The size of the axis.
     pub(crate) dim: u64,
     pub(crate) policy: IndexPolicy,
+    /// Bytes of an index.
+    pub(crate) index_bytes: usize,
     /// Whether the index type has values below 0.
     pub(crate) is_signed: bool,
     /// The position of an index that is none, under the policies `Clamp` and `Wrap`.
@@ -63,10 +65,10 @@ impl IndexedJob {
         IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
     }
 
-    /// Whether indices and updates, of these bytes, are contiguous along the inner loop.
+    /// Whether indices, and updates of some bytes, are contiguous along the inner loop.
     #[inline(always)]
-    pub(super) fn is_contiguous(&self, index: usize, updates: usize) -> bool {
-        self.index_step == index as isize && self.updates_step == updates as isize
+    pub(super) fn is_contiguous(&self, updates: usize) -> bool {
+        self.index_step == self.index_bytes as isize && self.updates_step == updates as isize
     }
 
     /// The inner loop from an iteration on.

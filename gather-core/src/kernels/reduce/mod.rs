@@ -30,7 +30,7 @@
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
 //!   plan has found rows of one element, or of as many as the function takes into records, and indices of one
-//!   component; and what the function says besides ([`Updates::One`]).
+//!   component, or an inner loop that stays at its tuple; and what the function says besides ([`Updates::One`]).
 
 mod accumulators;
 mod bag;
@@ -46,6 +46,7 @@ mod in_registers;
 mod indexed;
 mod number;
 mod positions;
+mod read;
 pub(crate) mod reducer;
 mod rows;
 mod sink;

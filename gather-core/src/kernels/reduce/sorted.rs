@@ -12,12 +12,13 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
-use crate::kernels::isa::LevelFn;
+use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::accumulators::{at, by_columns, columns};
 use crate::kernels::reduce::entries::SortedRows;
 use crate::kernels::reduce::in_memory::write_each;
+use crate::kernels::reduce::rows::SCALAR_CHUNK;
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::Unaligned;
 
@@ -38,16 +39,16 @@ pub(crate) type SortedFn = unsafe fn(&SortedJob<'_>);
 
 /// The functions of a reduction.
 pub(super) const fn fns<A: Accumulate>() -> ByLevel<SortedFn> {
-    by_level!(fn Sorted<A>)
+    by_level!(isa::scalar::<Sorted<A, SCALAR_CHUNK>>, isa::avx2::<Sorted<A, LINE>>)
 }
 
 /// Prefetch distance, in entries.
 const AHEAD: usize = 16;
 
-/// Reduces entries, those of one destination after another.
-struct Sorted<A>(PhantomData<A>);
+/// Reduces entries, those of one destination after another, up to `BYTES` bytes of columns at a time.
+struct Sorted<A, const BYTES: usize>(PhantomData<A>);
 
-impl<A: Accumulate> LevelFn for Sorted<A> {
+impl<A: Accumulate, const BYTES: usize> LevelFn for Sorted<A, BYTES> {
     type Args<'a> = &'a SortedJob<'a>;
     type Output = ();
 
@@ -69,7 +70,7 @@ impl<A: Accumulate> LevelFn for Sorted<A> {
             }
             let to = job.destination.wrapping_add(to);
             let count = end - first + usize::from(job.include_self);
-            by_columns!(columns::<A>(LINE), job.elements, |WIDTH, column| {
+            by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
                 // SAFETY: A2 for these entries, of which there is one or more.
                 unsafe { reduce_group::<A, WIDTH>(job, first..end, at(to, column), column, count) }
             });

@@ -5,6 +5,7 @@ use crate::kernels::isa::LevelFn;
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
 use crate::kernels::reduce::by_index::{ByIndexFn, Updates, by_index};
 use crate::kernels::reduce::indexed::IndexedJob;
+use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
@@ -20,7 +21,8 @@ fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (element, index) {
-                $(($bytes, 4) => Some(store_by_index::<$bytes, 4>), ($bytes, 8) => Some(store_by_index::<$bytes, 8>),)*
+                $(($bytes, 4) => Some(store_by_index::<$bytes, Exact<4>>),
+                ($bytes, 8) => Some(store_by_index::<$bytes, Exact<8>>),)*
                 _ => None,
             }
         };
@@ -29,10 +31,10 @@ fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
 }
 
 /// # Safety
-/// As for [`ByIndexFn`], for elements of `BYTES` bytes and indices of `INDEX`.
-unsafe fn store_by_index<const BYTES: usize, const INDEX: usize>(job: &IndexedJob) -> bool {
+/// As for [`ByIndexFn`], for elements of `BYTES` bytes and indices of a size of `R`.
+unsafe fn store_by_index<const BYTES: usize, R: ReadIndex>(job: &IndexedJob) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { by_index::<INDEX>(job, BYTES, &Stored(Exactly::<BYTES>)) }
+    unsafe { by_index::<R>(job, BYTES, &Stored(Exactly::<BYTES>)) }
 }
 
 /// Stores rows, one after another.

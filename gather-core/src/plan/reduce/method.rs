@@ -24,6 +24,8 @@ pub(super) struct Nest<'a> {
     pub(super) row: usize,
     /// Bytes of the destination that indices reach.
     pub(super) reach: usize,
+    /// Whether rows are elements that a function takes by their indices.
+    pub(super) by_index: bool,
 }
 
 impl Nest<'_> {
@@ -80,6 +82,8 @@ impl Nest<'_> {
             () if inner.out == 0 && inner.data == 0 && self.reach <= 4 * FAR && self.takes(Method::Chunks) => {
                 Method::Chunks
             }
+            // The processor is ahead of such elements by itself (`cliffs`).
+            () if self.by_index && self.takes(Method::Chunks) => Method::Chunks,
             () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
@@ -103,7 +107,13 @@ impl Nest<'_> {
             [.., outer, inner] => (inner, Some(outer)),
             [] => return None,
         };
-        let ([component], row) = (self.components, self.row as isize) else { return None };
+        let row = self.row as isize;
+        let component = match self.components {
+            [component] => component,
+            // One tuple for the whole loop.
+            [_, ..] if method == Method::Blocks && inner.index == 0 => return Some(Updates::Each),
+            _ => return None,
+        };
         let comes_back = inner.index != 0 && inner.n > FEW && outer.is_some_and(|outer| outer.index == 0);
         let takes = matches!(method, Method::Blocks | Method::Chunks) && !comes_back;
         // Read as unsigned, a negative index is larger than any axis: of a short type, than any that is no longer than
@@ -179,7 +189,9 @@ pub(super) fn panels(parts: &[Component], loops: &Loops, stride: isize, row: usi
 fn panels_pay(panels: &Panels, loops: &Loops, stride: isize, row: usize) -> bool {
     let updates = loops.iter().filter(|along| !is_free(along)).fold(1, |n: usize, along| n.saturating_mul(along.n));
     let width = loops.last().map_or(1, |inner| inner.n).saturating_mul(row);
-    panels.rows.saturating_mul(width) > 4 * PANEL
+    // Where there are fewer, a line has an update and more of each row of indices.
+    panels.rows > LINE / row
+        && panels.rows.saturating_mul(width) > 4 * PANEL
         && has_many_lines(panels.rows, width)
         && panels.rows.saturating_mul(row.max(LINE)) <= MOST_OF_A_LINE
         && stride.unsigned_abs() > 2 * LINE

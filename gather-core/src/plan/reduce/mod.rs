@@ -80,7 +80,7 @@ pub(crate) enum Way {
 ///   that run on a panel: all but the first `panels.moving` free ones.
 /// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type, of the index type and of the
 ///   updates, and of the rows' elements where these go into records; other rows have one element. Indices have one
-///   component (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
+///   component, or the inner loop does not move them (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
@@ -148,11 +148,12 @@ impl ReducePlan {
         // be sorted have no function that takes short ones.
         let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
-            ([axis], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
+            (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
                 let in_place = rows.filter(|_| request.include_self);
                 let fits = in_place.is_none_or(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
-                let least = if in_place.is_some() { 1 } else { LEAST_OF_ENTRIES };
-                fits.then_some(ByIndex { line: LINE / size.min(LINE), stride: axis.data.unsigned_abs(), least })
+                let least = if in_place.is_some() && axes.len() == 1 { 1 } else { LEAST_OF_ENTRIES };
+                let stride = axes.iter().map(|axis| axis.data.unsigned_abs()).max().unwrap_or(0);
+                fits.then_some(ByIndex { line: LINE / size.min(LINE), stride, least, tuples: axes.len() > 1 })
             }
             _ => None,
         };
@@ -173,7 +174,9 @@ impl ReducePlan {
         let (stride, row, action) = (*stride, *row, *action);
         let fits = fits_i32(parts);
         let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
-        let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size) };
+        let short = request.reducer.rows.filter(|_| elements == 1 && index_size > 0);
+        let short = short.is_some_and(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
+        let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size), by_index: short };
         let accumulators = accumulators::of(request, parts, loops, stride, elements);
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
@@ -272,6 +275,8 @@ struct ByIndex {
     stride: usize,
     /// The least length of an inner loop.
     least: usize,
+    /// Whether indices are tuples, of which one stands for all of an inner loop.
+    tuples: bool,
 }
 
 /// Orders loops: the inner one is a loop that moves the index, if any may be that does. Of ordered loops it can only be
@@ -280,7 +285,7 @@ struct ByIndex {
 fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     let last_ordered = loops.iter().rposition(|along| !is_free(along));
     let may = |d: usize, along: &Loop| is_free(along) || Some(d) == last_ordered;
-    if let Some(ByIndex { line, stride, least }) = by_index {
+    if let Some(ByIndex { line, stride, least, tuples }) = by_index {
         let lines = |along: &Loop| -> usize {
             // Another index is another position.
             let moved = if along.index == 0 { 0 } else { stride };
@@ -290,7 +295,8 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
             // Blocks resolve an index once for all the rows that it serves.
             if along.index == 0 { 2 * lines } else { lines }
         };
-        let long = loops.iter().enumerate().rev().filter(|&(d, along)| may(d, along) && along.n >= least);
+        let fits = |along: &Loop| along.n >= least && !(tuples && along.index != 0);
+        let long = loops.iter().enumerate().rev().filter(|&(d, along)| may(d, along) && fits(along));
         if let Some((nearest, _)) = long.min_by_key(|(_, along)| lines(along)) {
             let nearest = loops.remove(nearest);
             return loops.push(nearest);
@@ -302,7 +308,8 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     put_inside(loops, |d| may[d], |_, _| false);
 }
 
-/// The least iterations of a loop that is inside for its short steps, where rows may be sorted.
+/// The least iterations of a loop that is inside for its short steps, where rows may be sorted, or a tuple is resolved
+/// for it.
 const LEAST_OF_ENTRIES: usize = 16;
 /// Rows of a panel's indices and updates that are prefetched.
 const PANEL_ROWS_AHEAD: usize = 16;
