@@ -2,7 +2,7 @@
 
 use gather_core::{
     Bags, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
-    IndexType, Layout, Op, OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
+    IndexType, Layout, Level, Method, Op, OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -341,4 +341,34 @@ fn several_tables_of_types_known_at_run_time() {
     let reduction = Reduction::Add;
     let unavailable = Error::ReductionUnavailable { op: Op::EmbeddingBag, reduction, dtype: Some(u8::DTYPE) };
     assert_eq!(op.run_tables_dyn(&tables, u8::DTYPE).unwrap_err(), in_table(0, unavailable));
+}
+
+#[test]
+fn plans_say_what_they_read_and_make() {
+    let (bytes, numbers) = ([0u8; 39], [0f32; 4]);
+    let first = FusedRows::new(View::new(&bytes, &[3, 13]).unwrap(), FusedFormat::Torch8, 5).unwrap();
+    let second = FusedRows::plain(View::new(&numbers, &[2, 2]).unwrap()).unwrap();
+    let op = EmbeddingBag::new(Reduction::Add).level(Level::Scalar);
+    let plan = op.plan_tables::<f16, u32>(&[&first, &second]).unwrap();
+    let said = plan.explain();
+    assert_eq!(
+        said.to_string(),
+        "embedding_bag: bag of 2 tables
+  table 0: index (u32) along axis 0 of 3: data +13 bytes
+    takes 13 bytes a row, converted into 10
+  table 1: index (u32) along axis 0 of 2: data +8 bytes
+    takes 8 bytes a row, converted into 4
+  method accumulated; level scalar"
+    );
+    assert_eq!((said.kernel(), said.method(), said.bytes(), said.tasks()), ("bag", Method::Accumulated, 0, 0));
+    assert_eq!(format!("{plan:?}"), said.to_string());
+    let none = op.plan_tables::<f32, u32>(&[]).unwrap();
+    assert_eq!(none.explain().to_string(), "embedding_bag: bag of 0 tables");
+
+    let ids = View::new(&[0u32, 1], &[1, 2]).unwrap();
+    let said = op.plan_fused::<f32, _, _>(&first, &Bags::packed(&ids)).unwrap().explain().to_string();
+    assert!(
+        said.ends_with("takes 13 bytes a row, converted into 20 bytes a row, 40 in all; level scalar, tasks 1"),
+        "{said}"
+    );
 }

@@ -13,7 +13,7 @@ use crate::call::bag::{Bags, DynBags, EmbeddingBag};
 use crate::call::fused::check_format;
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
-use crate::plan::{BagPlan, Bounds};
+use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
@@ -303,7 +303,15 @@ impl<U, I> Clone for TablesPlan<U, I> {
 
 impl<U, I> core::fmt::Debug for TablesPlan<U, I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} tables of {} columns in all", self.plans.tables.len(), self.plans.columns)
+        core::fmt::Display::fmt(&self.explain(), f)
+    }
+}
+
+impl<U, I> TablesPlan<U, I> {
+    /// A description of a call: table by table the distance of rows, what is read of one and made of it; the level.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
     }
 }
 
