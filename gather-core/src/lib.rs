@@ -162,6 +162,7 @@ pub use crate::call::row_functions::{RowAttributes, RowPlan};
 pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
+pub use crate::call::valid::ValidPlan;
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams, RowSlice, RowValue};

@@ -262,7 +262,8 @@ fn types_known_at_run_time() {
                 same(out);
                 let plan = gather.plan_fused_dyn(&table, IndexType::I16, ids.layout(), <$ty>::DTYPE).unwrap();
                 same(plan.run(&table, &i).unwrap());
-                assert_eq!(plan.run(&table, &o).unwrap_err(), Error::DTypeMismatch { expected: i16::DTYPE, got: u64::DTYPE });
+                let refused = Error::DTypeMismatch { expected: i16::DTYPE, got: u64::DTYPE };
+                assert_eq!(plan.run(&table, &o).unwrap_err(), refused);
                 let mut apart = vec![<$ty>::ZERO; 45];
                 let mut apart = ViewMut::strided(&mut apart, &[5, 9], &[1, 5], 0).unwrap();
                 let refused = gather.run_fused_dyn_into(&table, &i, <$ty>::DTYPE, &mut DynViewMut::from(&mut apart));

@@ -158,7 +158,8 @@ fn types_known_at_run_time() {
             let mut out = DynTensor::empty(u8::DTYPE);
             plan.run_into(&data, &ids, params, &mut out).unwrap();
             assert_eq!(out.downcast::<f32>().unwrap().as_slice(), [22.0, 43.0, 10.0, 22.0]);
-            let other = DynView::from_bytes(if index == IndexType::U8 { i8::DTYPE } else { u8::DTYPE }, &[0; 4], &[2, 2]);
+            let other = if index == IndexType::U8 { i8::DTYPE } else { u8::DTYPE };
+            let other = DynView::from_bytes(other, &[0; 4], &[2, 2]);
             let refused = plan.run(&data, &other.unwrap(), params);
             assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
         })*};

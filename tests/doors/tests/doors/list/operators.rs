@@ -142,6 +142,9 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("IndexOperator::plan_rows", Test("row_functions::from_and_into_aligned_elements")),
     ("IndexOperator::plan_rows_any_count", Test("row_functions::from_and_into_aligned_elements")),
     ("IndexOperator::plan_rows_dyn", Test("row_functions::types_known_at_run_time")),
+    ("IndexOperator::plan_valid", Test("nulls::plans_compare_layouts_and_bitmaps")),
+    ("IndexOperator::plan_valid_any_count", Test("nulls::plans_compare_layouts_and_bitmaps")),
+    ("IndexOperator::plan_valid_dyn", Test("nulls::plans_compare_layouts_and_bitmaps")),
     ("IndexOperator::run", Test("index::numbers")),
     ("IndexOperator::run_cloned", Test("index::numbers")),
     ("IndexOperator::run_cloned_or", Test("index::numbers")),
@@ -257,6 +260,8 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("TablesPlan::explain", Test("fused::plans_say_what_they_read_and_make")),
     ("TablesPlan::run", Test("fused::several_tables_of_any_bytes")),
     ("TablesPlan::run_into", Test("fused::several_tables_of_any_bytes")),
+    ("ValidPlan::run", Test("nulls::plans_compare_layouts_and_bitmaps")),
+    ("ValidPlan::run_into", Test("nulls::plans_compare_layouts_and_bitmaps")),
     ("plan_type!::explain", Test("index::numbers")),
     ("plan_type!::output_shape", Test("index::numbers")),
 ];
