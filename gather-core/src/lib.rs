@@ -148,7 +148,8 @@ mod types;
 pub use gather_macros::Element;
 
 pub use crate::call::bag::{
-    BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, EmbeddingBag, FusedBagPlan, TableBags, TablesPlan,
+    BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, DynTableBags, EmbeddingBag, FusedBagPlan, TableBags,
+    TablesPlan,
 };
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::fused::FusedPlan;
@@ -161,6 +162,7 @@ pub use crate::call::row_functions::{RowAttributes, RowPlan};
 pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
+pub use crate::call::valid::ValidPlan;
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams, RowSlice, RowValue};

@@ -2,8 +2,8 @@
 //! of threads, by views of any strides and bitmaps at any offset.
 
 use gather_core::{
-    Bitmap, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Nulls,
-    Par, Registry, View, ViewMut,
+    Bitmap, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes,
+    IndexOperator, Layout, Nulls, Par, Registry, View, ViewMut,
 };
 use gather_tests::oracle::{self, Dense, IndexKind, Rule, Rules};
 use proptest::prelude::*;
@@ -68,19 +68,29 @@ impl Case<'_> {
         };
         for (data, indices) in [(view(data), view(&indices)), (spread_data.view(), spread_indices.view())] {
             let what = || format!("{kind:?} of {:?} by {:?}, {rules:?}", data.shape(), indices.shape());
-            let ran = op.run_valid(&data, &indices, nulls);
             let null_count = bits.as_ref().map(|bits| bits.values.iter().filter(|&&valid| !valid).count());
-            let (tensor, validity) = match ran {
-                Ok((tensor, validity)) => (Ok(tensor), validity),
-                Err(error) => (Err(error), None),
-            };
-            same(&values, tensor, what);
-            if let (Ok(bits), Ok(null_count)) = (&bits, &null_count) {
-                assert_eq!(validity.is_some(), *null_count > 0, "{}", what());
-                if let Some(validity) = &validity {
-                    assert_eq!((validity.len(), validity.null_count()), (bits.values.len(), *null_count));
-                    let got: Vec<bool> = (0..bits.values.len()).map_while(|at| validity.bitmap().get(at)).collect();
-                    assert_eq!(got, bits.values, "{}", what());
+            let planned = op.plan_valid::<u32, I>(data.layout(), indices.layout()).unwrap();
+            let mut doors = vec![op.run_valid(&data, &indices, nulls), planned.run(&data, &indices, nulls)];
+            // A plan that was made for three.
+            let three: Vec<usize> = [3].into_iter().chain(indices.shape().iter().copied().skip(1)).collect();
+            let three = Layout::strided(&three[..indices.shape().len()], indices.strides()).unwrap();
+            match op.plan_valid_any_count::<u32, I>(data.layout(), &three) {
+                Ok(any) => doors.push(any.run(&data, &indices, nulls)),
+                Err(error) => assert!(matches!(error, Error::FixedCount { .. }) || three.shape() != indices.shape()),
+            }
+            for ran in doors {
+                let (tensor, validity) = match ran {
+                    Ok((tensor, validity)) => (Ok(tensor), validity),
+                    Err(error) => (Err(error), None),
+                };
+                same(&values, tensor, what);
+                if let (Ok(bits), Ok(null_count)) = (&bits, &null_count) {
+                    assert_eq!(validity.is_some(), *null_count > 0, "{}", what());
+                    if let Some(validity) = &validity {
+                        assert_eq!((validity.len(), validity.null_count()), (bits.values.len(), *null_count));
+                        let got: Vec<bool> = (0..bits.values.len()).map_while(|at| validity.bitmap().get(at)).collect();
+                        assert_eq!(got, bits.values, "{}", what());
+                    }
                 }
             }
             self.check_into(op, (&data, &indices), nulls, (&values, &bits));
@@ -97,15 +107,25 @@ impl Case<'_> {
     ) {
         let shape = op.output_shape(data.shape(), indices.shape()).unwrap();
         let (len, room) = (shape.iter().product(), bits.as_ref().map_or(1 << 14, |bits| bits.values.len()));
-        for is_dyn in [false, true] {
+        for door in 0..4 {
             let (mut out, mut bytes) = (vec![7u32; len], vec![0x5a; room.div_ceil(8) + 1]);
             let mut out_view = ViewMut::new(&mut out, &shape).unwrap();
-            let ran = if is_dyn {
-                let (data, indices) = (DynView::from(data), DynView::from(indices));
-                let out = &mut DynViewMut::from(&mut out_view);
-                op.run_valid_dyn_into(&Registry::builtin(), &data, &indices, nulls, out, &mut bytes)
-            } else {
-                op.run_valid_into(data, indices, nulls, &mut out_view, &mut bytes)
+            let (registry, dtype, index) = (Registry::builtin(), u32::DTYPE, I::TYPE);
+            let (erased, list) = (DynView::from(data), DynView::from(indices));
+            let ran = match door {
+                0 => op.run_valid_into(data, indices, nulls, &mut out_view, &mut bytes),
+                1 => {
+                    let out = &mut DynViewMut::from(&mut out_view);
+                    op.run_valid_dyn_into(&registry, &erased, &list, nulls, out, &mut bytes)
+                }
+                2 => {
+                    let plan = op.plan_valid(data.layout(), indices.layout()).unwrap();
+                    plan.run_into(data, indices, nulls, &mut out_view, &mut bytes)
+                }
+                _ => {
+                    let plan = op.plan_valid_dyn(&registry, dtype, data.layout(), index, indices.layout()).unwrap();
+                    plan.run_into(&erased, &list, nulls, &mut DynViewMut::from(&mut out_view), &mut bytes)
+                }
             };
             match (values, bits) {
                 (Ok(values), Ok(bits)) => {

@@ -5,7 +5,6 @@ use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::plan::Plan;
 use crate::call::planned::Planned;
 use crate::kernels::registry::Registry;
-use crate::plan::IndexRequest;
 pub(super) use crate::tensor::dynamic::check_dtype;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
@@ -87,8 +86,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     ) -> Result<Request<'a>, Error> {
         let op = self.attributes().op();
         let kernels = registry.index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })?;
-        let (policy, options) = (self.policy(), self.options());
-        let planned = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
+        let planned = self.index_request((kernels, index), dtype, None);
         Ok(Request { attributes: self.attributes(), planned, data, indices })
     }
 }

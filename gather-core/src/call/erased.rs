@@ -38,15 +38,7 @@ impl<'a> Request<'a> {
         indices: &'a Layout,
     ) -> Self {
         const { IsElement::<T>::CHECK };
-        let planned = IndexRequest {
-            op: op.attributes().op(),
-            policy: op.policy(),
-            options: op.options(),
-            kernels: Kernels::of::<I>(),
-            dtype: T::DTYPE,
-            index: I::TYPE,
-            converting: None,
-        };
+        let planned = op.index_request((Kernels::of::<I>(), I::TYPE), T::DTYPE, None);
         Request { attributes: op.attributes(), planned, data, indices }
     }
 

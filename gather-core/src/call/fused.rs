@@ -8,16 +8,19 @@ use crate::call::gather::IndexOperator;
 use crate::call::plan_type::plan_type;
 use crate::call::row_functions::{RowAttributes, RowPlan};
 use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
+use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{DynOutput, Output};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
+use crate::tensor::typing::{Any, Input, Typing};
 use crate::tensor::view::View;
-use crate::types::codes::Scale;
+use crate::types::codes::{Scale, by_scale};
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
 use crate::types::op::Argument;
 
 /// Decodes a row of a coding.
@@ -41,6 +44,11 @@ impl<U: Scale, C: Coding> Rowwise for Decode<U, C> {
 fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
     let function = by_coding!(row.format(), C => RowFunction::new::<Decode<U, C>>());
     function.with_len(row.columns())
+}
+
+/// The error of a data type that is none of those of results.
+fn refused<T>(got: DType) -> Result<T, Error> {
+    Err(Error::DTypeMismatch { expected: f32::DTYPE, got })
 }
 
 /// Checks that a table has the format that a plan was made for.
@@ -131,6 +139,71 @@ impl<A: RowAttributes> IndexOperator<A> {
         Ok(FusedPlan { plan, row: table.row() })
     }
 
+    /// As [`Self::run_fused`], for indices and a result whose types are known at run time: the result has elements of
+    /// `dtype`.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Element, FusedRows, Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = FusedRows::plain(View::new(&[1.5f32, 2.5, 3.5], &[3, 1])?)?;
+    ///     let ids = View::new(&[2u8, 0], &[2])?;
+    ///     let rows = Gather::new(0).run_fused_dyn(&table, &DynView::from(&ids), f32::DTYPE)?;
+    ///     assert_eq!(rows.downcast::<f32>()?.as_slice(), [3.5, 1.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::QuantizedAxis`] for axis 1, [`Error::DTypeMismatch`] where `dtype` is none of the types of results,
+    /// [`Error::NotAnIndexType`], then as for [`Self::run_rows`].
+    pub fn run_fused_dyn(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &DynView<'_>,
+        dtype: DType,
+    ) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(dtype);
+        self.run_fused_dyn_into(table, indices, dtype, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
+    /// again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_fused_dyn`], for a view with [`Error::DTypeMismatch`] and [`Error::Misaligned`] after
+    /// [`Error::NotAnIndexType`], and those of [`Self::run_rows_into`].
+    pub fn run_fused_dyn_into(
+        &self,
+        table: &FusedRows<'_>,
+        indices: &DynView<'_>,
+        dtype: DType,
+        out: &mut impl DynOutput,
+    ) -> Result<(), Error> {
+        self.check_axis(table)?;
+        let (data, row) = (DynView::from(table.data()), table.row());
+        let params = (RowValue::Value(row),);
+        by_scale!(dtype, U => self.run_rows_dyn_into(&decoder::<U>(row), &data, indices, params, out), refused(dtype))
+    }
+
+    /// As [`Self::plan_fused`], for types that are known at run time: those of indices and, `dtype`, of the result.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] where `dtype` is none of the types of results, then as for [`Self::plan_fused`].
+    pub fn plan_fused_dyn(
+        &self,
+        table: &FusedRows<'_>,
+        index: IndexType,
+        indices: &Layout,
+        dtype: DType,
+    ) -> Result<FusedPlan<Any, Any>, Error> {
+        self.check_axis(table)?;
+        let (data, row) = (table.data().layout(), table.row());
+        let plan = by_scale!(dtype, U => self.plan_rows_by(&decoder::<U>(row), data, index, indices), refused(dtype))?;
+        Ok(FusedPlan { plan, row })
+    }
+
     fn check_axis(&self, table: &FusedRows<'_>) -> Result<(), Error> {
         let attributes = self.attributes();
         match attributes.rows(table.data().layout())? {
@@ -150,20 +223,22 @@ pub struct FusedPlan<U, I> {
 
 plan_type!(FusedPlan<U, I>: plan);
 
-impl<U: Scale, I: Index> FusedPlan<U, I> {
+impl<U: Typing, I: Index> FusedPlan<U, I> {
     /// Asks the system for the pages of the table that a run on these indices will touch, as
     /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
     pub fn will_need(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> WillNeed {
         self.plan.will_need(table.data(), indices)
     }
+}
 
+impl<U: Typing, I: Typing> FusedPlan<U, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::FusedFormatMismatch`], [`Error::PlanMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
-    pub fn run(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
+    /// [`Error::FusedFormatMismatch`], [`Error::DTypeMismatch`] for types that are known at run time,
+    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    pub fn run(&self, table: &FusedRows<'_>, indices: &impl Input<I>) -> Result<U::Tensor, Error> {
+        let mut out = self.plan.empty();
         self.run_into(table, indices, &mut out)?;
         Ok(out)
     }
@@ -172,11 +247,11 @@ impl<U: Scale, I: Index> FusedPlan<U, I> {
     /// Allocates nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`FusedPlan::run`]; the output is then as after [`IndexOperator::run_fused_into`].
+    /// As for [`FusedPlan::run`], with [`Error::Misaligned`] after [`Error::DTypeMismatch`]; the output is then as after [`IndexOperator::run_fused_into`].
     pub fn run_into(
         &self,
         table: &FusedRows<'_>,
-        indices: &View<'_, I>,
+        indices: &impl Input<I>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         check_format(self.row.format(), table)?;

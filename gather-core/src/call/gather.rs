@@ -6,14 +6,15 @@ use crate::call::erased::{Call, Request};
 use crate::call::operator::{HasAttributes, Operator, TakesIndices};
 use crate::call::plan::Plan;
 use crate::call::planned::Planned;
-use crate::plan::IndexLowered;
+use crate::kernels::select::Kernels;
+use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
-use crate::types::element::Element;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
@@ -84,6 +85,18 @@ impl<A> TakesIndices for Gathering<A> {
 }
 
 impl<A: IndexAttributes> IndexOperator<A> {
+    /// The request for an output of a data type, by indices of a type and the kernels for them.
+    #[inline(always)]
+    pub(super) fn index_request(
+        &self,
+        (kernels, index): (Kernels, IndexType),
+        dtype: DType,
+        converting: Option<Converting>,
+    ) -> IndexRequest {
+        let (op, policy, options) = (self.attributes().op(), self.policy(), self.options());
+        IndexRequest { op, kernels, dtype, index, policy, options, converting }
+    }
+
     /// The shape of the result, without touching data.
     ///
     /// # Errors

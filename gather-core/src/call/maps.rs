@@ -10,7 +10,7 @@ use crate::exec::{self};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
-use crate::plan::{Axis, Converting, IndexRequest};
+use crate::plan::{Axis, Converting};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Output;
 use crate::tensor::owned::Tensor;
@@ -143,15 +143,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
         let rows = map.erased().convert_fns.map(|fns| fns.rows);
-        let planned = IndexRequest {
-            op: self.attributes().op(),
-            policy: self.policy(),
-            options: self.options(),
-            kernels: Kernels::of::<I>(),
-            dtype: U::DTYPE,
-            index: I::TYPE,
-            converting: Some(Converting { rows, size_in: size_of::<T>(), kernel: convert::kernel::<I>, whole: None }),
-        };
+        let converting = Converting { rows, size_in: size_of::<T>(), kernel: convert::kernel::<I>, whole: None };
+        let planned = self.index_request((Kernels::of::<I>(), I::TYPE), U::DTYPE, Some(converting));
         Request { attributes: self.attributes(), planned, data, indices }
     }
 }

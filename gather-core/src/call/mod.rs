@@ -19,7 +19,7 @@ pub(crate) mod row_functions;
 pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;
-mod valid;
+pub(crate) mod valid;
 mod will_need;
 
 use crate::tensor::layout::Layout;

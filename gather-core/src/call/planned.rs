@@ -112,6 +112,11 @@ impl Planned {
         }
     }
 
+    /// Whether calls choose the size of the first dimension of indices.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
     pub(super) fn explain(&self) -> Explain<'_> {
         Explain::index(&self.plan, pool_threads)
     }

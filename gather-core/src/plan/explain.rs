@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use alloc::vec::Vec;
 use core::fmt;
 
-use crate::plan::{Accumulators, Action, BagCall, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
+use crate::plan::{Accumulators, Action, BagCall, BagPlan, IndexPlan, Panels, ReducePlan, SpacePart, SpacePlan, Way};
 use crate::tensor::layout::Layout;
 use crate::types::method::Method;
+use crate::types::op::Op;
 
 /// A description of a plan: method, kernel, loops after folding, bytes moved, tasks. Printed by `Display`.
 pub struct Explain<'a> {
@@ -22,6 +24,8 @@ enum Kind<'a> {
     Reduce(&'a ReducePlan, &'a Layout),
     /// With the layout of the output.
     Bag(BagCall<'a>, &'a Layout),
+    /// Without bags.
+    Tables(Vec<&'a BagPlan>),
 }
 
 impl<'a> Explain<'a> {
@@ -45,6 +49,10 @@ impl<'a> Explain<'a> {
         Explain { tasks: call.tasks(threads), plan: Kind::Bag(call, out) }
     }
 
+    pub(crate) fn tables(plans: impl Iterator<Item = &'a BagPlan>) -> Self {
+        Explain { plan: Kind::Tables(plans.collect()), tasks: 0 }
+    }
+
     /// The name of the kernel that runs; where none does, what is done in its place.
     #[must_use]
     pub fn kernel(&self) -> &'static str {
@@ -57,6 +65,7 @@ impl<'a> Explain<'a> {
             Kind::Index(plan) => name(plan.action(), plan.kernel_name()),
             Kind::Reduce(plan, _) => name(plan.action(), plan.kernel_name()),
             Kind::Bag(plan, _) => name(plan.action(), "bag"),
+            Kind::Tables(_) => "bag",
             Kind::Space(plan) => plan.parts().first().map_or("nothing to do", |part| part.entry.name),
         }
     }
@@ -68,12 +77,12 @@ impl<'a> Explain<'a> {
             Kind::Index(plan) => plan.method(),
             Kind::Space(plan) => plan.method(),
             Kind::Reduce(plan, _) => plan.method(),
-            Kind::Bag(..) => Method::Accumulated,
+            Kind::Bag(..) | Kind::Tables(_) => Method::Accumulated,
         }
     }
 
     /// Bytes that a call writes; of a scatter those of its updates, of bags those of the rows in them, converted by the
-    /// map if there is one.
+    /// map if there is one. Of several tables, whose bags come with a call, it is 0.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.plan {
@@ -81,10 +90,11 @@ impl<'a> Explain<'a> {
             Kind::Space(plan) => plan.bytes(),
             Kind::Reduce(plan, _) => plan.work().bytes,
             Kind::Bag(plan, _) => plan.work().bytes,
+            Kind::Tables(_) => 0,
         }
     }
 
-    /// Tasks that a call is cut into here and now.
+    /// Tasks that a call is cut into here and now; 0 for several tables.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.tasks
@@ -104,6 +114,7 @@ impl fmt::Display for Explain<'_> {
             Kind::Space(plan) => self.space_plan(plan, f),
             Kind::Reduce(plan, out) => self.reduce_plan(plan, out, f),
             Kind::Bag(call, out) => self.bag_plan(call, out, f),
+            Kind::Tables(plans) => self.tables_plan(plans, f),
         }
     }
 }
@@ -187,11 +198,29 @@ impl Explain<'_> {
             write!(f, ", {} rows of {} columns converted at a time", conversion.rows, conversion.columns)?;
         }
         write!(f, "\n  takes ")?;
-        if plan.conversion().is_some() {
+        if plan.conversion().is_some() || plan.fused().is_some() {
             write!(f, "{} bytes a row, converted into ", plan.row_in())?;
         }
         let (row, bytes, level) = (plan.row(), plan.work().bytes, plan.level());
         write!(f, "{row} bytes a row, {bytes} in all; level {level}, tasks {}", self.tasks)
+    }
+
+    fn tables_plan(&self, plans: &[&BagPlan], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} of {} tables", Op::EmbeddingBag, self.kernel(), plans.len())?;
+        for (number, plan) in plans.iter().enumerate() {
+            let (axis, stride) = (plan.axis(), plan.stride());
+            write!(
+                f,
+                "\n  table {number}: index ({}) along axis 0 of {}: data +{stride} bytes",
+                plan.index(),
+                axis.dim
+            )?;
+            write!(f, "\n    takes {} bytes a row, converted into {}", plan.row_in(), plan.row())?;
+            if plan.prefetch_distance() > 0 {
+                write!(f, ", fetched {} ahead", plan.prefetch_distance())?;
+            }
+        }
+        plans.first().map_or(Ok(()), |plan| write!(f, "\n  method {}; level {}", self.method(), plan.level()))
     }
 
     fn space_plan(&self, plan: &SpacePlan, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -115,6 +115,32 @@ pub trait Scale: Element + sealed::Sealed {
     fn from_f32(value: f32) -> Self;
 }
 
+/// Makes something of the [`Scale`] that is known at run time by its data type, of which `$U` is the name; of another
+/// data type `$other`.
+macro_rules! by_scale {
+    ($dtype:expr, $U:ident => $make:expr, $other:expr) => {
+        match $dtype.built_in() {
+            Some($crate::types::element::BuiltIn::F32) => {
+                type $U = f32;
+                $make
+            }
+            #[cfg(feature = "half")]
+            Some($crate::types::element::BuiltIn::F16) => {
+                type $U = half::f16;
+                $make
+            }
+            #[cfg(feature = "half")]
+            Some($crate::types::element::BuiltIn::Bf16) => {
+                type $U = half::bf16;
+                $make
+            }
+            _ => $other,
+        }
+    };
+}
+
+pub(crate) use by_scale;
+
 impl sealed::Sealed for f32 {}
 
 impl Scale for f32 {

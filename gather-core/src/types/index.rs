@@ -121,6 +121,25 @@ impl IndexType {
     }
 }
 
+/// Makes something of the index type that is known at run time, of which `$I` is the name. Types of the same values
+/// share it.
+macro_rules! by_index {
+    ($index:expr, $I:ident => $make:expr) => {
+        $crate::types::index::by_index!($index, $I => $make;
+            I8 i8, I16 i16, I32 i32, I64 | Isize i64, U8 u8, U16 u16, U32 u32, U64 | Usize u64)
+    };
+    ($index:expr, $I:ident => $make:expr; $($($name:ident)|+ $ty:ty),*) => {
+        match $index.fixed_width() {
+            $($($crate::types::index::IndexType::$name)|+ => {
+                type $I = $ty;
+                $make
+            })*
+        }
+    };
+}
+
+pub(crate) use by_index;
+
 /// Reads one index exactly.
 ///
 /// # Safety
@@ -136,18 +155,7 @@ impl IndexType {
             // SAFETY: the caller's promise.
             unsafe { at.cast::<I>().read_unaligned() }.exact()
         }
-        match self {
-            IndexType::I8 => read::<i8>,
-            IndexType::I16 => read::<i16>,
-            IndexType::I32 => read::<i32>,
-            IndexType::I64 => read::<i64>,
-            IndexType::U8 => read::<u8>,
-            IndexType::U16 => read::<u16>,
-            IndexType::U32 => read::<u32>,
-            IndexType::U64 => read::<u64>,
-            IndexType::Isize => read::<isize>,
-            IndexType::Usize => read::<usize>,
-        }
+        by_index!(self, I => read::<I>)
     }
 }
 

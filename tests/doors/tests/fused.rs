@@ -1,8 +1,8 @@
 //! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
 
 use gather_core::{
-    Bags, DynBags, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Layout,
-    OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
+    Bags, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
+    IndexType, Layout, Level, Method, Op, OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -247,6 +247,38 @@ fn types_known_at_run_time() {
             })*};
         }
         each!(f32, f16, bf16);
+        let gather = Gather::new(0);
+        macro_rules! gathered {
+            ($($ty:ty),*) => {$({
+                let bits = |values: &[$ty]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+                let expected = gather.run_fused::<$ty, _>(&table, &ids).unwrap();
+                let same = |got: DynTensor| {
+                    let got = got.downcast::<$ty>().unwrap();
+                    assert_eq!((got.shape(), bits(got.as_slice())), (expected.shape(), bits(expected.as_slice())));
+                };
+                same(gather.run_fused_dyn(&table, &i, <$ty>::DTYPE).unwrap());
+                let mut out = DynTensor::empty(u8::DTYPE);
+                gather.run_fused_dyn_into(&table, &i, <$ty>::DTYPE, &mut out).unwrap();
+                same(out);
+                let plan = gather.plan_fused_dyn(&table, IndexType::I16, ids.layout(), <$ty>::DTYPE).unwrap();
+                same(plan.run(&table, &i).unwrap());
+                let refused = Error::DTypeMismatch { expected: i16::DTYPE, got: u64::DTYPE };
+                assert_eq!(plan.run(&table, &o).unwrap_err(), refused);
+                let mut apart = vec![<$ty>::ZERO; 45];
+                let mut apart = ViewMut::strided(&mut apart, &[5, 9], &[1, 5], 0).unwrap();
+                let refused = gather.run_fused_dyn_into(&table, &i, <$ty>::DTYPE, &mut DynViewMut::from(&mut apart));
+                assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
+            })*};
+        }
+        gathered!(f32, f16, bf16);
+        let unknown = Error::DTypeMismatch { expected: f32::DTYPE, got: u8::DTYPE };
+        assert_eq!(gather.run_fused_dyn(&table, &i, u8::DTYPE).unwrap_err(), unknown);
+        assert_eq!(gather.plan_fused_dyn(&table, IndexType::U8, ids.layout(), u8::DTYPE).unwrap_err(), unknown);
+        let refused = gather.run_fused_dyn(&table, &w, f32::DTYPE);
+        assert!(matches!(refused, Err(Error::NotAnIndexType { .. })), "{refused:?}");
+        let refused = Gather::new(1).run_fused_dyn(&table, &i, f32::DTYPE);
+        assert!(matches!(refused, Err(Error::QuantizedAxis { .. })), "{refused:?}");
+
         let refused = op.run_fused_dyn(&table, &DynBags::new(&w, &o), f32::DTYPE);
         assert!(matches!(refused, Err(Error::NotAnIndexType { .. })), "{refused:?}");
         let refused = op.run_fused_dyn(&table, &DynBags::new(&i, &o).weights(&i), f32::DTYPE);
@@ -260,4 +292,84 @@ fn types_known_at_run_time() {
             Err(Error::DTypeMismatch { .. })
         ));
     }
+}
+
+/// Several tables, each with indices and offsets of types of its own.
+#[test]
+fn several_tables_of_types_known_at_run_time() {
+    let bytes: Vec<u8> = (0..512).map(|at: u32| (at.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+    let width = FusedFormat::Fbgemm8.row_bytes(5).unwrap();
+    let first = FusedRows::new(View::new(&bytes[..3 * width], &[3, width]).unwrap(), FusedFormat::Fbgemm8, 5).unwrap();
+    let numbers = [1.0f32, 2.0, 4.0, 8.0];
+    let second = FusedRows::plain(View::new(&numbers, &[2, 2]).unwrap()).unwrap();
+    let (ids, offsets) = ([1i16, 0, -1, 2, 1], [0u64, 3]);
+    let (ids, offsets) = (View::new(&ids, &[5]).unwrap(), View::new(&offsets, &[2]).unwrap());
+    let pairs = View::new(&[1u8, 0, 1, 1], &[2, 2]).unwrap();
+    let (weights, wrong) = (View::new(&[0.5f32; 4], &[2, 2]).unwrap(), View::new(&[0.5f64; 4], &[2, 2]).unwrap());
+    let (i, o, p) = (DynView::from(&ids), DynView::from(&offsets), DynView::from(&pairs));
+    let (w, f) = (DynView::from(&weights), DynView::from(&wrong));
+    let op = EmbeddingBag::new(Reduction::Add);
+    let tables = [(&first, DynBags::new(&i, &o)), (&second, DynBags::packed(&p).weights(&w))];
+    let got = op.run_tables_dyn(&tables, f32::DTYPE).unwrap().downcast::<f32>().unwrap();
+    let left = op.run_fused::<f32, _, _>(&first, &Bags::new(&ids, &offsets)).unwrap();
+    let right = op.run_fused::<f32, _, _>(&second, &Bags::packed(&pairs).weights(&weights)).unwrap();
+    let expected: Vec<f32> =
+        left.as_slice().chunks(5).zip(right.as_slice().chunks(2)).flat_map(|(a, b)| [a, b].concat()).collect();
+    let bits = |values: &[f32]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+    assert_eq!((got.shape(), bits(got.as_slice())), (&[2, 7][..], bits(&expected)));
+
+    let mut out = vec![bf16::ZERO; 2 * 9];
+    let mut view = ViewMut::strided(&mut out, &[2, 7], &[9, 1], 0).unwrap();
+    op.run_tables_dyn_into(&tables, bf16::DTYPE, &mut DynViewMut::from(&mut view)).unwrap();
+    let rounded: Vec<f32> = out.chunks(9).flat_map(|row| row[..7].iter().map(|value| value.to_f32())).collect();
+    let expected: Vec<f32> = expected.iter().map(|&value| bf16::from_f32(value).to_f32()).collect();
+    assert_eq!(bits(&rounded), bits(&expected));
+    let mut apart = ViewMut::strided(&mut out, &[2, 7], &[1, 2], 0).unwrap();
+    let refused = op.run_tables_dyn_into(&tables, bf16::DTYPE, &mut DynViewMut::from(&mut apart));
+    assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
+    let refused = op.run_tables_dyn_into(&tables, f16::DTYPE, &mut DynViewMut::from(&mut apart));
+    assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
+
+    let in_table = |table, error: Error| Error::InTable { table, error: error.into() };
+    for (bags, error) in [
+        (DynBags::packed(&w), Error::NotAnIndexType { dtype: f32::DTYPE }),
+        (DynBags::new(&i, &w), Error::NotAnIndexType { dtype: f32::DTYPE }),
+        (DynBags::packed(&p).weights(&f), Error::DTypeMismatch { expected: f32::DTYPE, got: f64::DTYPE }),
+    ] {
+        let refused = op.run_tables_dyn(&[tables[0], (&second, bags)], f32::DTYPE).unwrap_err();
+        assert_eq!(refused, in_table(1, error));
+    }
+    let reduction = Reduction::Add;
+    let unavailable = Error::ReductionUnavailable { op: Op::EmbeddingBag, reduction, dtype: Some(u8::DTYPE) };
+    assert_eq!(op.run_tables_dyn(&tables, u8::DTYPE).unwrap_err(), in_table(0, unavailable));
+}
+
+#[test]
+fn plans_say_what_they_read_and_make() {
+    let (bytes, numbers) = ([0u8; 39], [0f32; 4]);
+    let first = FusedRows::new(View::new(&bytes, &[3, 13]).unwrap(), FusedFormat::Torch8, 5).unwrap();
+    let second = FusedRows::plain(View::new(&numbers, &[2, 2]).unwrap()).unwrap();
+    let op = EmbeddingBag::new(Reduction::Add).level(Level::Scalar);
+    let plan = op.plan_tables::<f16, u32>(&[&first, &second]).unwrap();
+    let said = plan.explain();
+    assert_eq!(
+        said.to_string(),
+        "embedding_bag: bag of 2 tables
+  table 0: index (u32) along axis 0 of 3: data +13 bytes
+    takes 13 bytes a row, converted into 10
+  table 1: index (u32) along axis 0 of 2: data +8 bytes
+    takes 8 bytes a row, converted into 4
+  method accumulated; level scalar"
+    );
+    assert_eq!((said.kernel(), said.method(), said.bytes(), said.tasks()), ("bag", Method::Accumulated, 0, 0));
+    assert_eq!(format!("{plan:?}"), said.to_string());
+    let none = op.plan_tables::<f32, u32>(&[]).unwrap();
+    assert_eq!(none.explain().to_string(), "embedding_bag: bag of 0 tables");
+
+    let ids = View::new(&[0u32, 1], &[1, 2]).unwrap();
+    let said = op.plan_fused::<f32, _, _>(&first, &Bags::packed(&ids)).unwrap().explain().to_string();
+    assert!(
+        said.ends_with("takes 13 bytes a row, converted into 20 bytes a row, 40 in all; level scalar, tasks 1"),
+        "{said}"
+    );
 }

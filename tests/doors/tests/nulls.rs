@@ -1,8 +1,8 @@
 //! Doors of calls with nulls: elements of every kind, with every setting, and bitmaps that do not fit.
 
 use gather_core::{
-    Argument, Bitmap, DynTensor, DynView, DynViewMut, Error, Gather, GatherElements, GatherNd, Nulls, Op, OutOfBounds,
-    Registry, Tensor, Validity, View, ViewMut,
+    Argument, Bitmap, DynTensor, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType,
+    Layout, Nulls, Op, OutOfBounds, Registry, Tensor, Validity, View, ViewMut,
 };
 
 use crate::common::{Bad, Line, Lines, Packed, Point, Sample, Setting, set, settings};
@@ -79,6 +79,19 @@ fn every_setting<T: Sample>() {
             judge("run_valid_dyn", ran.map(|(rows, validity)| (typed(rows), given(validity))));
         }
 
+        let plan = op.plan_valid::<T, i32>(data.layout(), indices.layout());
+        let ran = plan.and_then(|plan| plan.run(&data, &indices, nulls));
+        judge("plan_valid", ran.map(|(rows, validity)| (rows.into_vec(), given(validity))));
+        let plan = op.plan_valid_any_count::<T, i32>(data.layout(), &Layout::contiguous(&[1]).unwrap());
+        let (mut out, mut bytes) = (Tensor::default(), [0xff; 9]);
+        let ran = plan.and_then(|plan| plan.run_into(&data, &indices, nulls, &mut out, &mut bytes));
+        judge("plan_valid_any_count", ran.map(|_| (out.into_vec(), bits(Bitmap::new(&bytes, 0, 70).unwrap()))));
+        let plan = op.plan_valid_dyn(&registry, T::DTYPE, data.layout(), IndexType::I32, indices.layout());
+        if known {
+            let ran = plan.and_then(|plan| plan.run(&erased, &list, nulls));
+            judge("plan_valid_dyn", ran.map(|(rows, validity)| (typed(rows), given(validity))));
+        }
+
         let (mut out, mut bytes) = (vec![T::sample(99); 210], [0xff; 9]);
         let ran = op.run_valid_into(&data, &indices, nulls, &mut ViewMut::new(&mut out, &[70, 3]).unwrap(), &mut bytes);
         let got = bits(Bitmap::new(&bytes, 0, 70).unwrap());
@@ -152,6 +165,53 @@ fn bitmaps_that_do_not_fit() {
         assert_eq!(Bitmap::new(&bytes, offset, len).err(), Some(Error::BitmapTooShort { bytes: 2, offset, len }));
     }
     assert!(Bitmap::new(&bytes, 16, 0).unwrap().is_empty());
+}
+
+#[test]
+fn plans_compare_layouts_and_bitmaps() {
+    let (data, ids) = ([1u8, 2, 3, 4, 5, 6], [0u32, 2]);
+    let (data, ids) = (View::new(&data, &[3, 2]).unwrap(), View::new(&ids, &[2]).unwrap());
+    let bytes = [2u8; 2];
+    let of = |indices, data| {
+        let of = |len| Bitmap::new(&bytes, 0, len).unwrap();
+        Nulls { indices: Some(of(indices)), data: Some(of(data)) }
+    };
+    let plan = Gather::new(0).plan_valid::<u8, u32>(data.layout(), ids.layout()).unwrap();
+    assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (&[2, 2][..], false));
+    let any = Gather::new(0).plan_valid_any_count::<u8, u32>(data.layout(), ids.layout()).unwrap();
+    let bad = View::new(&[1u8, 2], &[1, 2]).unwrap();
+    let (one, none) = (View::new(&[1u32], &[1]).unwrap(), View::<u32>::new(&[], &[0]).unwrap());
+    assert!(matches!(plan.run(&data, &one, of(1, 3)), Err(Error::PlanMismatch { argument: Argument::Indices, .. })));
+    assert!(matches!(any.run(&bad, &one, of(1, 1)), Err(Error::PlanMismatch { argument: Argument::Data, .. })));
+    let (rows, validity) = any.run(&data, &one, of(1, 6)).unwrap();
+    assert_eq!((rows.as_slice(), validity.unwrap().as_bytes()), (&[0, 0][..], &[0][..]));
+    let (rows, validity) = any.run(&data, &none, of(0, 6)).unwrap();
+    assert_eq!((rows.shape(), validity), (&[0, 2][..], None));
+    for plan in [&plan, &any] {
+        let refused = plan.run(&data, &ids, of(3, 3)).unwrap_err();
+        let (op, argument) = (Op::Gather, Argument::Indices);
+        assert_eq!(refused, Error::BitmapLengthMismatch { op, argument, len: 3, rows: 2, elements: 2 });
+        let mut out = [9u8; 4];
+        let mut view = ViewMut::new(&mut out, &[2, 2]).unwrap();
+        let refused = plan.run_into(&data, &ids, of(2, 3), &mut view, &mut []).unwrap_err();
+        assert_eq!(refused, Error::BitmapTooShort { bytes: 0, offset: 0, len: 2 });
+        let mut bits = [7u8; 2];
+        assert_eq!(plan.run_into(&data, &ids, of(2, 3), &mut view, &mut bits), Ok(2));
+        assert_eq!(bits, [0, 7]);
+        assert_eq!(plan.run_into(&data, &ids, Nulls::default(), &mut view, &mut bits), Ok(0));
+        assert_eq!((out, bits), ([1, 2, 5, 6], [3, 7]));
+        let mut short = ViewMut::new(&mut out, &[4, 1]).unwrap();
+        let refused = plan.run_into(&data, &ids, of(2, 3), &mut short, &mut bits);
+        assert!(matches!(refused, Err(Error::PlanMismatch { argument: Argument::Output, .. })), "{refused:?}");
+    }
+    let pairs = Layout::contiguous(&[4, 2]).unwrap();
+    let refused = GatherNd::new().plan_valid_any_count::<u8, u32>(data.layout(), &pairs).err();
+    assert_eq!(refused, Some(Error::FixedCount { op: Op::GatherNd }));
+    let floats = View::new(&[0.5f32], &[1]).unwrap();
+    let plan =
+        Gather::new(0).plan_valid_dyn(&Registry::builtin(), u8::DTYPE, data.layout(), IndexType::U32, ids.layout());
+    let refused = plan.unwrap().run(&DynView::from(&data), &DynView::from(&floats), of(2, 3)).unwrap_err();
+    assert_eq!(refused, Error::DTypeMismatch { expected: u32::DTYPE, got: f32::DTYPE });
 }
 
 #[test]

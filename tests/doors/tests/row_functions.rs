@@ -3,7 +3,10 @@
 use std::mem::MaybeUninit;
 
 use gather_core::rows::{self, Number};
-use gather_core::{Element, Error, Gather, Layout, Op, Per, RowFunction, RowSlice, RowValue, Tensor, View, ViewMut};
+use gather_core::{
+    DynTensor, DynView, DynViewMut, Element, Error, Gather, Index, IndexType, Layout, Op, Per, RowFunction, RowSlice,
+    RowValue, Tensor, View, ViewMut,
+};
 use half::{bf16, f16};
 
 use crate::common::{Line, Lines, Packed, Point, Sample, set, settings};
@@ -55,6 +58,16 @@ macro_rules! go {
 
                 let plan = op.plan_rows(function, table.layout(), indices.layout());
                 judge("plan_rows", plan.and_then(|plan| plan.run(&table, &indices, $params)).map(Tensor::into_vec));
+
+                let typed = |rows: DynTensor| rows.downcast::<$to>().map(Tensor::into_vec);
+                let (data, list) = (DynView::from(&table), DynView::from(&indices));
+                judge("run_rows_dyn", op.run_rows_dyn(function, &data, &list, $params).and_then(typed));
+                let mut written = vec![<$to>::sample(99); 7 * len];
+                let out = &mut ViewMut::new(&mut written, shape).unwrap();
+                let ran = op.run_rows_dyn_into(function, &data, &list, $params, &mut DynViewMut::from(out));
+                judge("run_rows_dyn_into", ran.map(|()| written));
+                let plan = op.plan_rows_dyn(function, table.layout(), IndexType::I32, indices.layout());
+                judge("plan_rows_dyn", plan.and_then(|plan| plan.run(&data, &list, $params)).and_then(typed));
                 let expected = setting.gather(&converted, len, &exact, fill);
                 let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
                 let plan = op.plan_rows_any_count(&filled, table.layout(), &Layout::contiguous(&[2]).unwrap());
@@ -124,6 +137,62 @@ fn plans_of_row_functions() {
     let mut out = Tensor::default();
     plan.run_into(&table, &ids, params, &mut out).unwrap();
     assert_eq!((out.shape(), out.as_slice()), (&[2, 2][..], &[9, 10, 0, 1][..]));
+}
+
+/// Indices of every type; and data, indices and outputs that are of another type, or lie at odd addresses.
+#[test]
+fn types_known_at_run_time() {
+    let table = [3.0f32, 4.0, 0.0, 1.0, 2.0, 2.0];
+    let (table, query) = (View::new(&table, &[3, 2]).unwrap(), [1.0f32, 10.0]);
+    let (data, params, op) = (DynView::from(&table), (RowSlice::Slice(&query[..]),), Gather::new(0));
+    macro_rules! by {
+        ($($index:ident),*) => {$({
+            let ids: [$index; 4] = [2, 0, 1, 2];
+            let ids = View::new(&ids, &[2, 2]).unwrap();
+            let ids = DynView::from(&ids);
+            let scores = op.run_rows_dyn(&rows::DOT, &data, &ids, params).unwrap();
+            assert_eq!(scores.shape(), [2, 2]);
+            assert_eq!(scores.downcast::<f32>().unwrap().as_slice(), [22.0, 43.0, 10.0, 22.0]);
+            let index = <$index as Index>::TYPE;
+            let plan = op.plan_rows_dyn(&rows::DOT, data.layout(), index, ids.layout()).unwrap();
+            let mut out = DynTensor::empty(u8::DTYPE);
+            plan.run_into(&data, &ids, params, &mut out).unwrap();
+            assert_eq!(out.downcast::<f32>().unwrap().as_slice(), [22.0, 43.0, 10.0, 22.0]);
+            let other = if index == IndexType::U8 { i8::DTYPE } else { u8::DTYPE };
+            let other = DynView::from_bytes(other, &[0; 4], &[2, 2]);
+            let refused = plan.run(&data, &other.unwrap(), params);
+            assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
+        })*};
+    }
+    by!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+    let ids = View::new(&[1u8, 0], &[2]).unwrap();
+    let ids = DynView::from(&ids);
+    let plan = op.plan_rows_dyn(&rows::DOT, data.layout(), IndexType::U8, ids.layout()).unwrap();
+    let memory = [0u8; 40];
+    let bytes = &memory[memory.as_ptr().align_offset(8)..];
+    let whole = DynView::from_bytes(f64::DTYPE, &bytes[..16], &[2, 1]).unwrap();
+    let odd = DynView::from_bytes(f32::DTYPE, &bytes[1..25], &[3, 2]).unwrap();
+    for (data, indices, refused) in [
+        (&data, &whole, Error::NotAnIndexType { dtype: f64::DTYPE }),
+        (&whole, &ids, Error::DTypeMismatch { expected: f32::DTYPE, got: f64::DTYPE }),
+        (&odd, &ids, Error::Misaligned { dtype: f32::DTYPE, align: 4 }),
+    ] {
+        assert_eq!(op.run_rows_dyn(&rows::DOT, data, indices, params).unwrap_err(), refused);
+        let planned = plan.run(data, indices, params).unwrap_err();
+        assert!(planned == refused || matches!(planned, Error::DTypeMismatch { .. }), "{planned}");
+    }
+    let mut memory = [0u8; 24];
+    let aligned = memory.as_ptr().align_offset(8);
+    for (dtype, start, refused) in [
+        (i32::DTYPE, 0, Error::DTypeMismatch { expected: f32::DTYPE, got: i32::DTYPE }),
+        (f32::DTYPE, 1, Error::Misaligned { dtype: f32::DTYPE, align: 4 }),
+    ] {
+        let mut out = DynViewMut::from_bytes(dtype, &mut memory[aligned + start..aligned + start + 8], &[2]).unwrap();
+        assert_eq!(op.run_rows_dyn_into(&rows::DOT, &data, &ids, params, &mut out).unwrap_err(), refused);
+        assert_eq!(plan.run_into(&data, &ids, params, &mut out).unwrap_err(), refused);
+    }
+    assert_eq!(memory, [0; 24]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::tensor::layout::Layout;
 use crate::tensor::output::DynOutput;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 
 /// As [`Bags`](crate::Bags), of types that are known at run time.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +42,16 @@ impl<'a> DynBags<'a> {
         DynBags { weights: Some(weights), ..self }
     }
 
-    /// The tensors of a call on data.
+    /// The index type, and the tensors of a call on data, with weights of a type.
     ///
     /// # Errors
-    /// [`Error::NotAnIndexType`] for offsets.
-    fn on(&self, data: Erased<'a>) -> Result<Tensors<'a>, Error> {
+    /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights.
+    pub(super) fn on(&self, data: Erased<'a>, weight: DType) -> Result<(IndexType, Tensors<'a>), Error> {
+        let index = index_type(self.indices.dtype())?;
         let offsets = self.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
+        self.weights.map_or(Ok(()), |weights| check_dtype(weight, weights.dtype()))?;
         let (indices, weights) = (self.indices.into(), self.weights.map(Into::into));
-        Ok(Tensors { data, indices, offsets, weights, params: ErasedParams::NONE })
+        Ok((index, Tensors { data, indices, offsets, weights, params: ErasedParams::NONE }))
     }
 }
 
@@ -89,8 +92,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::plan`].
     pub fn plan_dyn(&self, dtype: DType, data: &Layout, bags: &DynBags<'_>) -> Result<DynBagPlan, Error> {
-        let data = Erased { origin: core::ptr::null(), layout: data };
-        let (request, tensors) = self.dyn_request(dtype, data, bags)?;
+        let (request, tensors) = self.dyn_request(dtype, data.into(), bags)?;
         // SAFETY: the offsets are a view of their type.
         let planned = unsafe { Planned::new(&request, &tensors) }?;
         Ok(DynBagPlan { planned })
@@ -136,8 +138,7 @@ impl EmbeddingBag {
         dtype: DType,
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let (index, tensors) = (index_type(bags.indices.dtype())?, bags.on(table.into())?);
-        bags.weights.map_or(Ok(()), |weights| check_dtype(f32::DTYPE, weights.dtype()))?;
+        let (index, tensors) = bags.on(table.into(), f32::DTYPE)?;
         let request = Request::fused_erased(self, table.row(), (dtype, index))?;
         let out = out.target_of(dtype)?;
         out.layout().map_or(Ok(()), check_rows)?;
@@ -152,9 +153,7 @@ impl EmbeddingBag {
         data: Erased<'a>,
         bags: &DynBags<'a>,
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
-        let index = index_type(bags.indices.dtype())?;
-        let tensors = bags.on(data)?;
-        bags.weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
+        let (index, tensors) = bags.on(data, dtype.number())?;
         Ok((Request::erased(self, (dtype, index))?, tensors))
     }
 }
@@ -235,7 +234,7 @@ impl DynBagPlan {
     /// errors of inputs.
     pub fn run_bags_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let dtype = self.check_types(data, bags.indices, bags.weights)?;
-        let tensors = bags.on(data.into())?;
+        let (_, tensors) = bags.on(data.into(), dtype.number())?;
         // SAFETY: the offsets are a view of their type.
         let bounds = unsafe { self.planned.check_bags(&tensors) }?;
         let out = out.target_of(dtype)?;

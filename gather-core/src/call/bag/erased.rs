@@ -65,24 +65,25 @@ impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
     }
 }
 
-impl<'a> Tensors<'a> {
-    pub(super) fn typed<T, W, I: Index, O: Index>(data: &'a View<'_, T>, bags: &Bags<'a, W, I, O>) -> Self {
-        Tensors { data: data.into(), ..Self::of_bags(data.layout(), bags) }
+/// The layout of a tensor that is not read.
+impl<'a> From<&'a Layout> for Erased<'a> {
+    fn from(layout: &'a Layout) -> Self {
+        Erased { origin: core::ptr::null(), layout }
     }
+}
 
-    /// Those of bags, on data of a layout.
-    pub(super) fn of_bags<W, I: Index, O: Index>(data: &'a Layout, bags: &Bags<'a, W, I, O>) -> Self {
+impl<'a> Tensors<'a> {
+    /// Those of bags on data.
+    pub(super) fn of<W, I: Index, O: Index>(data: impl Into<Erased<'a>>, bags: &Bags<'a, W, I, O>) -> Self {
         Tensors {
-            data: Erased { origin: core::ptr::null(), layout: data },
+            data: data.into(),
             indices: bags.indices.into(),
             offsets: bags.offsets.map(|offsets| (offsets.into(), O::TYPE)),
             weights: bags.weights.map(Into::into),
             params: ErasedParams::NONE,
         }
     }
-}
 
-impl<'a> Tensors<'a> {
     /// The function of a call that takes them.
     #[inline(always)]
     pub(super) fn reduce(&self, call: &BagCall<'_>) -> BagFn {

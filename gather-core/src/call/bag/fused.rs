@@ -78,7 +78,7 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let (request, out) = (Request::fused::<U, I>(self, table.row())?, out.target());
         out.layout().map_or(Ok(()), check_rows)?;
-        let tensors = Tensors { data: table.into(), ..Tensors::of_bags(table.layout(), bags) };
+        let tensors = Tensors::of(table, bags);
         // SAFETY: the offsets are a view of their type.
         let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
         // SAFETY: X1: the plan was made for these layouts, types and rows; weights have been checked, and are `f32`; O1
@@ -97,7 +97,7 @@ impl EmbeddingBag {
     ) -> Result<FusedBagPlan<U, I>, Error> {
         let request = Request::fused::<U, I>(self, table.row())?;
         // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of_bags(table.layout(), bags)) }?;
+        let planned = unsafe { Planned::new(&request, &Tensors::of(table.layout(), bags)) }?;
         Ok(FusedBagPlan { planned, format: table.format(), types: PhantomData })
     }
 }
@@ -201,7 +201,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         check_format(self.format, table)?;
-        let tensors = Tensors { data: table.into(), ..Tensors::of_bags(table.layout(), bags) };
+        let tensors = Tensors::of(table, bags);
         // SAFETY: the offsets are a view of their type.
         let bounds = unsafe { self.planned.check_bags(&tensors) }?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the

@@ -89,7 +89,7 @@ impl EmbeddingBag {
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
-        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
+        let tensors = Tensors::of(data, bags);
         // SAFETY: the offsets are a view of their type.
         let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
         check::<P>(&plan, names(map), data.layout(), &params)?;
@@ -112,7 +112,7 @@ impl EmbeddingBag {
     ) -> Result<BagMapPlan<T, U, P, I>, Error> {
         let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
         // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of_bags(data, bags)) }?;
+        let planned = unsafe { Planned::new(&request, &Tensors::of(data, bags)) }?;
         Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
     }
 }
@@ -246,7 +246,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         params: P::Given<'_>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        let tensors = Tensors { data: data.into(), ..Tensors::of_bags(data.layout(), bags) };
+        let tensors = Tensors::of(data, bags);
         // SAFETY: the offsets are a view of their type.
         let bounds = unsafe { self.planned.check_bags(&tensors) }?;
         check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;

@@ -13,7 +13,7 @@ pub use dynamic::{DynBagPlan, DynBags};
 pub use fused::FusedBagPlan;
 pub use maps::BagMapPlan;
 pub use plan::BagPlan;
-pub use tables::{TableBags, TablesPlan};
+pub use tables::{DynTableBags, TableBags, TablesPlan};
 
 use crate::call::Sealed;
 use crate::call::bag::erased::{Request, Tensors};
@@ -296,7 +296,7 @@ impl EmbeddingBag {
         let request = Request::typed::<T, I>(self, None)?;
         // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that
         // it overlaps no input.
-        unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
+        unsafe { request.run(&Tensors::of(data, bags), out.target()) }
     }
 
     /// Makes a plan: it does the work that depends on shapes and on the bounds of bags once. It runs on any data of

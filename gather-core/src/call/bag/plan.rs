@@ -46,7 +46,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         bags: &Bags<'_, W, I, O>,
     ) -> Result<Self, Error> {
         // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(request, &Tensors::of_bags(data, bags)) }?;
+        let planned = unsafe { Planned::new(request, &Tensors::of(data, bags)) }?;
         Ok(BagPlan { planned, types: PhantomData })
     }
 
@@ -125,7 +125,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         bags: &Bags<'_, T::Number, I, O>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let tensors = Tensors::typed(data, bags);
+        let tensors = Tensors::of(data, bags);
         // SAFETY: the offsets are a view of their type.
         let bounds = unsafe { self.planned.check_bags(&tensors) }?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the

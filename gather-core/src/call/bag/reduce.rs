@@ -67,7 +67,7 @@ impl EmbeddingBag {
         let request = self.reducing::<T, I>(reducer)?;
         // SAFETY: the request and the tensors are of these types; O1 for `T`; the output is borrowed mutably, so that
         // it overlaps no input.
-        unsafe { request.run(&Tensors::typed(data, bags), out.target()) }
+        unsafe { request.run(&Tensors::of(data, bags), out.target()) }
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.

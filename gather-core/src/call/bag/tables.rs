@@ -9,24 +9,29 @@ use core::marker::PhantomData;
 
 use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::fused::check_rows;
-use crate::call::bag::{Bags, EmbeddingBag};
+use crate::call::bag::{Bags, DynBags, EmbeddingBag};
 use crate::call::fused::check_format;
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
-use crate::plan::{BagPlan, Bounds};
+use crate::plan::{BagPlan, Bounds, Explain};
+use crate::tensor::dynamic::DynTensor;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target};
 use crate::tensor::owned::Tensor;
 use crate::types::codes::Scale;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::fused::FusedFormat;
+use crate::types::fused::{FusedFormat, FusedRow};
 use crate::types::index::Index;
 use crate::types::op::{Argument, Op};
 
 /// A table of a call over several, with its bags: rows of any [`FusedFormat`], plain ones too, and of any number of
 /// columns.
 pub type TableBags<'a, I, O = I> = (&'a FusedRows<'a>, Bags<'a, f32, I, O>);
+
+/// As [`TableBags`], of types that are known at run time.
+pub type DynTableBags<'a> = (&'a FusedRows<'a>, DynBags<'a>);
 
 impl EmbeddingBag {
     /// Runs the operator on several tables at once, each with bags of its own: what [`Self::run_fused`] makes of table
@@ -88,13 +93,60 @@ impl EmbeddingBag {
         tables: &[TableBags<'_, I, O>],
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        let out = out.target();
-        out.layout().map_or(Ok(()), check_rows)?;
-        let row = out.layout().map(|layout| layout.strides().first().copied().unwrap_or(0));
-        let plans = Plans::new::<U, I>(self, tables.iter().map(|&(table, _)| table), row)?;
+        let (out, rows) = (out.target(), tables.iter().map(|&(table, _)| table));
+        let plans = Plans::into(self, rows, &out, |_, row| Request::fused::<U, I>(self, row))?;
         // SAFETY: the plans are those of these tables, into rows as far apart as those of the output; O1 for `U`; the
         // output is borrowed mutably, so that it overlaps no input.
-        unsafe { plans.run::<I, O>(tables, out) }
+        unsafe { plans.run(&tensors(tables), out) }
+    }
+
+    /// As [`Self::run_tables`], for indices, offsets and a result whose types are known at run time: each table has bags
+    /// of types of its own, the result has elements of `dtype`, and weights are `f32`.
+    ///
+    /// ```
+    /// use gather_core::{DynBags, DynView, Element, EmbeddingBag, FusedRows, Reduction, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (a, b) = ([1.0f32, 2.0], [10.0f32, 20.0, 30.0, 40.0]);
+    ///     let (a, b) = (FusedRows::plain(View::new(&a, &[2, 1])?)?, FusedRows::plain(View::new(&b, &[2, 2])?)?);
+    ///     let (ids, pairs) = (View::new(&[1u8], &[1, 1])?, View::new(&[0i64, 1], &[1, 2])?);
+    ///     let (ids, pairs) = (DynView::from(&ids), DynView::from(&pairs));
+    ///     let tables = [(&a, DynBags::packed(&ids)), (&b, DynBags::packed(&pairs))];
+    ///     let rows = EmbeddingBag::new(Reduction::Add).run_tables_dyn(&tables, f32::DTYPE)?;
+    ///     assert_eq!(rows.downcast::<f32>()?.as_slice(), [2.0, 40.0, 60.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InTable`] with [`Error::NotAnIndexType`] or [`Error::DTypeMismatch`], then as for [`Self::run_tables`],
+    /// with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
+    pub fn run_tables_dyn(&self, tables: &[DynTableBags<'_>], dtype: DType) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(dtype);
+        self.run_tables_dyn_into(tables, dtype, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_tables_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
+    /// again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_tables_dyn`], for a view with [`Error::DTypeMismatch`] after those of the types of tables, and
+    /// those of [`Self::run_tables_into`]. The output is then as after [`Self::run_tables_into`].
+    pub fn run_tables_dyn_into(
+        &self,
+        tables: &[DynTableBags<'_>],
+        dtype: DType,
+        out: &mut impl DynOutput,
+    ) -> Result<(), Error> {
+        let typed = tables.iter().enumerate();
+        let typed = typed.map(|(number, (table, bags))| bags.on((*table).into(), f32::DTYPE).map_err(in_table(number)));
+        let (indices, tensors): (Vec<_>, Vec<_>) = typed.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
+        let (out, rows) = (out.target_of(dtype)?, tables.iter().map(|&(table, _)| table));
+        let request = |number: usize, row| Request::fused_erased(self, row, (dtype, indices[number]));
+        let plans = Plans::into(self, rows, &out, request)?;
+        // SAFETY: as in `run_tables_into`; O1 for the data type.
+        unsafe { plans.run(&tensors, out) }
     }
 
     /// Makes a plan for several tables: it does the work that depends on their formats and shapes once. It runs on any
@@ -103,7 +155,8 @@ impl EmbeddingBag {
     /// # Errors
     /// As for [`Self::run_tables`], without those of bags, weights, fresh memory and index values.
     pub fn plan_tables<U: Scale, I: Index>(&self, tables: &[&FusedRows<'_>]) -> Result<TablesPlan<U, I>, Error> {
-        Ok(TablesPlan { plans: Plans::new::<U, I>(self, tables.iter().copied(), None)?, types: PhantomData })
+        let plans = Plans::new(self, tables.iter().copied(), None, |_, row| Request::fused::<U, I>(self, row))?;
+        Ok(TablesPlan { plans, types: PhantomData })
     }
 }
 
@@ -133,26 +186,44 @@ struct TablePlan {
     start: usize,
 }
 
+/// The tensors of all tables.
+fn tensors<'a, I: Index, O: Index>(tables: &[TableBags<'a, I, O>]) -> Vec<Tensors<'a>> {
+    tables.iter().map(|&(table, ref bags)| Tensors::of(table, bags)).collect()
+}
+
 impl Plans {
+    /// Plans into an output, by the requests of tables with their numbers.
+    fn into<'a>(
+        op: &'a EmbeddingBag,
+        tables: impl Iterator<Item = &'a FusedRows<'a>> + Clone,
+        out: &Target<'_>,
+        request: impl Fn(usize, FusedRow) -> Result<Request<'a>, Error>,
+    ) -> Result<Self, Error> {
+        out.layout().map_or(Ok(()), check_rows)?;
+        Self::new(op, tables, out.layout().map(|layout| layout.strides().first().copied().unwrap_or(0)), request)
+    }
+
     /// Plans into outputs whose rows are `row` elements apart, or as many as there are columns.
-    fn new<'a, U: Scale, I: Index>(
-        op: &EmbeddingBag,
+    fn new<'a>(
+        op: &'a EmbeddingBag,
         tables: impl Iterator<Item = &'a FusedRows<'a>> + Clone,
         row: Option<isize>,
+        request: impl Fn(usize, FusedRow) -> Result<Request<'a>, Error>,
     ) -> Result<Self, Error> {
         let columns = tables.clone().try_fold(0, |columns: usize, table| columns.checked_add(table.columns()));
         let columns = columns.ok_or_else(|| Error::TooManyElements { shape: [usize::MAX].into() })?;
         let row = row.unwrap_or(columns as isize);
         let (mut start, mut unweighted, mut plans) = (0usize, None, Vec::new());
         for (number, table) in tables.enumerate() {
-            let plan = Request::fused::<U, I>(op, table.row()).and_then(|request| {
+            let plan = request(number, table.row()).and_then(|request| {
                 unweighted = request.rules().unweighted;
                 let out = Layout::strided(&[1, table.columns()], &[row, 1])?;
                 BagPlan::new(&request.of_data(table.layout())?, table.layout(), &out)
             });
             let (plan, data) = (plan.map_err(in_table(number))?, table.layout().clone());
+            let bytes = table.columns().wrapping_mul(plan.request().dtype.size());
             plans.push(TablePlan { plan, format: table.format(), data, start });
-            start = start.wrapping_add(table.columns().wrapping_mul(size_of::<U>()));
+            start = start.wrapping_add(bytes);
         }
         Ok(Plans { tables: plans, columns, op: *op, unweighted })
     }
@@ -164,14 +235,10 @@ impl Plans {
     /// run.
     ///
     /// # Safety
-    /// The plans are those of tables of these formats and layouts, with indices `I`; O1 for their type, in rows as far
-    /// apart as was planned; a fixed output overlaps no input.
-    unsafe fn run<I: Index, O: Index>(&self, tables: &[TableBags<'_, I, O>], out: Target<'_>) -> Result<(), Error> {
+    /// The tensors are those of tables of the plans' formats and layouts, with indices of the planned types. O1 for the
+    /// planned type, in rows as far apart as was planned; a fixed output overlaps no input.
+    unsafe fn run(&self, tensors: &[Tensors<'_>], out: Target<'_>) -> Result<(), Error> {
         let include_last_offset = self.op.get_include_last_offset();
-        let tensors = tables
-            .iter()
-            .map(|(table, bags)| Tensors { data: (*table).into(), ..Tensors::of_bags(table.layout(), bags) });
-        let tensors: Vec<Tensors<'_>> = tensors.collect();
         let mut bags = None;
         let read = |(number, tensors): (usize, &Tensors<'_>)| {
             // SAFETY: the offsets are a view of their type.
@@ -190,7 +257,7 @@ impl Plans {
             check_output(Op::EmbeddingBag, &shape, layout.shape())?;
         }
         let run = |out: *mut u8| {
-            let jobs = self.tables.iter().zip(&bounds).zip(&tensors).map(|((planned, bounds), tensors)| {
+            let jobs = self.tables.iter().zip(&bounds).zip(tensors).map(|((planned, bounds), tensors)| {
                 let plan = planned.plan.call(bounds);
                 let operands = tensors.operands(out.wrapping_add(planned.start));
                 BagJob { plan, reduce: tensors.reduce(&plan), operands }
@@ -236,7 +303,15 @@ impl<U, I> Clone for TablesPlan<U, I> {
 
 impl<U, I> core::fmt::Debug for TablesPlan<U, I> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} tables of {} columns in all", self.plans.tables.len(), self.plans.columns)
+        core::fmt::Display::fmt(&self.explain(), f)
+    }
+}
+
+impl<U, I> TablesPlan<U, I> {
+    /// A description of a call: table by table the distance of rows, what is read of one and made of it; the level.
+    #[must_use]
+    pub fn explain(&self) -> Explain<'_> {
+        Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
     }
 }
 
@@ -280,6 +355,6 @@ impl<U: Scale, I: Index> TablesPlan<U, I> {
         // SAFETY: formats and layouts of the tables are those of the plans, as just checked; O1 for `U`, and a
         // row-major output of as many columns has its rows as far apart; it is borrowed mutably, so that it overlaps no
         // input.
-        unsafe { self.plans.run::<I, O>(tables, out) }
+        unsafe { self.plans.run(&tensors(tables), out) }
     }
 }

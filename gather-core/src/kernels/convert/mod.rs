@@ -42,7 +42,7 @@ use crate::kernels::kernel::IndexKernel;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
 
@@ -88,6 +88,11 @@ pub(crate) fn kernel<I: Index>(level: Level, method: Method) -> IndexKernel {
         Level::Simd128 => nest_blocks::<I, crate::kernels::Simd128>,
         _ => nest_blocks::<I, Scalar>,
     }
+}
+
+/// As [`kernel`], for an index type that is known at run time.
+pub(crate) fn kernel_of(index: IndexType) -> fn(Level, Method) -> IndexKernel {
+    by_index!(index, I => kernel::<I>)
 }
 
 /// A kernel that converts block by block.

@@ -34,8 +34,8 @@ use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
 use crate::kernels::reduce::fused_avx2::{Eight as Columns, sums};
 use crate::kernels::reduce::number::{Add, Max, Min};
 use crate::kernels::reduce::rows::Combine;
-use crate::types::codes::Scale;
-use crate::types::element::{BuiltIn, DType, Unaligned};
+use crate::types::codes::{Scale, by_scale};
+use crate::types::element::{DType, Unaligned};
 #[cfg(not(target_arch = "x86_64"))]
 use crate::types::fused::Coding as Columns;
 use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
@@ -72,14 +72,7 @@ impl FusedOutput {
 
     /// Those of a data type; `None` where it is none of the types of results.
     pub(crate) fn of_dtype(dtype: DType) -> Option<Self> {
-        match dtype.built_in()? {
-            BuiltIn::F32 => Some(const { Self::of::<f32>() }),
-            #[cfg(feature = "half")]
-            BuiltIn::F16 => Some(const { Self::of::<half::f16>() }),
-            #[cfg(feature = "half")]
-            BuiltIn::Bf16 => Some(const { Self::of::<half::bf16>() }),
-            _ => None,
-        }
+        by_scale!(dtype, U => Some(const { Self::of::<U>() }), None)
     }
 
     /// The functions of a level for bags of such rows.

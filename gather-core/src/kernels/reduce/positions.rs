@@ -7,7 +7,7 @@ use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::index_rule::IndexRule;
 use crate::kernels::isa::LevelFn;
 use crate::kernels::reduce::bag::{LEFT_OUT, ZEROS};
-use crate::types::index::{Index, IndexType};
+use crate::types::index::{Index, IndexType, by_index};
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
 /// The indices of all bags, one bag after the other: runs of them, an even step apart.
@@ -42,16 +42,7 @@ pub(crate) const fn positions<I: Index>() -> ByLevel<PositionsFn> {
 
 /// The function that resolves indices of a type that is known at run time.
 pub(crate) fn positions_of(index: IndexType) -> ByLevel<PositionsFn> {
-    match index.fixed_width() {
-        IndexType::I8 => positions::<i8>(),
-        IndexType::I16 => positions::<i16>(),
-        IndexType::I32 => positions::<i32>(),
-        IndexType::I64 | IndexType::Isize => positions::<i64>(),
-        IndexType::U8 => positions::<u8>(),
-        IndexType::U16 => positions::<u16>(),
-        IndexType::U32 => positions::<u32>(),
-        IndexType::U64 | IndexType::Usize => positions::<u64>(),
-    }
+    by_index!(index, I => positions::<I>())
 }
 
 /// Resolves indices run by run.

@@ -25,7 +25,7 @@ use crate::kernels::isa;
 use crate::kernels::isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::words::Eight;
-use crate::types::index::{Index, IndexType};
+use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::policy::{IndexPolicy, OutOfBounds};
 
@@ -237,16 +237,7 @@ impl Resolvers {
 
     /// Those of an index type that is known at run time.
     pub(crate) fn by_type(index: IndexType) -> Self {
-        match index.fixed_width() {
-            IndexType::I8 => Self::of::<i8>(),
-            IndexType::I16 => Self::of::<i16>(),
-            IndexType::I32 => Self::of::<i32>(),
-            IndexType::I64 | IndexType::Isize => Self::of::<i64>(),
-            IndexType::U8 => Self::of::<u8>(),
-            IndexType::U16 => Self::of::<u16>(),
-            IndexType::U32 => Self::of::<u32>(),
-            IndexType::U64 | IndexType::Usize => Self::of::<u64>(),
-        }
+        by_index!(index, I => Self::of::<I>())
     }
 
     /// A [`ResolveFn`] for a level.

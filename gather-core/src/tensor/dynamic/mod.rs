@@ -13,3 +13,9 @@ use crate::types::error::Error;
 pub(crate) fn check_dtype(expected: DType, got: DType) -> Result<(), Error> {
     if expected == got { Ok(()) } else { Err(Error::DTypeMismatch { expected, got }) }
 }
+
+/// Checks that an element lies at the alignment of its type.
+pub(crate) fn check_aligned(dtype: DType, at: *const u8) -> Result<(), Error> {
+    let align = dtype.align();
+    if at.addr().is_multiple_of(align) { Ok(()) } else { Err(Error::Misaligned { dtype, align }) }
+}

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use crate::tensor::dynamic::check_dtype;
+use crate::tensor::dynamic::{check_aligned, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element, Validity};
@@ -189,13 +189,10 @@ impl<'a> DynView<'a> {
     /// [`Error::DTypeMismatch`], then [`Error::Misaligned`].
     pub fn downcast<T: Element>(&self) -> Result<View<'a, T>, Error> {
         check_dtype(T::DTYPE, self.dtype)?;
-        let origin = self.origin().cast::<T>();
-        if !origin.is_aligned() {
-            return Err(Error::Misaligned { dtype: self.dtype, align: align_of::<T>() });
-        }
+        check_aligned(T::DTYPE, self.origin())?;
         // SAFETY: V1 and V3 of this view: its bytes are values of `T`, which the data type stands for. The first is
         // aligned, as just checked, and so are the others, since sizes are multiples of alignments.
-        Ok(unsafe { View::from_raw_parts(origin, self.layout.clone()) })
+        Ok(unsafe { View::from_raw_parts(self.origin().cast(), self.layout.clone()) })
     }
 
     dyn_methods!("DynView");

@@ -32,7 +32,7 @@ use crate::kernels::moves::prefetch::LINE;
 use crate::kernels::moves::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::stream::Pending;
-use crate::types::element::{BY_VALUE, Element};
+use crate::types::element::{BY_VALUE, DType, Element, IsElement};
 #[cfg(target_arch = "x86_64")]
 use crate::types::method::Method;
 
@@ -62,6 +62,8 @@ pub(crate) struct Erased {
     pub(crate) one: bool,
     /// The elements of a row of results, where they are declared.
     pub(crate) len: Option<usize>,
+    /// The data types of the elements that are read, and of those that are written.
+    pub(crate) types: (DType, DType),
 }
 
 impl<T, U, P> RowFunction<T, U, P> {
@@ -70,12 +72,17 @@ impl<T, U, P> RowFunction<T, U, P> {
     #[must_use]
     pub const fn new<R: Rowwise<In = T, Out = U, Params = P>>() -> Self
     where
+        T: Element,
+        U: Element,
         P: RowParams,
     {
         assert!(R::PARAMS.len() == P::COUNT, "a name for each parameter");
         assert!(size_of::<U>() <= BY_VALUE, "a row function gives values of at most 16 KiB, which pass over the stack");
         let rows: ByLevel<MoveFn> = by_level!(rows_scalar::<R>, rows_avx2::<R>, rows_avx512::<R>);
-        let erased = Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, len: None };
+        const { IsElement::<T>::CHECK };
+        const { IsElement::<U>::CHECK };
+        let types = (T::DTYPE, U::DTYPE);
+        let erased = Erased { name: R::NAME, params: R::PARAMS, rows, one: R::ONE, len: None, types };
         RowFunction { erased, fill: None, types: PhantomData }
     }
 
@@ -102,8 +109,14 @@ impl<T, U, P> RowFunction<T, U, P> {
         RowFunction { erased: Erased { len: Some(len), ..self.erased }, fill: self.fill, types: PhantomData }
     }
 
-    pub(crate) fn erased(&self) -> Erased {
-        self.erased
+    /// The function without its types, and the bytes of its fill.
+    pub(crate) fn erased(&self) -> (Erased, Option<&[u8]>)
+    where
+        U: Element,
+    {
+        // SAFETY: an element has no padding and no uninitialised byte.
+        let bytes = |fill: &U| unsafe { core::slice::from_raw_parts(core::ptr::from_ref(fill).cast(), size_of::<U>()) };
+        (self.erased, self.fill.as_ref().map(bytes))
     }
 
     /// The value of rows that are out of range; `None` for zeros.

@@ -2,29 +2,37 @@
 //!
 //! Behind the doors stands the pipeline of all gathers. It is given positions in place of indices: see `exec::nulls`.
 
+mod plan;
+mod sizes;
+
 use smallvec::SmallVec;
 
 use crate::call::erased::{Call, Request};
 use crate::call::gather::{IndexAttributes, IndexOperator};
-use crate::call::{Sealed, check_output, dynamic};
+use crate::call::planned::{Inputs, Planned};
+pub use crate::call::valid::plan::ValidPlan;
+use crate::call::valid::plan::ValidPlanned;
+use crate::call::valid::sizes::{ByPosition, Sizes, is_wide, request_by};
+use crate::call::{check_output, dynamic};
 use crate::exec::first_bad_index::IndexCheck;
 use crate::exec::{NullIndices, Place, gather_bits};
 use crate::kernels::Resolvers;
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
-use crate::plan::{Axis, IndexLowered, IndexRequest};
+use crate::plan::{IndexLowered, IndexRequest};
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::dynamic::{DynTensor, DynView};
-use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::layout::Layout;
 use crate::tensor::output::{DynOutput, Output, Sealed as _, Target};
 use crate::tensor::owned::Tensor;
+use crate::tensor::typing::Any;
 use crate::tensor::view::View;
-use crate::types::element::Element;
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
 use crate::types::level::Level;
-use crate::types::op::{Argument, Op};
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::op::Argument;
+use crate::types::policy::OutOfBounds;
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// Runs the operator on indices and data some of which are null, as bitmaps of Apache Arrow say: the `take` of
@@ -150,15 +158,72 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { call.run_into(out, validity) }
     }
 
+    /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts
+    /// with any bitmaps, into row-major outputs.
+    ///
+    /// # Errors
+    /// As for [`Self::run_valid`], without those of bitmaps, fresh memory and index values.
+    pub fn plan_valid<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<ValidPlan<T, I>, Error> {
+        ValidPlan::new(&self.valid_request::<T, I>(data, indices), Planned::new)
+    }
+
+    /// As [`Self::plan_valid`], for any size of the first dimension of indices. The size in `indices` is what calls are
+    /// expected to have.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_valid`], and [`Error::FixedCount`] as for [`Self::plan_any_count`] and for tuples of several
+    /// components.
+    pub fn plan_valid_any_count<T: Element, I: Index>(
+        &self,
+        data: &Layout,
+        indices: &Layout,
+    ) -> Result<ValidPlan<T, I>, Error> {
+        ValidPlan::new(&self.valid_request::<T, I>(data, indices), Planned::new_any_count)
+    }
+
+    /// As [`Self::plan_valid`], for types that are known at run time, with the kernels of a registry.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`], then as for [`Self::plan_valid`].
+    pub fn plan_valid_dyn(
+        &self,
+        registry: &Registry,
+        dtype: DType,
+        data: &Layout,
+        index: IndexType,
+        indices: &Layout,
+    ) -> Result<ValidPlan<Any, Any>, Error> {
+        ValidPlan::new(&self.valid_dyn_request(registry, (dtype, data), (index, indices))?, Planned::new)
+    }
+
+    fn valid_request<'a, T: Element, I: Index>(&'a self, data: &'a Layout, indices: &'a Layout) -> ValidRequest<'a> {
+        ValidRequest {
+            request: Request::typed::<T, I, A>(self, data, indices),
+            kernels: [Kernels::of::<i32>(), Kernels::of::<i64>()],
+            resolvers: Resolvers::of::<I>(),
+        }
+    }
+
+    fn valid_dyn_request<'a>(
+        &'a self,
+        registry: &Registry,
+        (dtype, data): (DType, &'a Layout),
+        (index, indices): (IndexType, &'a Layout),
+    ) -> Result<ValidRequest<'a>, Error> {
+        let request = self.dyn_request(registry, dtype, data, index, indices)?;
+        let op = request.planned.op;
+        let of = |index| registry.index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype });
+        let kernels = [of(IndexType::I32)?, of(IndexType::I64)?];
+        Ok(ValidRequest { request, kernels, resolvers: Resolvers::by_type(index) })
+    }
+
     fn valid_call<'a, T: Element, I: Index>(
         &'a self,
         data: &'a View<'_, T>,
         indices: &'a View<'_, I>,
         nulls: Nulls<'a>,
     ) -> ValidCall<'a> {
-        let request = Request::typed::<T, I, A>(self, data.layout(), indices.layout());
-        let kernels = [Kernels::of::<i32>(), Kernels::of::<i64>()];
-        ValidCall { call: Call::new(request, data, indices), kernels, resolvers: Resolvers::of::<I>(), nulls }
+        self.valid_request::<T, I>(data.layout(), indices.layout()).call(Inputs::new(data, indices), nulls)
     }
 
     fn valid_dyn_call<'a>(
@@ -169,35 +234,51 @@ impl<A: IndexAttributes> IndexOperator<A> {
         nulls: Nulls<'a>,
     ) -> Result<ValidCall<'a>, Error> {
         let index = dynamic::index_type(indices.dtype())?;
-        let request = self.dyn_request(registry, data.dtype(), data.layout(), index, indices.layout())?;
-        let (op, dtype) = (request.planned.op, data.dtype());
-        let of = |index| registry.index_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype });
-        let kernels = [of(IndexType::I32)?, of(IndexType::I64)?];
-        Ok(ValidCall { call: Call::new(request, data, indices), kernels, resolvers: Resolvers::by_type(index), nulls })
+        let request = self.valid_dyn_request(registry, (data.dtype(), data.layout()), (index, indices.layout()))?;
+        Ok(request.call(Inputs::new::<Any, Any>(data, indices), nulls))
+    }
+}
+
+/// A call as it is without nulls, and what it takes to run it by positions.
+struct ValidRequest<'a> {
+    request: Request<'a>,
+    /// The kernels for positions of 32 and of 64 bits.
+    kernels: [Kernels; 2],
+    resolvers: Resolvers,
+}
+
+impl<'a> ValidRequest<'a> {
+    fn call(self, inputs: Inputs<'a>, nulls: Nulls<'a>) -> ValidCall<'a> {
+        let ValidRequest { request: Request { attributes, planned, .. }, kernels, resolvers } = self;
+        ValidCall { request: planned, inputs, resolvers, nulls, runs: Runs::Once(attributes, kernels) }
     }
 }
 
 /// A call, without its types.
 struct ValidCall<'a> {
-    /// The call as it is without nulls.
-    call: Call<'a>,
-    /// The kernels for positions of 32 and of 64 bits.
-    kernels: [Kernels; 2],
+    request: IndexRequest,
+    inputs: Inputs<'a>,
     resolvers: Resolvers,
     nulls: Nulls<'a>,
+    runs: Runs<'a>,
 }
 
-/// Sizes that follow from the shapes of a call.
+/// How a call runs.
+enum Runs<'a> {
+    /// It makes plans on its way, by the kernels for positions of 32 and of 64 bits.
+    Once(&'a dyn IndexAttributes, [Kernels; 2]),
+    /// By plans for the layouts of its inputs.
+    Planned(&'a ValidPlanned),
+}
+
+/// The sizes of a call with its bitmaps.
 struct Shapes<'a> {
     /// The operator, its loops stepping through the bits of data and the numbers of indices. Without the loops of a
     /// row where a row has one bit.
     lowered: &'a IndexLowered,
-    /// The number of each index: as many dimensions as indices have, of which that of components has no step.
-    numbers: Layout,
-    /// The dimensions of indices before that of components.
-    lead: usize,
-    /// How many indices, or tuples.
-    count: usize,
+    sizes: Sizes,
+    /// The size of the first dimension of indices, where a plan leaves that free.
+    free: usize,
     /// Bits of the result.
     bits: usize,
 }
@@ -208,12 +289,12 @@ impl ValidCall<'_> {
     /// # Safety
     /// As for [`Call::run`].
     unsafe fn run_fresh(&self, out: Target<'_>) -> Result<Option<Validity>, Error> {
-        let mut lowered = IndexLowered::new(self.call.request.planned.op);
+        let mut lowered = IndexLowered::new(self.request.op);
         let shapes = self.shapes(&mut lowered, out.layout())?;
         let nulls = self.nulls(&shapes);
         if let Nulls { indices: None, data: None } = nulls {
             // SAFETY: the caller's promise.
-            return unsafe { self.call.run(out) }.map(|()| None);
+            return unsafe { self.run_without_nulls(&shapes, out) }.map(|()| None);
         }
         // SAFETY: the caller's promise.
         let write = |bits: &mut [u8]| unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
@@ -226,7 +307,7 @@ impl ValidCall<'_> {
     /// # Safety
     /// As for [`Call::run`].
     unsafe fn run_into(&self, out: Target<'_>, validity: &mut [u8]) -> Result<usize, Error> {
-        let mut lowered = IndexLowered::new(self.call.request.planned.op);
+        let mut lowered = IndexLowered::new(self.request.op);
         let shapes = self.shapes(&mut lowered, out.layout())?;
         let (bytes, len) = (validity.len(), shapes.bits);
         let bits = validity.get_mut(..len.div_ceil(8)).ok_or(Error::BitmapTooShort { bytes, offset: 0, len })?;
@@ -236,7 +317,7 @@ impl ValidCall<'_> {
             return unsafe { self.run_with_nulls(&shapes, &nulls, out, bits) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.call.run(out) }?;
+        unsafe { self.run_without_nulls(&shapes, out) }?;
         bits.fill(u8::MAX);
         if len % 8 != 0 {
             bits[len / 8] >>= 8 - len % 8;
@@ -247,54 +328,80 @@ impl ValidCall<'_> {
     /// The bitmaps that have a null. Of data that has more bits than there are indices, it is not asked.
     fn nulls(&self, shapes: &Shapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
-        let data = data.filter(|data| data.len() > shapes.count || data.has_nulls());
+        let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());
         Nulls { indices: indices.filter(|indices| indices.has_nulls()), data }
     }
 
     /// Checks attributes and shapes, those of a fixed output and the lengths of bitmaps too, and lowers the operator
-    /// into what is empty.
+    /// into what is empty, if no plan has.
     ///
     /// # Errors
-    /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], [`Error::BitmapLengthMismatch`].
-    fn shapes<'s>(&self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
-        let Request { data, indices, planned: IndexRequest { op, .. }, .. } = self.call.request;
-        let tuples = op == Op::GatherNd && indices.rank() > 0;
-        let lead = indices.rank() - usize::from(tuples);
-        let mut numbers = Layout::contiguous(&indices.shape()[..lead])?;
-        let count = numbers.len();
-        if tuples {
-            let steps: SmallVec<[isize; 6]> = numbers.strides().iter().copied().chain([0]).collect();
-            numbers = Layout::strided(indices.shape(), &steps)?;
-        }
-        self.call.request.attributes.lower(&Layout::contiguous(data.shape())?, &numbers, lowered)?;
-        Shape::checked_len(&lowered.output)?;
-        if let Some(out) = out {
-            check_output(op, &lowered.output, out.shape())?;
-        }
+    /// Those of the operator, [`Error::TooManyElements`], [`Error::ShapeMismatch`], or [`Error::PlanMismatch`]; then
+    /// [`Error::BitmapLengthMismatch`].
+    fn shapes<'s>(&'s self, lowered: &'s mut IndexLowered, out: Option<&Layout>) -> Result<Shapes<'s>, Error> {
+        let Inputs { data_layout: data, indices, .. } = self.inputs;
+        let (lowered, sizes, free) = match self.runs {
+            Runs::Once(attributes, _) => {
+                let sizes = Sizes::new(&Request { attributes, planned: self.request, data, indices }, lowered)?;
+                if let Some(out) = out {
+                    check_output(self.request.op, &lowered.output, out.shape())?;
+                }
+                if self.has_bits_of_rows(&sizes)? {
+                    sizes.step_by_rows(data, lowered);
+                }
+                (&*lowered, sizes, 0)
+            }
+            Runs::Planned(plan) => {
+                let free = plan.check(data, indices, out)?;
+                let sizes = free.map_or_else(|| Ok(plan.sizes.clone()), |count| plan.sizes.resized(count))?;
+                let mut planned = plan.lowered(self.has_bits_of_rows(&sizes)?);
+                if let Some(count) = free {
+                    // The free dimension is the first of the result.
+                    lowered.clone_from(planned);
+                    lowered.output.assign_resized(&planned.output, count);
+                    lowered.dims[0].n = count;
+                    planned = lowered;
+                }
+                (planned, sizes, free.unwrap_or(0))
+            }
+        };
+        let bits = lowered.dims.iter().map(|dim| dim.n).product();
+        Ok(Shapes { lowered, sizes, free, bits })
+    }
+
+    /// Whether data has a bit for each row, and not for each element.
+    ///
+    /// # Errors
+    /// [`Error::BitmapLengthMismatch`] for indices and for data.
+    fn has_bits_of_rows(&self, sizes: &Sizes) -> Result<bool, Error> {
+        let (op, data) = (self.request.op, self.inputs.data_layout);
         let mismatch =
             |argument, len, rows, elements| Error::BitmapLengthMismatch { op, argument, len, rows, elements };
-        if let Some(valid) = self.nulls.indices.filter(|valid| valid.len() != count) {
-            return Err(mismatch(Argument::Indices, valid.len(), count, count));
+        if let Some(valid) = self.nulls.indices.filter(|valid| valid.len() != sizes.count) {
+            return Err(mismatch(Argument::Indices, valid.len(), sizes.count, sizes.count));
         }
-        // The dimensions of a row.
-        let row_rank = match op {
-            Op::Gather => data.rank().saturating_sub(lowered.axes[0].axis + 1),
-            Op::GatherNd => lowered.dims.len() - lead,
-            _ => 0,
-        };
-        let (before, row) = data.shape().split_at(data.rank() - row_rank);
-        let (rows, len) = (before.iter().product(), self.nulls.data.map(|valid| valid.len()));
-        if len.is_none_or(|len| len == rows) {
-            // In row-major order, strides of rows are multiples of what a row takes.
-            let row: usize = row.iter().map(|&n| n.max(1)).product();
-            lowered.dims.truncate(lowered.dims.len() - row_rank);
-            lowered.dims.iter_mut().for_each(|dim| dim.data /= row as isize);
-            lowered.axes.iter_mut().for_each(|axis| axis.data /= row as isize);
-        } else if let Some(len) = len.filter(|&len| len != data.len()) {
-            return Err(mismatch(Argument::Data, len, rows, data.len()));
+        let rows = sizes.rows(data).0.iter().product();
+        match self.nulls.data.map(|valid| valid.len()) {
+            Some(len) if len != rows && len != data.len() => Err(mismatch(Argument::Data, len, rows, data.len())),
+            len => Ok(len.is_none_or(|len| len == rows)),
         }
-        let bits = lowered.dims.iter().map(|dim| dim.n).product();
-        Ok(Shapes { lowered, numbers, lead, count, bits })
+    }
+
+    /// Runs into an output where nothing is null.
+    ///
+    /// # Safety
+    /// As for [`Call::run`].
+    unsafe fn run_without_nulls(&self, shapes: &Shapes<'_>, out: Target<'_>) -> Result<(), Error> {
+        let Inputs { data, data_layout, index, indices, .. } = self.inputs;
+        match self.runs {
+            Runs::Once(attributes, _) => {
+                let request = Request { attributes, planned: self.request, data: data_layout, indices };
+                // SAFETY: the caller's promise.
+                unsafe { Call { request, data, index }.run(out) }
+            }
+            // SAFETY: the layouts are those of the plan, as `shapes` has checked; the rest is the caller's promise.
+            Runs::Planned(plan) => unsafe { plan.planned.run_on_inputs(self.inputs, shapes.free, out) },
+        }
     }
 
     /// Runs into an output, and into the bytes of a bitmap; returns the number of nulls.
@@ -308,30 +415,29 @@ impl ValidCall<'_> {
         out: Target<'_>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
-        let fits = |axis: &Axis| i32::try_from(axis.dim).is_ok();
-        if shapes.lowered.axes.iter().all(fits) {
+        if is_wide(shapes.lowered) {
             // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i32>(self.kernels[0], (shapes, nulls), out, bits) }
+            unsafe { self.run_by::<i64>((shapes, nulls), out, bits) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i64>(self.kernels[1], (shapes, nulls), out, bits) }
+            unsafe { self.run_by::<i32>((shapes, nulls), out, bits) }
         }
     }
 
-    /// As [`ValidCall::run_with_nulls`], by positions of a type whose kernels are given.
+    /// As [`ValidCall::run_with_nulls`], by positions of a type that all axes fit in.
     ///
     /// # Safety
     /// As there.
     unsafe fn run_by<P: Place>(
         &self,
-        kernels: Kernels,
         (shapes, nulls): (&Shapes<'_>, &Nulls<'_>),
         out: Target<'_>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
-        let Shapes { lowered, numbers, lead, count, .. } = shapes;
-        let Request { attributes, planned, data, indices } = self.call.request;
-        let IndexRequest { op, policy, options, index, .. } = planned;
+        let Shapes { lowered, sizes, free, .. } = shapes;
+        let Sizes { numbers, lead, count, .. } = sizes;
+        let Inputs { data, data_layout, index: start, indices, .. } = self.inputs;
+        let IndexRequest { op, policy, options, index, .. } = self.request;
         let level = Level::resolve(options.level)?;
 
         let len = count.saturating_mul(lowered.axes.len().max(1));
@@ -344,19 +450,28 @@ impl ValidCall<'_> {
         let refuses = policy.refuses(lowered.output.contains(&0), lowered.axes.iter().any(|axis| axis.dim == 0));
         let given = NullIndices { check, refuses, resolvers, level, indices, numbers, lead, count, valid };
         // SAFETY: X1 for the indices of the call. The machine has the level, as just checked.
-        unsafe { given.resolve(self.call.index, &mut positions) }?;
+        unsafe { given.resolve(start, &mut positions) }?;
 
-        let (by_position, layout) = ByPosition::new(attributes, shapes)?;
-        debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
-        // Every position that is not missing is in range.
-        let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
-        let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
-        let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
-        let planned = IndexRequest { kernels, index: P::TYPE, policy, ..planned };
-        let request = Request { attributes: &by_position, planned, data, indices: &layout };
-        // SAFETY: the caller's promise; positions are of the type that the request names, and there are as many as the
-        // layout reaches: one for each index, or for each component of each tuple, since every component has an axis.
-        unsafe { Call { request, index: positions.as_ptr().cast(), ..self.call }.run(out) }?;
+        let index = positions.as_ptr().cast();
+        match self.runs {
+            Runs::Once(attributes, kernels) => {
+                let (by_position, layout) = ByPosition::new(attributes, sizes)?;
+                debug_assert_eq!(layout.check_within(0, positions.len()), Ok(()));
+                let missing = valid.is_some() || policy.out_of_bounds == OutOfBounds::Zero;
+                let planned = request_by::<P>(self.request, kernels, missing);
+                let request = Request { attributes: &by_position, planned, data: data_layout, indices: &layout };
+                // SAFETY: the caller's promise; positions are of the type that the request names, and there are as many
+                // as the layout reaches: one for each index, or for each component of each tuple, since every component
+                // has an axis.
+                unsafe { Call { request, data, index }.run(out) }?;
+            }
+            Runs::Planned(plan) => {
+                let inputs = Inputs { index, indices: plan.positions(), ..self.inputs };
+                // SAFETY: as above, for the layout of the plan's positions, which was made likewise, and for as many of
+                // them as are free; data has the plan's layout, as `shapes` has checked.
+                unsafe { plan.by_position.run_on_inputs(inputs, *free, out) }?;
+            }
+        }
         // SAFETY: the machine has the level, as checked above.
         Ok(unsafe { gather_bits(level, lowered, nulls, &positions, count, bits) })
     }
@@ -364,51 +479,3 @@ impl ValidCall<'_> {
 
 /// Positions that need no memory of the allocator.
 const NEAR: usize = 512;
-
-/// An operator that is given positions in place of indices.
-struct ByPosition<'a> {
-    attributes: &'a dyn IndexAttributes,
-    /// The indices of tuples without components. Each tuple has a position all the same: 0, or that it is null.
-    tuples: Option<&'a Layout>,
-}
-
-impl<'a> ByPosition<'a> {
-    /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
-    /// the second.
-    fn new(attributes: &'a dyn IndexAttributes, shapes: &'a Shapes<'_>) -> Result<(Self, Layout), Error> {
-        let (shape, lead) = (shapes.numbers.shape(), shapes.lead);
-        let (tuples, layout) = match shape.get(lead) {
-            Some(0) => {
-                let shape: Shape = shape[..lead].iter().copied().chain([1]).collect();
-                (Some(&shapes.numbers), Layout::contiguous(&shape)?)
-            }
-            None | Some(1) => (None, Layout::contiguous(shape)?),
-            Some(_) => {
-                let numbers = shapes.numbers.strides()[..lead].iter().copied();
-                let steps: SmallVec<[isize; 6]> = numbers.chain([shapes.count as isize]).collect();
-                (None, Layout::strided(shape, &steps)?)
-            }
-        };
-        Ok((ByPosition { attributes, tuples }, layout))
-    }
-}
-
-impl Sealed for ByPosition<'_> {}
-
-impl IndexAttributes for ByPosition<'_> {
-    fn op(&self) -> Op {
-        self.attributes.op()
-    }
-
-    fn takes_rows(&self, data: &Layout) -> bool {
-        self.attributes.takes_rows(data)
-    }
-
-    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
-        let Some(tuples) = self.tuples else { return self.attributes.lower(data, indices, lowered) };
-        self.attributes.lower(data, tuples, lowered)?;
-        // An axis of one position, along which data does not move.
-        lowered.axes.push(Axis { axis: 0, dim: 1, data: 0, index: 0 });
-        Ok(())
-    }
-}

@@ -1,27 +1,34 @@
 //! Calls with a row function, which makes a value or another row of each row on its way, and their plans.
 
+mod plan;
+
 use core::marker::PhantomData;
 
 use smallvec::SmallVec;
 
 use crate::call::Sealed;
+use crate::call::dynamic::index_type;
 use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
-use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
+pub use crate::call::row_functions::plan::RowPlan;
 use crate::exec;
+use crate::kernels::IndexKernel;
 use crate::kernels::convert;
-use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, Types, WrongLength};
+use crate::kernels::convert::row::{Erased, GivenRows, RowFunction, RowParams, RowShapes, WrongLength};
 use crate::kernels::select::Kernels;
-use crate::plan::{Converting, IndexLowered, IndexPlan, IndexRequest, WholeRows};
-use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{Output, Target};
+use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
+use crate::tensor::dynamic::{DynTensor, DynView, check_aligned};
+use crate::tensor::layout::Layout;
+use crate::tensor::output::{DynOutput, Output, Target};
 use crate::tensor::owned::Tensor;
-use crate::tensor::pages::WillNeed;
+use crate::tensor::typing::Any;
 use crate::tensor::view::View;
-use crate::types::element::{Element, IsElement};
+use crate::types::element::{DType, Element};
 use crate::types::error::Error;
-use crate::types::index::Index;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
 
 /// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather).
@@ -134,24 +141,11 @@ impl<A: RowAttributes> IndexOperator<A> {
         params: P::Given<'_>,
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
-        let (erased, target) = (function.erased(), out.target());
-        let whole = self.whole(&erased, data.layout())?;
-        let request = self.row_request::<T, U, P, I>(function, &whole, data.layout(), indices.layout());
-        let (mut plan, fresh) = request.plan_for(&target)?;
-        set_fill(function, |fill| plan.set_fill(fill));
-        let spacing = whole.check(&plan, data.layout(), target.layout())?;
-        let call = RowCall { erased: &erased, row: whole.rows.elements, spacing: spacing.bytes::<U>() };
-        let given = call.given::<P>(&plan, plan.output(), &params)?;
-        let run = |out: *mut u8| {
-            let given = GivenRows::<P> { out: out.addr(), ..given };
-            let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
-            // SAFETY: X1: the plan was made for these layouts and types; O1 for `U`; the output is borrowed mutably,
-            // so that it overlaps no input. Pointers to `T` and `U` are aligned for them, and rows are contiguous, as
-            // just checked; what is given is of the function's parameters, and `Sync` (K8).
-            unsafe { exec::run_index(&plan, inputs.operands(out)) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
+        // SAFETY: the function has these parameters and reads `T`, and indices are of type `I`; O1 for `U`, which the
+        // function writes; the output is borrowed mutably, so that it overlaps no input.
+        unsafe {
+            self.run_rows_by::<P>(function.erased(), By::of::<I>(), Inputs::new(data, indices), params, out.target())
+        }
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs the function on any tensors of
@@ -165,7 +159,8 @@ impl<A: RowAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<RowPlan<T, U, P, I>, Error> {
-        self.row_plan(function, data, indices, Planned::new)
+        let (planned, call) = self.row_plan(function, By::of::<I>(), data, indices, Planned::new)?;
+        Ok(RowPlan { planned, call, types: PhantomData })
     }
 
     /// As [`Self::plan_rows`], for any size of the first dimension of indices. The size in `indices` is what calls are
@@ -179,22 +174,140 @@ impl<A: RowAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<RowPlan<T, U, P, I>, Error> {
-        self.row_plan(function, data, indices, Planned::new_any_count)
+        let (planned, call) = self.row_plan(function, By::of::<I>(), data, indices, Planned::new_any_count)?;
+        Ok(RowPlan { planned, call, types: PhantomData })
     }
 
-    fn row_plan<T: Element, U: Element, P: RowParams, I: Index>(
+    /// As [`Self::run_rows`], on tensors whose types are known at run time: data of the type that the function reads,
+    /// and indices of any type. The result has the type that it writes.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Gather, RowSlice, View, rows};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = (View::new(&[1.0f32, 0.0, 0.5, 0.5], &[2, 2])?, View::new(&[1u8], &[1])?);
+    ///     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
+    ///     let scores = Gather::new(0).run_rows_dyn(&rows::DOT, &table, &ids, (RowSlice::Slice(&[3.0, 4.0]),))?;
+    ///     assert_eq!(scores.downcast::<f32>()?.as_slice(), [3.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`], [`Error::DTypeMismatch`] and [`Error::Misaligned`] for data, then as for
+    /// [`Self::run_rows`].
+    ///
+    /// # Panics
+    /// When the function does.
+    pub fn run_rows_dyn<T: Element, U: Element, P: RowParams>(
+        &self,
+        function: &RowFunction<T, U, P>,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        params: P::Given<'_>,
+    ) -> Result<DynTensor, Error> {
+        let mut out = DynTensor::empty(U::DTYPE);
+        self.run_rows_dyn_into(function, data, indices, params, &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`Self::run_rows_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used again.
+    ///
+    /// # Errors
+    /// As for [`Self::run_rows_dyn`], for a view with [`Error::DTypeMismatch`] and [`Error::Misaligned`] after those of
+    /// data, and those of [`Self::run_rows_into`]. The output is then as after [`Self::run_rows_into`].
+    ///
+    /// # Panics
+    /// When the function does; the output is then as after [`Self::run_rows_into`].
+    pub fn run_rows_dyn_into<T: Element, U: Element, P: RowParams>(
+        &self,
+        function: &RowFunction<T, U, P>,
+        data: &DynView<'_>,
+        indices: &DynView<'_>,
+        params: P::Given<'_>,
+        out: &mut impl DynOutput,
+    ) -> Result<(), Error> {
+        let by = By::of_type(index_type(indices.dtype())?);
+        let (data, out) = (data.downcast::<T>()?, aligned(out, U::DTYPE)?);
+        // SAFETY: as in `run_rows_into`; the output is aligned for `U`, as just checked.
+        unsafe { self.run_rows_by::<P>(function.erased(), by, Inputs::new::<T, Any>(&data, indices), params, out) }
+    }
+
+    /// As [`Self::plan_rows`], for indices, data and outputs of types that are known at run time.
+    ///
+    /// # Errors
+    /// As for [`Self::plan_rows`].
+    pub fn plan_rows_dyn<T: Element, U: Element, P: RowParams>(
         &self,
         function: &RowFunction<T, U, P>,
         data: &Layout,
+        index: IndexType,
+        indices: &Layout,
+    ) -> Result<RowPlan<Any, Any, P, Any>, Error> {
+        let RowPlan { planned, call, .. } = self.plan_rows_by(function, data, index, indices)?;
+        Ok(RowPlan { planned, call, types: PhantomData })
+    }
+
+    /// As [`Self::plan_rows_dyn`], for data of the type that the function reads.
+    pub(super) fn plan_rows_by<T, U: Element, P: RowParams>(
+        &self,
+        function: &RowFunction<T, U, P>,
+        data: &Layout,
+        index: IndexType,
+        indices: &Layout,
+    ) -> Result<RowPlan<T, Any, P, Any>, Error> {
+        let (planned, call) = self.row_plan(function, By::of_type(index), data, indices, Planned::new)?;
+        Ok(RowPlan { planned, call, types: PhantomData })
+    }
+
+    /// Runs a function without its types.
+    ///
+    /// # Errors
+    /// As for [`Self::run_rows_into`].
+    ///
+    /// # Safety
+    /// The function is one of these parameters, and the inputs are of the type that it reads and of the index type; O1
+    /// for the type that it writes. Data and a fixed output are aligned for their types. The output overlaps no input.
+    unsafe fn run_rows_by<P: RowParams>(
+        &self,
+        (function, fill): (Erased, Option<&[u8]>),
+        by: By,
+        inputs: Inputs<'_>,
+        params: P::Given<'_>,
+        target: Target<'_>,
+    ) -> Result<(), Error> {
+        let whole = self.whole(&function, inputs.data_layout)?;
+        let request = self.row_request(&function, &whole, by, inputs.data_layout, inputs.indices);
+        let (mut plan, fresh) = request.plan_for(&target)?;
+        fill.inspect(|fill| plan.set_fill(fill));
+        let call = whole.call(function, &plan, inputs.data_layout, target.layout())?;
+        let given = call.given::<P>(&plan, plan.output(), &params)?;
+        let run = |out: *mut u8| {
+            let given = GivenRows::<P> { out: out.addr(), ..given };
+            let inputs = Inputs { params: (&raw const given).cast(), ..inputs };
+            // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise. Pointers are
+            // aligned, by that promise, and rows are contiguous, as just checked; what is given is of the function's
+            // parameters, and `Sync` (K8).
+            unsafe { exec::run_index(&plan, inputs.operands(out)) }
+        };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
+    }
+
+    fn row_plan<T, U: Element, P: RowParams>(
+        &self,
+        function: &RowFunction<T, U, P>,
+        by: By,
+        data: &Layout,
         indices: &Layout,
         make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<RowPlan<T, U, P, I>, Error> {
-        let erased = function.erased();
+    ) -> Result<(Planned, RowCall), Error> {
+        let (erased, fill) = function.erased();
         let whole = self.whole(&erased, data)?;
-        let mut planned = make(&self.row_request::<T, U, P, I>(function, &whole, data, indices))?;
-        set_fill(function, |fill| planned.set_fill(fill));
-        let spacing = whole.check(&planned.plan, data, None)?;
-        Ok(RowPlan { planned, erased, row: whole.rows.elements, spacing, types: PhantomData })
+        let mut planned = make(&self.row_request(&erased, &whole, by, data, indices))?;
+        fill.inspect(|fill| planned.set_fill(fill));
+        let call = whole.call(erased, &planned.plan, data, None)?;
+        Ok((planned, call))
     }
 
     /// The attributes with the rows of data and of results.
@@ -207,62 +320,70 @@ impl<A: RowAttributes> IndexOperator<A> {
         Ok(Whole { attributes, lead, rows: WholeRows { elements, results }, one: function.one })
     }
 
-    fn row_request<'a, T: Element, U: Element, P: RowParams, I: Index>(
+    fn row_request<'a>(
         &self,
-        function: &RowFunction<T, U, P>,
+        function: &Erased,
         whole: &'a Whole<A>,
+        By { index, kernels, kernel }: By,
         data: &'a Layout,
         indices: &'a Layout,
     ) -> Request<'a> {
-        const { IsElement::<T>::CHECK };
-        const { IsElement::<U>::CHECK };
-        let planned = IndexRequest {
-            op: self.attributes().op(),
-            policy: self.policy(),
-            options: self.options(),
-            kernels: Kernels::of::<I>(),
-            dtype: U::DTYPE,
-            index: I::TYPE,
-            converting: Some(Converting {
-                rows: function.erased().rows,
-                size_in: size_of::<T>(),
-                kernel: convert::kernel::<I>,
-                whole: Some(whole.rows),
-            }),
-        };
+        let (from, to) = function.types;
+        let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole: Some(whole.rows) };
+        let planned = self.index_request((kernels, index), to, Some(converting));
         Request { attributes: whole, planned, data, indices }
     }
 }
 
-/// Calls `set` with the bytes of the function's fill, if it has one.
-fn set_fill<T, U: Element, P>(function: &RowFunction<T, U, P>, set: impl FnOnce(&[u8])) {
-    if let Some(fill) = function.fill() {
-        // SAFETY: an element has no padding and no uninitialised byte.
-        set(unsafe { core::slice::from_raw_parts(core::ptr::from_ref(fill).cast(), size_of::<U>()) });
+/// An index type, with the kernels for it.
+#[derive(Clone, Copy)]
+struct By {
+    index: IndexType,
+    kernels: Kernels,
+    kernel: fn(Level, Method) -> IndexKernel,
+}
+
+impl By {
+    /// A type that is known to the compiler, which links no other kernels.
+    fn of<I: Index>() -> Self {
+        By { index: I::TYPE, kernels: Kernels::of::<I>(), kernel: convert::kernel::<I> }
+    }
+
+    /// A type that is known at run time.
+    fn of_type(index: IndexType) -> Self {
+        By { index, kernels: Kernels::builtin(index), kernel: convert::kernel_of(index) }
     }
 }
 
-/// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
-#[derive(Clone, Copy)]
-struct Spacing(Option<isize>);
-
-impl Spacing {
-    fn bytes<U>(self) -> Option<isize> {
-        self.0.map(|step| step.wrapping_mul(size_of::<U>() as isize))
+/// An output of a data type, whose elements are aligned for a row function.
+///
+/// # Errors
+/// [`Error::DTypeMismatch`], [`Error::Misaligned`].
+fn aligned<U>(out: &mut impl Output<U>, dtype: DType) -> Result<Target<'_>, Error> {
+    let target = out.target_of(dtype)?;
+    if let Target::Fixed(out, _) = target {
+        check_aligned(dtype, out)?;
     }
+    Ok(target)
 }
 
 impl<A: IndexAttributes> Whole<A> {
-    /// Checks that the rows of data are contiguous, and those of a fixed output.
+    /// A call, after the rows of data, and those of a fixed output, have been checked to be contiguous.
     ///
     /// # Errors
     /// [`Error::RowsNotContiguous`].
-    fn check(&self, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<Spacing, Error> {
+    fn call(&self, erased: Erased, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<RowCall, Error> {
+        let spacing = self.spacing(plan, data, out)?.map(|step| step.wrapping_mul(erased.types.1.size() as isize));
+        Ok(RowCall { erased, row: self.rows.elements, spacing })
+    }
+
+    /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
+    fn spacing(&self, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<Option<isize>, Error> {
         let refused = |argument| Error::RowsNotContiguous { op: plan.op(), argument };
         if !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous() {
             return Err(refused(Argument::Data));
         }
-        let Some(out) = out else { return Ok(Spacing(Some((self.rows.results as isize).max(1)))) };
+        let Some(out) = out else { return Ok(Some((self.rows.results as isize).max(1))) };
         let lead = out.rank() - usize::from(!self.one);
         if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
             return Err(refused(Argument::Output));
@@ -271,25 +392,26 @@ impl<A: IndexAttributes> Whole<A> {
         let (mut spacing, mut next) = (None, None);
         for (&n, &step) in out.shape()[..lead].iter().zip(out.strides()).rev().filter(|&(&n, _)| n != 1) {
             if next.is_some_and(|next| next != step) {
-                return Ok(Spacing(None));
+                return Ok(None);
             }
             spacing.get_or_insert(step);
             next = Some(step.wrapping_mul(n as isize));
         }
-        Ok(Spacing(Some(spacing.filter(|&step| step != 0).unwrap_or(1))))
+        Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
     }
 }
 
-/// The sizes with which a call compares its parameters.
-struct RowCall<'a> {
-    erased: &'a Erased,
+/// A function, and the sizes with which a call compares its parameters.
+#[derive(Clone, Copy)]
+struct RowCall {
+    erased: Erased,
     /// Elements of a row of data.
     row: usize,
-    /// Bytes from a row of the output to the next.
+    /// Bytes from a row of the output to the next; `None` where rows are not evenly spaced.
     spacing: Option<isize>,
 }
 
-impl RowCall<'_> {
+impl RowCall {
     /// The parameters of a call, without the address of its output, whose shape is `output`.
     ///
     /// # Errors
@@ -315,77 +437,5 @@ impl RowCall<'_> {
             spacing => spacing.unwrap_or(1),
         };
         Ok(GivenRows { lookups, out: 0, out_step, by_index })
-    }
-}
-
-/// Everything about a call with a [`RowFunction`] that depends on shapes and types: made once by
-/// [`plan_rows`](IndexOperator::plan_rows) or [`plan_rows_any_count`](IndexOperator::plan_rows_any_count), run many
-/// times, from any thread.
-pub struct RowPlan<T, U, P, I> {
-    planned: Planned,
-    erased: Erased,
-    /// Elements of a row of data.
-    row: usize,
-    spacing: Spacing,
-    types: PhantomData<Types<T, U, (P, I)>>,
-}
-
-plan_type!(RowPlan<T, U, P, I>: planned);
-
-impl<T: Element, U: Element, P: RowParams, I: Index> RowPlan<T, U, P, I> {
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
-    }
-
-    /// Runs the plan into a fresh tensor.
-    ///
-    /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
-    ///
-    /// # Panics
-    /// When the function does.
-    pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, params, &mut out)?;
-        Ok(out)
-    }
-
-    /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
-    /// Allocates nothing but the memory of a tensor that is too small.
-    ///
-    /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`] for a tensor, then
-    /// [`Error::IndexOutOfRange`]; the output is then as after [`IndexOperator::run_rows_into`].
-    ///
-    /// # Panics
-    /// When the function does.
-    pub fn run_into(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: &mut impl Output<U>,
-    ) -> Result<(), Error> {
-        let (planned, target) = (&self.planned, out.target());
-        let count = planned.check_inputs(data.layout(), indices.layout())?;
-        if let Target::Fixed(_, layout) = &target {
-            planned.check_output(layout, count)?;
-        }
-        let mut buffer = Shape::default();
-        let (shape, len) = planned.fresh(count, &mut buffer)?;
-        let call = RowCall { erased: &self.erased, row: self.row, spacing: self.spacing.bytes::<U>() };
-        let given = call.given::<P>(&planned.plan, shape, &params)?;
-        let run = |out: *mut u8| {
-            let given = GivenRows::<P> { out: out.addr(), ..given };
-            let inputs = Inputs { params: (&raw const given).cast(), ..Inputs::new(data, indices) };
-            // SAFETY: the layouts have just been checked; the rest as in `IndexOperator::run_rows_into`.
-            unsafe { planned.execute(inputs.operands(out), count) }
-        };
-        // SAFETY: a run that succeeds has initialised every element of the result (X3).
-        unsafe { target.write(|| Ok((shape, len)), run) }
     }
 }
