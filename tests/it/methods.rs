@@ -2,7 +2,7 @@
 
 use gather_core::{
     DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, Op, OutOfBounds, Par,
-    Reduction, Registry, ScatterElements, Tensor, View, ViewMut, maps,
+    Reduction, Registry, ScatterElements, ScatterNd, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
 
@@ -226,14 +226,27 @@ fn plans_choose_and_name_methods() {
         assert_eq!(plan.is_ok(), stride == 64 && gathers(Level::preferred()), "a stride of {stride}");
     }
     // Data beyond the caches: rows of up to 256 bytes are prefetched a round ahead, many of them only.
-    for (row, ids, method) in [
-        (1, 1000, Method::Prefetched),
-        (64, 1000, Method::Prefetched),
-        (65, 1000, Method::Blocks),
-        (64, 100, Method::Blocks),
+    for (row, ids, method, ahead) in [
+        (1, 1000, Method::Prefetched, 128),
+        (64, 1000, Method::Prefetched, 32),
+        (65, 1000, Method::Blocks, 7),
+        (64, 100, Method::Blocks, 8),
     ] {
         let far = op.plan::<f32, i64>(&layout(&[(16 << 20) / row, row]), &layout(&[ids])).unwrap();
-        assert_eq!(far.explain().method(), method, "rows of {row}, {ids} of them");
+        let explain = far.explain().to_string();
+        assert!(explain.contains(&format!("  method {method}, fetched {ahead} ahead\n")), "{explain}");
+    }
+    // Indices that are not contiguous: elements are moved one by one.
+    for (row, method) in [(1, Method::Direct), (3, Method::Chunks)] {
+        let apart = Layout::strided(&[100], &[2]).unwrap();
+        let plan = op.plan::<f32, i64>(&layout(&[50, row]), &apart).unwrap();
+        assert_eq!(plan.explain().method(), method, "rows of {row}");
+    }
+    // A short loop over rows stays inside where one pass runs along it, but not where rows are long.
+    for (row, inner) in [(64, 2), (65, 1000)] {
+        let pairs = Layout::strided(&[1000, 2], &[3, 1]).unwrap();
+        let explain = op.plan::<f32, i64>(&layout(&[50, row]), &pairs).unwrap().explain().to_string();
+        assert!(explain.contains(&format!("inner loop of {inner}:")), "{explain}");
     }
     // Panels of long rows, or of data beyond the caches. Those of scatters want few rows, too.
     for (rows, columns, gathered, scattered) in [
@@ -252,6 +265,13 @@ fn plans_choose_and_name_methods() {
         let op = ScatterElements::new(0).reduction(Reduction::Add);
         let scatter = op.plan::<f32, i64>(&shape, &layout(&shape), &layout(&shape)).unwrap();
         assert_eq!(scatter.explain().method() == Method::Panels, scattered, "{shape:?}");
+    }
+    // Scatters prefetch as many rows as have some bytes.
+    for (row, ahead) in [(16, 128), (256, 8)] {
+        let op = ScatterNd::new().reduction(Reduction::Add).method(Method::Prefetched);
+        let plan = op.plan::<f32, i64>(&[1000, row], &layout(&[10, 1]), &layout(&[10, row])).unwrap();
+        let explain = plan.explain().to_string();
+        assert!(explain.contains(&format!(", fetched {ahead} ahead\n")), "{explain}");
     }
     let names: Vec<String> = Method::ALL.iter().map(|method| method.to_string()).collect();
     let expected = [

@@ -122,6 +122,8 @@ fn large_calls_are_shared_between_threads() {
     let explain = plan.explain().to_string();
     assert!(explain.contains("method deinterleaved") && explain.contains("bytes of padding"), "{explain}");
     assert_eq!(plan.explain().method(), Method::Deinterleaved);
+    let shared = SpaceToBatch::new(&block, &begin, &end).par(Par::Threads(3)).plan::<u32>(view(&image).layout());
+    assert_eq!(shared.unwrap().explain().tasks(), 3);
     let image = data(&[2, 4, 6, 3], 5);
     let unpadded = SpaceToBatch::new(&block, &[0; 4], &[0; 4]).plan::<u32>(view(&image).layout()).unwrap();
     let explain = unpadded.explain().to_string();

@@ -569,9 +569,14 @@ fn large_calls() {
         if cfg!(target_arch = "x86_64") {
             assert_eq!(plan.explain().method(), Method::Streamed);
         }
+        assert!(!plan.explain().to_string().contains("fetched"), "{plan:?}");
         let got = plan.run(&data, &indices, params).unwrap();
         assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{par:?}");
     }
+    // Data beyond the caches.
+    let far = Layout::contiguous(&[2 * ROWS, 100]).unwrap();
+    let plan = gather.plan_rows::<_, _, _, i32>(&rows::L2_NORMALIZE, &far, indices.layout()).unwrap();
+    assert!(plan.explain().to_string().contains(", fetched 16 ahead\n"), "{plan:?}");
 }
 
 #[test]

@@ -278,6 +278,7 @@ mod tests {
         // No cut divides a prime number of steps: the longest of the others goes inside, if it is long enough.
         let prime = l(206_081, 96, 192, 128);
         assert_eq!(cut(&[pairs, slots, prime], false), (false, vec![prime, pairs, slots]));
+        assert_eq!(cut(&[pairs, prime], false), (false, vec![prime, pairs]));
         assert_eq!(cut(&[l(3, 8, 0, 4), prime], false), (false, vec![l(3, 8, 0, 4), prime]));
         // So it is with a loop that moves the index alone.
         let listed = l(8192, 96, 0, 128);

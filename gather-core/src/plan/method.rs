@@ -266,12 +266,9 @@ impl Nest<'_> {
         self.index_size > 0 && self.inner().index == self.index_size as isize
     }
 
-    /// Whether index tuples are contiguous, their components too, with positive scales.
+    /// As the function of this name.
     pub(crate) fn has_adjacent_tuples(&self) -> bool {
-        let (size, n) = (self.index_size as isize, self.components.len());
-        n > 1
-            && self.inner().index == size * n as isize
-            && self.components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale > 0)
+        has_adjacent_tuples(self.components, self.inner(), self.index_size)
     }
 
     /// Whether the level gathers rows of this width, from contiguous indices into contiguous rows.
@@ -352,6 +349,15 @@ fn leaves_the_caches(bytes: usize) -> bool {
 /// Whether dense rows under `loops` loops are resolved and moved in one pass.
 fn has_one_pass(loops: usize, out_of_bounds: OutOfBounds) -> bool {
     loops <= 2 && ends(out_of_bounds)
+}
+
+/// Whether index tuples are contiguous along a loop, their components too, with positive scales.
+#[inline]
+pub(super) fn has_adjacent_tuples(components: &[Component], inner: &Loop, index_size: usize) -> bool {
+    let (size, n) = (index_size as isize, components.len());
+    n > 1
+        && inner.index == size * n as isize
+        && components.iter().enumerate().all(|(k, c)| c.index == size * k as isize && c.scale > 0)
 }
 
 /// Whether rows of `row` bytes are moved as elements.

@@ -123,13 +123,14 @@ fn gradients_of_any_number_of_ids() {
 fn more_updates_than_accumulators_count() {
     use gather_core::{Method, Op};
 
-    let many = 1 << 16;
+    // 2^32 - 1 updates, the first number that a note cannot count besides the destination.
+    let (many, too_often) = ((1 << 16) + 1, (1 << 16) - 1);
     let layout = |shape: &[usize], strides: &[isize]| Layout::strided(shape, strides).unwrap();
     let (ids, updates) = (layout(&[32, many, 1], &[1, 0, 1]), layout(&[32, many], &[0, 0]));
     let mean = ScatterNd::new().reduction(Reduction::Mean).include_self(false).method(Method::Accumulated);
     let plan = mean.plan_any_count::<i32, u32>(&[1], &ids, &updates).unwrap();
     let (ids, one) = (vec![0u32; many], [7]);
-    for (count, fits) in [(3, true), (many, false)] {
+    for (count, fits) in [(3, true), (too_often, false)] {
         let ids = View::strided(&ids, &[count, many, 1], &[1, 0, 1], 0).unwrap();
         let updates = View::strided(&one, &[count, many], &[0, 0], 0).unwrap();
         let mut out = Tensor::filled(&[1], 0).unwrap();

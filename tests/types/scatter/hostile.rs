@@ -316,3 +316,24 @@ fn layouts_over_no_memory_are_planned_without_overflow() {
         }
     }
 }
+
+/// Along what has no elements nothing is stepped, however long the steps are.
+#[test]
+fn strides_of_nothing_may_be_any() {
+    let op = ScatterElements::new(0).reduction(Reduction::Add);
+    let far = isize::MAX / 2;
+    let (ids, new) = (Layout::contiguous(&[2, 3]).unwrap(), Layout::contiguous(&[2, 3]).unwrap());
+    let empty = Layout::strided(&[0, 3], &[1, far]).unwrap();
+    assert!(op.plan_on::<u64, u8>(&empty, &ids, &new).is_ok());
+    let none: View<'_, u8> = View::new(&[0; 6], &[2, 3]).unwrap();
+    let ran = op.run_on(
+        &mut ViewMut::strided(&mut [], &[0, 3], &[1, far], 0).unwrap(),
+        &none,
+        &View::new(&[1u64; 6], &[2, 3]).unwrap(),
+    );
+    assert!(matches!(ran, Err(Error::IndexOutOfRange { dim: 0, .. })), "{ran:?}");
+    // No updates, to a destination of one column.
+    let (ids, new) = (Layout::contiguous(&[2, 0]).unwrap(), Layout::contiguous(&[2, 0]).unwrap());
+    let column = Layout::strided(&[4, 1], &[1, far]).unwrap();
+    assert!(op.plan_on::<u64, u8>(&column, &ids, &new).is_ok());
+}

@@ -1,7 +1,7 @@
 //! The order of loops: short innermost ones stay inside where that is fast, blocks of long ones come back to the same
 //! lines, and no element meets its updates in another order.
 
-use gather_core::{Gather, Layout, Method, Par, Reduction, ScatterElements, Tensor, View, ViewMut};
+use gather_core::{Gather, Layout, Method, Par, Reduction, ScatterElements, ScatterNd, Tensor, View, ViewMut};
 use gather_tests::oracle::{self, Dense};
 
 use crate::support::{RULES, available_levels, dense, mixed, narrow, same, view};
@@ -157,6 +157,47 @@ fn plans_say_which_loop_is_inside() {
     let plan = Gather::new(0).par(Par::Seq).plan_adjoint::<f32, i64>(&table, &ids, &gradient).unwrap();
     let text = plan.explain().to_string();
     assert!(text.contains(", in blocks of ") || text.contains("inner loop of 50000:"), "{text}");
+}
+
+#[test]
+fn plans_say_how_often_indices_are_resolved() {
+    let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
+    // Each index is used once.
+    let op = ScatterElements::new(1).reduction(Reduction::Add).par(Par::Seq);
+    let once = op.plan::<f32, i64>(&[200, 300], &layout(&[200, 300]), &layout(&[200, 300])).unwrap();
+    assert_eq!(once.explain().method(), Method::Chunks, "{once:?}");
+    // An outer loop comes back to the indices of a long one, in blocks of which they are resolved once.
+    let op = Gather::new(1).par(Par::Seq);
+    let often = op.plan_adjoint::<i32, i64>(&layout(&[3, 40, 4]), &layout(&[5000]), &layout(&[3, 5000, 4])).unwrap();
+    let text = often.explain().to_string();
+    assert!(text.contains("inner loop of 5000:") && text.contains("method blocks, in blocks of "), "{text}");
+}
+
+/// Two loops that move nothing but the index, of which the inner one is long and has the longer steps: to run it in
+/// blocks would exchange updates of one row.
+#[test]
+fn rows_by_transposed_indices_meet_in_their_order() {
+    let (short, long, rows) = (4, 2000, 50);
+    let ids: Vec<u16> = (0..short * long).map(|at| (mixed(11, at) % rows as u64) as u16).collect();
+    let new: Vec<f32> = (0..3 * ids.len()).map(|at| (mixed(12, at) % 1000) as f32 * 1.01e3 - 3.3e5).collect();
+    let (mut sums, mut last) = (vec![0.1f32; 3 * rows], vec![0.1f32; 3 * rows]);
+    for (at, new) in new.chunks_exact(3).enumerate() {
+        let row = 3 * usize::from(ids[at % long * short + at / long]);
+        sums[row..row + 3].iter_mut().zip(new).for_each(|(sum, new)| *sum += new);
+        last[row..row + 3].copy_from_slice(new);
+    }
+    let ids = View::strided(&ids, &[short, long, 1], &[1, short as isize, 1], 0).unwrap();
+    let new = View::new(&new, &[short, long, 3]).unwrap();
+    for (reduction, expected) in [(Reduction::Add, sums), (Reduction::None, last)] {
+        for level in available_levels() {
+            for par in [Par::Seq, Par::Threads(3)] {
+                let op = ScatterNd::new().reduction(reduction).level(level).par(par);
+                let mut out = vec![0.1f32; 3 * rows];
+                op.run_on(&mut ViewMut::new(&mut out, &[rows, 3]).unwrap(), &ids, &new).unwrap();
+                assert!(out == expected, "{reduction:?}, {level}, {par:?}");
+            }
+        }
+    }
 }
 
 #[test]

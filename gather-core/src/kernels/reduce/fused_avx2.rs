@@ -86,12 +86,11 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
             stop = bag.bags.end(number);
             let count = bag.count(stop - start);
             let is_single = fused.size == size_of::<f32>();
-            let to: *mut f32 = match count {
-                None => carried,
-                Some(_) if is_single => out.cast(),
-                Some(_) => room,
+            let (to, lanes): (*mut f32, _) = match count {
+                None => (carried, usize::MAX),
+                Some(_) if is_single => (out.cast(), columns),
+                Some(_) => (room, usize::MAX),
             };
-            let lanes = if count.is_some() && is_single { columns } else { usize::MAX };
             let mut at = start;
             loop {
                 let now = at..stop.min(at.saturating_add(block));

@@ -63,7 +63,7 @@ impl Bounds {
             bounds.push(end);
         }
         // Offsets often say that all bags have one length.
-        if bounds.len() > 1 && bounds.windows(2).all(|pair| pair[1] - pair[0] == longest) {
+        if bounds.windows(2).all(|pair| pair[1] - pair[0] == longest) {
             return Ok(Self::every(longest, bounds.len() - 1));
         }
         Ok(Bounds { kind: Kind::At(Arc::new(bounds)), longest })

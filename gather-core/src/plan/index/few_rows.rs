@@ -142,3 +142,39 @@ impl FewRows {
         Axis { axis: 0, dim: self.dim, data: self.elements as isize, index: 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::select::Kernels;
+    use crate::types::element::Element as _;
+    use crate::types::index::IndexType;
+    use crate::types::op::Op;
+    use crate::types::policy::{IndexPolicy, Options, Par};
+
+    #[test]
+    #[cfg_attr(not(feature = "rayon"), ignore = "needs threads")]
+    fn rows_that_threads_share_are_planned() {
+        let is_few = |row: usize, par: Par| {
+            let request = IndexRequest {
+                op: Op::Gather,
+                kernels: Kernels::builtin(IndexType::I32),
+                dtype: f32::DTYPE,
+                index: IndexType::I32,
+                policy: IndexPolicy::default(),
+                options: Options { par, ..Options::default() },
+                converting: None,
+            };
+            let [data, ids] = [Layout::contiguous(&[9, row]), Layout::contiguous(&[4])].map(Result::unwrap);
+            FewRows::of(&request, &data, &ids).is_some()
+        };
+        for (row, par, few) in [
+            (100, Par::Auto, true),
+            (100, Par::Threads(2), false),
+            (1 << 20, Par::Seq, true),
+            (1 << 20, Par::Auto, false),
+        ] {
+            assert_eq!(is_few(row, par), few, "rows of {row}, {par:?}");
+        }
+    }
+}

@@ -21,7 +21,7 @@ use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
 use crate::plan::lowered::IndexLowered;
-use crate::plan::method::Panels;
+use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
@@ -192,9 +192,7 @@ impl ReducePlan {
             Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
         };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
-        let adjacent_tuples = parts.len() > 1
-            && inner.index == (index_size * parts.len()) as isize
-            && parts.iter().enumerate().all(|(k, c)| c.index == (index_size * k) as isize && c.scale > 0);
+        let adjacent_tuples = has_adjacent_tuples(parts, &inner, index_size);
         let by_index = match nest.takes_by_index(method, request.index) {
             Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
                 (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, elements),
