@@ -7,7 +7,7 @@ use crate::find::{Found, LIMITS};
 const SEED: u64 = 1;
 
 /// Numbers, and what is slow about them.
-const FOUND: [(&str, u64); 18] = [
+const FOUND: [(&str, u64); 22] = [
     ("gather, rows of 16 B, spaced indices", 7344),
     ("gather, rows of 12 B, reversed data", 56),
     ("tuples, rows of 16 B, spaced", 4713),
@@ -21,6 +21,10 @@ const FOUND: [(&str, u64); 18] = [
     ("scatter mul of i64 along an axis of 3", 6222),
     ("scatter add of f32 rows, all dropped", 839),
     ("scatter min of f64 pairs, spaced updates", 5622),
+    ("scatter sub of i64, one row of indices into three", 4466),
+    ("scatter min of f64 rows by one pair, reversed updates", 3688),
+    ("scatter min of i64, ascending and spaced indices", 4311),
+    ("scatter max of u8 rows, one update for all", 9542),
     ("bag/mean of f32, short bags of one column", 4763),
     ("bag/max of i64, short bags of one column", 7096),
     ("bag/sum of f16, one column", 6951),
