@@ -182,7 +182,9 @@ pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 pub use crate::tensor::pages::WillNeed;
 #[cfg(feature = "std")]
-pub use crate::tensor::pool::{Pool, PoolStats, Pooled};
+pub use crate::tensor::pages::{Promoted, promote};
+#[cfg(feature = "std")]
+pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
 pub use crate::tensor::typing::{Any, Input, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Scale};
