@@ -56,9 +56,9 @@
 //!
 //! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
 //! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
-//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [row
-//! functions](guide::row_functions), on [nulls](guide::nulls), on [scatters](guide::scatter), on [bags](guide::bags),
-//! and on [targets](guide::targets).
+//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [large
+//! tables](guide::large_tables), on [row functions](guide::row_functions), on [nulls](guide::nulls), on
+//! [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!

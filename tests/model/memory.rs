@@ -7,14 +7,14 @@ mod blocks;
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 
-use self::blocks::{Lender, Shared};
+use self::blocks::{Lender, Owner};
 use crate::call::promise;
 use crate::check;
 use crate::tensor::allocation::{Allocation, alive, allow};
 
 /// The counterpart of `tensor/pool/sync.rs`.
 mod sync {
-    pub(super) use shuttle::sync::{Arc, Mutex, MutexGuard, Weak};
+    pub(super) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(super) use std::sync::PoisonError;
 }
 
@@ -25,8 +25,8 @@ struct Tensor {
 }
 
 impl Tensor {
-    fn of(pool: &Arc<Shared>, bytes: usize) -> Self {
-        let pool = Lender::of(pool);
+    fn of(pool: &Owner, bytes: usize) -> Self {
+        let pool = pool.lender();
         Tensor { memory: pool.take(bytes, 8).ok(), pool }
     }
 
@@ -45,15 +45,15 @@ impl Drop for Tensor {
 }
 
 /// What holds at any moment: the limit, and the numbers of blocks and bytes beside each other.
-fn look(pool: &Shared) {
+fn look(pool: &Owner) {
     let stats = pool.stats();
-    promise(stats.bytes <= pool.limit && (stats.blocks == 0) == (stats.bytes == 0));
+    promise(stats.bytes <= pool.limit() && (stats.blocks == 0) == (stats.bytes == 0));
 }
 
 #[test]
 fn tensors_drop_on_other_threads_and_after_the_pool() {
     check(|| {
-        let pool = Shared::with_limit(usize::MAX);
+        let pool = Arc::new(Owner::with_limit(usize::MAX));
         let threads: Vec<_> = (0..2)
             .map(|_| {
                 let pool = Arc::clone(&pool);
@@ -81,7 +81,7 @@ fn tensors_drop_on_other_threads_and_after_the_pool() {
 fn limits_hold_while_others_trim() {
     check(|| {
         // One block and a half.
-        let pool = Shared::with_limit(900);
+        let pool = Arc::new(Owner::with_limit(900));
         let threads: Vec<_> = (0..3)
             .map(|number| {
                 let pool = Arc::clone(&pool);
@@ -111,7 +111,7 @@ fn limits_hold_while_others_trim() {
 #[test]
 fn a_block_goes_to_one_tensor() {
     check(|| {
-        let pool = Shared::with_limit(usize::MAX);
+        let pool = Arc::new(Owner::with_limit(usize::MAX));
         let owned = Arc::new(Mutex::new(Vec::new()));
         let threads: Vec<_> = (0..3)
             .map(|_| {
@@ -144,7 +144,7 @@ fn a_block_goes_to_one_tensor() {
 fn kept_memory_gives_way() {
     check(|| {
         allow(2);
-        let pool = Shared::with_limit(usize::MAX);
+        let pool = Arc::new(Owner::with_limit(usize::MAX));
         drop([Tensor::of(&pool, 512), Tensor::of(&pool, 512)]);
         promise(pool.stats().blocks == 2);
         // No block that is kept is large enough.

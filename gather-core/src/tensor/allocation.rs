@@ -1,7 +1,5 @@
 //! Memory from the allocator, whatever the type of what it holds.
 
-#[cfg(feature = "std")]
-use alloc::alloc::alloc_zeroed;
 use alloc::alloc::{alloc, dealloc, realloc};
 use alloc::vec::Vec;
 use core::alloc::Layout as Memory;
@@ -66,24 +64,12 @@ impl Allocation {
     }
 
     pub(crate) fn new(bytes: usize, align: usize) -> Result<Self, Error> {
-        // SAFETY: the layout has a size other than 0.
-        Self::by(|memory| unsafe { alloc(memory) }, bytes, align)
-    }
-
-    /// Memory of bytes 0. Those of many megabytes come from the system as they are, and are not touched.
-    #[cfg(feature = "std")]
-    pub(crate) fn zeroed(bytes: usize, align: usize) -> Result<Self, Error> {
-        // SAFETY: the layout has a size other than 0.
-        Self::by(|memory| unsafe { alloc_zeroed(memory) }, bytes, align)
-    }
-
-    /// Memory by a function of the global allocator, which is called with a layout of a size other than 0.
-    fn by(allocate: impl FnOnce(Memory) -> *mut u8, bytes: usize, align: usize) -> Result<Self, Error> {
         if bytes == 0 {
             return Ok(Self::empty(align));
         }
         let memory = Memory::from_size_align(bytes, align).map_err(|_| Error::AllocationFailed { bytes })?;
-        let start = NonNull::new(allocate(memory)).ok_or(Error::AllocationFailed { bytes })?;
+        // SAFETY: the layout has a size other than 0.
+        let start = NonNull::new(unsafe { alloc(memory) }).ok_or(Error::AllocationFailed { bytes })?;
         pages::advise(start.as_ptr(), bytes);
         Ok(Allocation { start, memory })
     }

@@ -2,34 +2,42 @@
 //!
 //! ```text
 //! take:       the smallest block that is kept, of the alignment, and of one to two times the size; else a new one
-//! give_back:  keep the block, or free it where the limit would be passed
+//! give_back:  keep the block, or free it where the limit would be passed, or the pool is gone
 //! ```
 //!
-//! A tensor holds a [`Lender`], which does not keep the pool alive. A block that comes back when the pool is gone is
-//! freed. Nothing is allocated or freed under the lock, except the list of blocks itself.
+//! Sizes are classes, of which there are eight for each power of two, so that a list for each makes both short. Nothing
+//! is allocated or freed under the lock, except these lists.
 
 #![forbid(unsafe_code)]
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use super::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::tensor::allocation::Allocation;
 use crate::types::error::Error;
 
-/// The blocks that a pool and its clones share.
-pub(super) struct Shared {
+/// A pool, whose clones share it. Without it its blocks are freed, and so are those that come back later.
+pub(super) struct Owner(Arc<Shared>);
+
+/// The blocks of a pool, as its tensors know them.
+#[derive(Clone)]
+pub(super) struct Lender(Arc<Shared>);
+
+struct Shared {
     /// The most bytes that are kept.
-    pub(super) limit: usize,
+    limit: usize,
     kept: Mutex<Kept>,
 }
 
 /// The blocks that a pool keeps.
 #[derive(Default)]
 struct Kept {
-    /// By alignment and bytes.
-    blocks: BTreeMap<(usize, usize), Vec<Allocation>>,
+    /// By alignment, then by class.
+    blocks: BTreeMap<usize, Vec<Vec<Allocation>>>,
     stats: PoolStats,
+    /// Whether the pool is gone.
+    is_over: bool,
 }
 
 /// The memory that a pool holds, and how often that was of use: [`Pool::stats`](crate::Pool::stats).
@@ -46,26 +54,44 @@ pub struct PoolStats {
     pub allocated: u64,
 }
 
-impl Shared {
-    pub(super) fn with_limit(limit: usize) -> Arc<Self> {
-        Arc::new(Shared { limit, kept: Mutex::new(Kept::default()) })
+impl Owner {
+    pub(super) fn with_limit(limit: usize) -> Self {
+        Owner(Arc::new(Shared { limit, kept: Mutex::new(Kept::default()) }))
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.0.limit
+    }
+
+    pub(super) fn lender(&self) -> Lender {
+        Lender(Arc::clone(&self.0))
     }
 
     pub(super) fn stats(&self) -> PoolStats {
-        self.lock().stats
+        self.0.lock().stats
     }
 
-    /// No call panics in the midst of a change: the list and its numbers agree in any case.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Frees all blocks.
+    pub(super) fn trim(&self) {
+        self.0.trim(false);
     }
+}
 
-    fn take(&self, bytes: usize, align: usize) -> Result<Allocation, Error> {
-        let size = size_of_block(bytes);
-        let mut kept = self.lock();
-        let mut fitting = kept.blocks.range_mut((align, size)..=(align, size.saturating_mul(2)));
-        let found = fitting.find_map(|(_, blocks)| blocks.pop());
-        if let Some(block) = found {
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.trim(true);
+    }
+}
+
+impl Lender {
+    /// A block of an alignment for `bytes` bytes, at least one.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(super) fn take(&self, bytes: usize, align: usize) -> Result<Allocation, Error> {
+        let class = class_of(bytes).ok_or(Error::AllocationFailed { bytes })?;
+        let mut kept = self.0.lock();
+        if let Some(block) = kept.block(class, align) {
             kept.stats.taken_again += 1;
             kept.stats.blocks -= 1;
             kept.stats.bytes -= block.bytes();
@@ -73,70 +99,76 @@ impl Shared {
         }
         kept.stats.allocated += 1;
         drop(kept);
+        let size = size_of_class(class);
         Allocation::new(size, align).or_else(|_| {
-            self.trim();
+            self.0.trim(false);
             Allocation::new(size, align)
         })
     }
 
-    /// Frees all blocks.
-    pub(super) fn trim(&self) {
-        let mut kept = self.lock();
-        (kept.stats.bytes, kept.stats.blocks) = (0, 0);
-        let blocks = core::mem::take(&mut kept.blocks);
-        // Freed when the lock is no longer held.
-        drop(kept);
-        drop(blocks);
-    }
-
-    fn give_back(&self, block: Allocation) {
-        let mut kept = self.lock();
-        let bytes = kept.stats.bytes.saturating_add(block.bytes());
-        if bytes > self.limit {
+    /// Gives back a block that was taken; no memory is none.
+    pub(super) fn give_back(&self, block: Allocation) {
+        let size = block.bytes();
+        let Some(class) = class_of(size).filter(|_| size > 0) else { return };
+        let mut kept = self.0.lock();
+        let bytes = kept.stats.bytes.saturating_add(size);
+        if kept.is_over || bytes > self.0.limit {
             // Freed when the lock is no longer held.
             drop(kept);
             return drop(block);
         }
         kept.stats.bytes = bytes;
         kept.stats.blocks += 1;
-        kept.blocks.entry((block.align(), block.bytes())).or_default().push(block);
-    }
-}
-
-/// A pool as its tensors know it.
-pub(super) struct Lender(Weak<Shared>);
-
-impl Lender {
-    pub(super) fn of(pool: &Arc<Shared>) -> Self {
-        Lender(Arc::downgrade(pool))
-    }
-
-    /// A block of an alignment for `bytes` bytes, at least one. Where the pool is gone, it is as large as that.
-    ///
-    /// # Errors
-    /// [`Error::AllocationFailed`].
-    pub(super) fn take(&self, bytes: usize, align: usize) -> Result<Allocation, Error> {
-        self.0.upgrade().map_or_else(|| Allocation::new(bytes, align), |pool| pool.take(bytes, align))
-    }
-
-    /// Gives a block back to the pool, or frees it where that is gone.
-    pub(super) fn give_back(&self, block: Allocation) {
-        if let Some(pool) = self.0.upgrade().filter(|_| block.bytes() > 0) {
-            pool.give_back(block);
+        let classes = kept.blocks.entry(block.align()).or_default();
+        if classes.len() <= class {
+            classes.resize_with(class + 1, Vec::new);
         }
+        classes[class].push(block);
     }
 }
 
-/// The size of blocks for `bytes` bytes: eight for each power of two, and whole lines.
-fn size_of_block(bytes: usize) -> usize {
-    const LEAST: usize = 512;
-    let bytes = bytes.max(LEAST);
-    // More than memory holds.
-    if bytes > isize::MAX as usize {
-        return bytes;
+impl Shared {
+    /// No call panics in the midst of a change: the lists and their numbers agree in any case.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let step = (bytes + 1).next_power_of_two() / 16;
-    bytes.checked_next_multiple_of(step).unwrap_or(bytes)
+
+    fn trim(&self, for_good: bool) {
+        let mut kept = self.lock();
+        kept.is_over |= for_good;
+        (kept.stats.bytes, kept.stats.blocks) = (0, 0);
+        let blocks = core::mem::take(&mut kept.blocks);
+        // Freed when the lock is no longer held.
+        drop(kept);
+        drop(blocks);
+    }
+}
+
+impl Kept {
+    /// Removes a block of a class, or of one up to twice as large.
+    fn block(&mut self, class: usize, align: usize) -> Option<Allocation> {
+        let classes = self.blocks.get_mut(&align)?.iter_mut().skip(class);
+        classes.take(OF_A_POWER + 1).find_map(Vec::pop)
+    }
+}
+
+/// The number of classes for each power of two.
+const OF_A_POWER: usize = 8;
+/// The binary logarithm of the least size.
+const LEAST: u32 = 9;
+
+/// The number of the least class that holds `bytes` bytes; `None` where no memory does.
+fn class_of(bytes: usize) -> Option<usize> {
+    let bytes = bytes.max(1 << LEAST);
+    let power = bytes.ilog2();
+    let step = (1 << power) / OF_A_POWER;
+    let class = (power - LEAST) as usize * OF_A_POWER + (bytes.div_ceil(step) - OF_A_POWER);
+    (bytes <= isize::MAX as usize).then_some(class)
+}
+
+/// The bytes of a block of a class.
+fn size_of_class(class: usize) -> usize {
+    (OF_A_POWER + class % OF_A_POWER) << (class / OF_A_POWER + (LEAST - OF_A_POWER.ilog2()) as usize)
 }
 
 #[cfg(test)]
@@ -145,12 +177,14 @@ mod tests {
 
     #[test]
     fn blocks_are_an_eighth_too_large_at_most() {
-        for bytes in (1..5000).chain([1 << 20, (1 << 20) + 1, 3 << 30]) {
-            let size = size_of_block(bytes);
+        for bytes in (1..5000).chain([1 << 20, (1 << 20) + 1, 3 << 29]) {
+            let class = class_of(bytes).unwrap();
+            let size = size_of_class(class);
             assert!(size >= bytes && size.is_multiple_of(64), "{bytes}: {size}");
             assert!(size <= bytes.max(512) + bytes.max(512) / 8, "{bytes}: {size}");
-            assert_eq!(size_of_block(size), size);
+            assert_eq!((class_of(size), size_of_class(class + OF_A_POWER)), (Some(class), 2 * size));
         }
-        assert_eq!([usize::MAX, isize::MAX as usize].map(size_of_block), [usize::MAX, 1 << (usize::BITS - 1)]);
+        let greatest = class_of(isize::MAX as usize).map(size_of_class);
+        assert_eq!((greatest, class_of(usize::MAX)), (Some(1 << (usize::BITS - 1)), None));
     }
 }

@@ -9,7 +9,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::slice;
 
-use self::blocks::{Lender, Shared};
+use self::blocks::{Lender, Owner};
 use crate::tensor::allocation::Allocation;
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::layout::Shape;
@@ -55,7 +55,7 @@ pub use self::dynamic::DynPooled;
 /// ```
 #[derive(Clone)]
 pub struct Pool {
-    shared: Arc<Shared>,
+    owner: Arc<Owner>,
 }
 
 impl Default for Pool {
@@ -66,7 +66,7 @@ impl Default for Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("limit", &self.shared.limit).field("stats", &self.stats()).finish()
+        f.debug_struct("Pool").field("limit", &self.owner.limit()).field("stats", &self.stats()).finish()
     }
 }
 
@@ -80,7 +80,7 @@ impl Pool {
     /// A pool that holds up to `limit` bytes. What comes back beyond that is freed.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        Pool { shared: Shared::with_limit(limit) }
+        Pool { owner: Arc::new(Owner::with_limit(limit)) }
     }
 
     /// An output of shape `[0]`, which takes memory from the pool when a call writes to it.
@@ -88,24 +88,24 @@ impl Pool {
     pub fn tensor<T: Element>(&self) -> Pooled<T> {
         const { IsElement::<T>::CHECK };
         let memory = Allocation::empty(align_of::<T>());
-        Pooled { memory, len: 0, shape: [0].into(), pool: Lender::of(&self.shared), elements: PhantomData }
+        Pooled { memory, len: 0, shape: [0].into(), pool: self.owner.lender(), elements: PhantomData }
     }
 
     /// An output of shape `[0]` for calls whose types are known at run time. It takes the data type of the result.
     #[must_use]
     pub fn dyn_tensor(&self, dtype: DType) -> DynPooled {
-        DynPooled { tensor: DynTensor::empty(dtype), pool: Lender::of(&self.shared) }
+        DynPooled { tensor: DynTensor::empty(dtype), pool: self.owner.lender() }
     }
 
     /// Frees all memory that is held.
     pub fn trim(&self) {
-        self.shared.trim();
+        self.owner.trim();
     }
 
     /// The memory that the pool holds, and how often that was of use.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
-        self.shared.stats()
+        self.owner.stats()
     }
 }
 

@@ -3,5 +3,5 @@
 
 #![forbid(unsafe_code)]
 
-pub(super) use alloc::sync::{Arc, Weak};
+pub(super) use alloc::sync::Arc;
 pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
