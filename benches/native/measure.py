@@ -3,13 +3,16 @@
 
 Every engine runs in a process of its own, pinned to as many CPUs as there are threads (Linux). Every output is
 checked against NumPy's before it is timed. Engines take turns on a workload, so a busy moment of the machine does not
-hit one of them alone. This library is the first of them. With `--offset 16` the inputs and the bound outputs begin 16
-bytes after a cache line, as NumPy's own arrays do. In the table '-' stands for a missing operator or engine, 'wrong'
-for an output that differs, 'error' for an exception, and 'crash' for a process that died. The JSON has the reasons.
+hit one of them alone. This library is the first of them; `gather (reused)` is measured where `--engines` names it.
+With `--offset 16` the inputs and the bound outputs begin 16 bytes after a cache line, as NumPy's own arrays do; with
+`--pages` the inputs lie on pages of that kind. With `--cpu-time` a call takes what its process had a CPU for, which
+other programs disturb less. In the table '-' stands for a missing operator or engine, 'wrong' for an output that
+differs, 'error' for an exception, and 'crash' for a process that died. The JSON has the reasons.
 
     pip install -r benches/native/requirements.txt ./benches/python
     python benches/native/measure.py --threads 1 --json one.json
     python benches/native/measure.py --table inverses --filter scatter  # or the way back
+    python benches/native/measure.py --table large --pages small --engines "gather,NumPy,ONNX Runtime"
 """
 
 import argparse
@@ -26,9 +29,9 @@ import time
 
 import numpy as np
 
-from buffers import OFFSETS, place
+from buffers import OFFSETS, PAGES, place
 from engine import Unsupported
-from engines import ENGINES, OURS, NumPy
+from engines import ENGINES, OURS, REUSED, NumPy
 from workloads import TABLES
 
 ROUNDS = 3
@@ -47,8 +50,8 @@ class Crash(Exception):
 class EngineProcess:
     """An engine in a process of its own, which is started again after a crash."""
 
-    def __init__(self, label, cpus, offset):
-        self.label, self.cpus, self.offset = label, cpus, offset
+    def __init__(self, label, cpus, offset, pages):
+        self.label, self.cpus, self.offset, self.pages = label, cpus, offset, pages
         self.version = self.missing = self.process = None
 
     def ask(self, *request):
@@ -72,7 +75,7 @@ class EngineProcess:
 
     def _start(self):
         self.connection, theirs = multiprocessing.Pipe()
-        arguments = (theirs, self.connection, self.label, self.cpus, self.offset)
+        arguments = (theirs, self.connection, self.label, self.cpus, self.offset, self.pages)
         self.process = multiprocessing.Process(target=serve, args=arguments)
         self.process.start()
         theirs.close()
@@ -92,7 +95,7 @@ class EngineProcess:
         raise Crash(reason or (f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with {code}"))
 
 
-def serve(connection, parents_end, label, cpus, offset):
+def serve(connection, parents_end, label, cpus, offset, pages):
     """Runs in an engine's process: answers requests until the connection closes."""
     parents_end.close()
     os.sched_setaffinity(0, cpus)
@@ -102,7 +105,7 @@ def serve(connection, parents_end, label, cpus, offset):
         connection.send((None, f"not installed: {error}"))
         return
     connection.send((engine.version, None))
-    bench = Bench(engine)
+    bench = Bench(engine, pages)
     while True:
         try:
             method, *arguments = connection.recv()
@@ -114,14 +117,14 @@ def serve(connection, parents_end, label, cpus, offset):
 class Bench:
     """One engine with at most one prepared workload."""
 
-    def __init__(self, engine):
-        self.engine = engine
+    def __init__(self, engine, pages):
+        self.engine, self.pages = engine, pages
         self.inputs = self.call = None
 
     def prepare(self, workload):
         """Sets a workload up and checks its output. The answer's status is 'ok' if it can be timed."""
         self.call = self.inputs = None
-        self.inputs = [place(array, self.engine.offset) for array in workload.inputs()]
+        self.inputs = [place(array, self.engine.offset, self.pages) for array in workload.inputs()]
         expected = NumPy(threads=1).prepare(workload, *self.inputs)()
         try:
             call = self.engine.prepare(workload, *self.inputs)
@@ -142,9 +145,10 @@ class Bench:
         self.call = call
         return {"status": "ok"}
 
-    def time(self, seconds, min_samples):
+    def time(self, seconds, min_samples, cpu_time):
         """Times the prepared call. Returns seconds per call, and CPU seconds per second during the timing."""
         call, clock = self.call, time.perf_counter
+        each = time.process_time if cpu_time else clock
         start, calls = clock(), 0
         while calls == 0 or clock() - start < seconds * WARM_UP:
             call()
@@ -154,16 +158,16 @@ class Bench:
         gc.disable()
         start, cpu = clock(), time.process_time()
         while len(samples) < min_samples or clock() - start < seconds:
-            before = clock()
+            before = each()
             for _ in repeats:
                 call()
-            samples.append((clock() - before) / len(repeats))
+            samples.append((each() - before) / len(repeats))
         busy = (time.process_time() - cpu) / (clock() - start)
         gc.enable()
         return {"samples": samples, "busy": busy}
 
 
-def measure(workload, engines, seconds):
+def measure(workload, engines, seconds, cpu_time):
     """Results of all engines on a workload, by label."""
     results, rounds = {}, {}
     for engine in engines:
@@ -175,7 +179,7 @@ def measure(workload, engines, seconds):
         for engine in engines:
             if results[engine.label]["status"] == "ok":
                 try:
-                    answer = engine.ask("time", seconds / ROUNDS, -(-MIN_SAMPLES // ROUNDS))
+                    answer = engine.ask("time", seconds / ROUNDS, -(-MIN_SAMPLES // ROUNDS), cpu_time)
                     rounds.setdefault(engine.label, []).append(answer)
                 except Crash as reason:
                     results[engine.label] = {"status": "crash", "reason": str(reason)}
@@ -207,14 +211,14 @@ def digits(number):
     return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
 
 
-def table(rows):
+def table(rows, labels):
     """The results as a markdown table."""
-    lines = [["workload", *ENGINES, "best engine", "its ms"], ["---"] * (len(ENGINES) + 3)]
+    lines = [["workload", *labels, "best engine", "its ms"], ["---"] * (len(labels) + 3)]
     for row in rows:
         results = row["results"]
         timed = {label: result["median_ms"] for label, result in results.items() if result["status"] == "ok"}
-        best = min(timed.keys() - OURS, key=timed.get, default=None)
-        cells = [cell(results[label]) for label in ENGINES]
+        best = min(timed.keys() - set(OURS), key=timed.get, default=None)
+        cells = [cell(results[label]) for label in labels]
         lines.append([row["workload"]["name"], *cells, *((best, digits(timed[best])) if best else ("-", "-"))])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -233,6 +237,9 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of every engine (default: 1)")
     parser.add_argument("--offset", type=int, default=0, choices=OFFSETS, help="bytes after a cache line (default: 0)")
+    parser.add_argument("--pages", default=PAGES[0], choices=PAGES, help="of the inputs (default: as NumPy does)")
+    parser.add_argument("--cpu-time", action="store_true", help="what processes had CPUs for, not the clock")
+    parser.add_argument("--engines", metavar="LABELS", help="these alone, as `gather,gather (reused),NumPy`")
     parser.add_argument("--table", default="gathers", choices=TABLES, help="which workloads (default: gathers)")
     parser.add_argument("--filter", default="", metavar="SUBSTR", help="only workloads whose name contains this")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="per workload and engine (default: 1)")
@@ -244,6 +251,9 @@ def arguments():
     options.workloads = [workload for workload in TABLES[options.table] if options.filter in workload.name]
     if not options.workloads:
         parser.error(f"no workload's name contains {options.filter!r}")
+    options.labels = options.engines.split(",") if options.engines else [label for label in ENGINES if label != REUSED]
+    if not set(options.labels) <= set(ENGINES):
+        parser.error(f"engines are {', '.join(ENGINES)}")
     return options
 
 
@@ -256,6 +266,8 @@ def main():
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "threads": options.threads,
         "offset": options.offset,
+        "pages": options.pages,
+        "cpu_time": options.cpu_time,
         "cpus": cpus,
         "cpu_model": cpu_model(),
         "platform": platform.platform(),
@@ -263,10 +275,10 @@ def main():
         "seconds": options.seconds,
         "load_average_before": os.getloadavg(),
     }
-    engines = [EngineProcess(label, cpus, options.offset) for label in ENGINES]
+    engines = [EngineProcess(label, cpus, options.offset, options.pages) for label in options.labels]
     rows = []
     for number, workload in enumerate(options.workloads, 1):
-        results = measure(workload, engines, options.seconds)
+        results = measure(workload, engines, options.seconds, options.cpu_time)
         rows.append({"workload": dataclasses.asdict(workload), "results": results})
         cells = ", ".join(f"{label} {cell(result)}" for label, result in results.items())
         print(f"[{number}/{len(options.workloads)}] {workload.name}: {cells}", file=sys.stderr, flush=True)
@@ -274,10 +286,10 @@ def main():
         engine.stop()
     report["load_average_after"] = os.getloadavg()
     report["engines"] = {engine.label: engine.version for engine in engines}
-    report["ours"] = OURS
+    report["ours"] = [label for label in OURS if label in options.labels]
     report["fresh"] = [label for label, engine in ENGINES.items() if engine.fresh]
     report["workloads"] = rows
-    print(table(rows))
+    print(table(rows, options.labels))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)

@@ -52,40 +52,51 @@ class GatherFresh(Gather):
 
     def gather(self, workload, data, indices):
         call, axis, batch_dims = self.module.gather, workload.axis, workload.batch_dims
-        return lambda: call(data, indices, axis, batch_dims, threads=self.threads)
+        return lambda **out: call(data, indices, axis, batch_dims, threads=self.threads, **out)
 
     def gather_elements(self, workload, data, indices):
         call, axis = self.module.gather_elements, workload.axis
-        return lambda: call(data, indices, axis, threads=self.threads)
+        return lambda **out: call(data, indices, axis, threads=self.threads, **out)
 
     def gather_nd(self, workload, data, indices):
         call, batch_dims = self.module.gather_nd, workload.batch_dims
-        return lambda: call(data, indices, batch_dims, threads=self.threads)
+        return lambda **out: call(data, indices, batch_dims, threads=self.threads, **out)
 
     def scatter_elements(self, workload, data, indices, updates):
         call, axis, reduction = self.module.scatter_elements, workload.axis, workload.reduction
-        return lambda: call(data, indices, updates, axis, reduction=reduction, threads=self.threads)
+        return lambda **out: call(data, indices, updates, axis, reduction=reduction, threads=self.threads, **out)
 
     def scatter_nd(self, workload, data, indices, updates):
         call, reduction = self.module.scatter_nd, workload.reduction
-        return lambda: call(data, indices, updates, reduction=reduction, threads=self.threads)
+        return lambda **out: call(data, indices, updates, reduction=reduction, threads=self.threads, **out)
 
     def index_add(self, workload, data, indices, updates):
         call = self.module.index_add
-        return lambda: call(data, indices, updates, threads=self.threads)
+        return lambda **out: call(data, indices, updates, threads=self.threads, **out)
 
     def batch_to_space(self, workload, data, indices):
         call, attributes = self.module.batch_to_space, (workload.block, workload.crops_begin, workload.crops_end)
-        return lambda: call(data, *attributes, threads=self.threads)
+        return lambda **out: call(data, *attributes, threads=self.threads, **out)
 
     def space_to_batch(self, workload, data, indices):
         call, nothing = self.module.space_to_batch, self._nothing(workload)
-        return lambda: call(data, workload.block, nothing, nothing, threads=self.threads)
+        return lambda **out: call(data, workload.block, nothing, nothing, threads=self.threads, **out)
 
     def depth_to_space(self, workload, data, indices):
         call, size, mode = self.module.depth_to_space, workload.block_size, workload.mode
-        return lambda: call(data, size, mode, threads=self.threads)
+        return lambda **out: call(data, size, mode, threads=self.threads, **out)
 
     def space_to_depth(self, workload, data, indices):
         call, size, mode = self.module.space_to_depth, workload.block_size, workload.mode
-        return lambda: call(data, size, mode, threads=self.threads)
+        return lambda **out: call(data, size, mode, threads=self.threads, **out)
+
+
+class GatherReused(GatherFresh):
+    """The same calls into an output that is used again: not planned, and nothing is allocated."""
+
+    label = "gather (reused)"
+    fresh = False
+
+    def prepare(self, workload, *inputs):
+        call, output = Engine.prepare(self, workload, *inputs), self.output(workload)
+        return lambda: call(out=output)

@@ -9,7 +9,8 @@
     python benches/native/table.py one.json two.json one-off.json --limits limits.md limits-off.md
 
 Files of the same number of threads and the same offset are joined, so that a run may be made in parts. The first table
-compares planned calls into warm memory with the best engine; the second one compares fresh outputs with fresh outputs.
+compares planned calls into warm memory with the best engine; the second one, where they were measured, unplanned calls
+into outputs that are used again; the last one compares fresh outputs with fresh outputs.
 `limit` is our time beside the limit that `record` has measured for as many threads and the same offset: it comes from
 another process, and another hour, so that it says less than what `record` itself prints. The lines below the tables
 have geometric means over all workloads but the one of latency. `At the limit of each` is the mean that a library would
@@ -90,16 +91,23 @@ def three_digits(number):
     return f"{number:.0f}" if number >= 1000 else f"{number:#.3g}".rstrip(".") if number >= 1e-4 else f"{number:.6f}"
 
 
-def table(runs, limits, fresh):
-    """A table of all runs: planned into warm memory, or, if `fresh`, calls that return a fresh output."""
+def own(run, way):
+    """Our label in a run: "planned", "reused" or "fresh"; None where it was not measured so."""
+    labels = [label for label in run.ours if (label in run.fresh) == (way == "fresh")]
+    return next((label for label in labels if label.endswith("(reused)") == (way == "reused")), None)
+
+
+def table(runs, limits, way):
+    """A table of all runs: planned into warm memory, "reused" as that is but unplanned, or "fresh" outputs."""
+    fresh = way == "fresh"
     head, kept, at_limit = ["workload"], {key: [] for key in runs}, {key: [] for key in runs}
     for key in runs:
-        head += [heading(*key), "best engine", "ratio"] + ["limit"] * (not fresh and key in limits)
+        head += [heading(*key), "best engine", "ratio"] + ["limit"] * (way == "planned" and key in limits)
     lines = [head, ["---"] * len(head)]
     for workload in dict.fromkeys(name for run in runs.values() for name in run.rows):
         cells = [workload]
         for key, run in runs.items():
-            label = next(own for own in run.ours if (own in run.fresh) == fresh)
+            label = own(run, way)
             engines = {engine for times in run.rows.values() for engine in times} - set(run.ours)
             rivals = engines & set(run.fresh) if fresh else engines
             found, limit = run.compared(workload, label, sorted(rivals)), limits.get(key, {}).get(workload)
@@ -108,11 +116,11 @@ def table(runs, limits, fresh):
             else:
                 ours, engine, theirs, ratio = found
                 cells += [three_digits(ours), f"{three_digits(theirs)} {engine}", f"{ratio:.2f}"]
-            if not fresh and key in limits:
+            if way == "planned" and key in limits:
                 cells.append("-" if found is None or limit is None else f"{found[0] / limit:.2f}")
             if found is not None and workload != LATENCY:
                 kept[key].append(found[3])
-                if not fresh and limit is not None:
+                if way == "planned" and limit is not None:
                     at_limit[key].append(found[2] / limit)
         lines.append(cells)
     means = [f"{geometric_mean(ratios):.2f} ({heading(*key)})" for key, ratios in kept.items() if ratios]
@@ -131,9 +139,12 @@ def main():
     options = parser.parse_args()
     runs, limits = runs_of(options.measured), limits_of(options.limits)
     print("Planned calls into warm memory, from outside of any pool; ratios to the best engine, whatever its output.\n")
-    print(table(runs, limits, fresh=False))
+    print(table(runs, limits, "planned"))
+    if all(own(run, "reused") for run in runs.values()):
+        print("\nUnplanned calls into outputs that are used again; ratios to the best engine, whatever its output.\n")
+        print(table(runs, {}, "reused"))
     print("\nUnplanned calls that return fresh outputs; ratios to the best engine that does so, too.\n")
-    print(table(runs, {}, fresh=True))
+    print(table(runs, {}, "fresh"))
 
 
 if __name__ == "__main__":

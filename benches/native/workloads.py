@@ -181,4 +181,17 @@ INVERSES = (
     _bag("mean_50257x768_256x128", "mean", (50257, 768), (256, 128)),
 )
 
-TABLES = {"gathers": WORKLOADS, "inverses": INVERSES}
+
+
+def _large(mib):
+    """Gathers at random from a table of a size. With many engines at once, the largest take tens of gigabytes."""
+    numbers = mib << 18
+    return (
+        _gather(f"rows3072B_{mib}MiB_16K", 0, (numbers // 768, 768), (1 << 14,)),
+        _gather(f"rows256B_{mib}MiB_256K", 0, (numbers // 64, 64), (1 << 18,)),
+        _gather(f"rows64B_{mib}MiB_1M", 0, (numbers // 16, 16), (1 << 20,)),
+        _gather(f"take_{mib}MiB_4M", 0, (numbers,), (1 << 22,)),
+    )
+
+
+TABLES = {"gathers": WORKLOADS, "inverses": INVERSES, "large": (*_large(64), *_large(512), *_large(2048))}

@@ -17,6 +17,7 @@ pub mod mapped_bags;
 pub mod naive;
 pub mod number;
 pub mod options;
+pub mod outputs;
 pub mod peers;
 pub mod pin;
 pub mod probe;

@@ -45,6 +45,12 @@ pub trait Rearrange {
     /// As for [`Rearrange::plan`].
     fn run_into(&self, data: &View<'_, f32>, out: &mut ViewMut<'_, f32>);
 
+    /// The operator, unplanned, into a tensor that is used again.
+    ///
+    /// # Panics
+    /// As for [`Rearrange::plan`].
+    fn run_again(&self, data: &View<'_, f32>, out: &mut Tensor<f32>);
+
     /// The operator, unplanned, into a fresh tensor.
     ///
     /// # Panics
@@ -61,6 +67,10 @@ impl<A: SpaceAttributes> Rearrange for SpaceOperator<A> {
     }
 
     fn run_into(&self, data: &View<'_, f32>, out: &mut ViewMut<'_, f32>) {
+        SpaceOperator::run_into(self, data, out).expect(FITS);
+    }
+
+    fn run_again(&self, data: &View<'_, f32>, out: &mut Tensor<f32>) {
         SpaceOperator::run_into(self, data, out).expect(FITS);
     }
 

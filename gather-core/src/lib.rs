@@ -56,9 +56,9 @@
 //!
 //! The [`guide`] has chapters on [the calls of NumPy, PyTorch and other libraries](guide::coming_from), on [types of
 //! your own](guide::custom_types), on [plans](guide::plans), on [types known at run time](guide::runtime_types), on
-//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [row
-//! functions](guide::row_functions), on [nulls](guide::nulls), on [scatters](guide::scatter), on [bags](guide::bags),
-//! and on [targets](guide::targets).
+//! [shapes known at compile time](guide::specialize), on [quantised tables](guide::tables), on [large
+//! tables](guide::large_tables), on [row functions](guide::row_functions), on [nulls](guide::nulls), on
+//! [scatters](guide::scatter), on [bags](guide::bags), and on [targets](guide::targets).
 //!
 //! # Features
 //!
@@ -184,7 +184,9 @@ pub use crate::tensor::output::{DynOutput, Output};
 pub use crate::tensor::owned::Tensor;
 pub use crate::tensor::pages::WillNeed;
 #[cfg(feature = "std")]
-pub use crate::tensor::pool::{Pool, PoolStats, Pooled};
+pub use crate::tensor::pages::{Promoted, promote};
+#[cfg(feature = "std")]
+pub use crate::tensor::pool::{DynPooled, Pool, PoolStats, Pooled};
 pub use crate::tensor::typing::{Any, Input, Typing};
 pub use crate::tensor::view::{View, ViewMut};
 pub use crate::types::codes::{Codes, Scale};

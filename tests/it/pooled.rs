@@ -1,8 +1,8 @@
 //! Outputs whose memory comes from a pool.
 
 use gather_core::{
-    Bags, BatchToSpace, Element, EmbeddingBag, Error, Gather, GatherElements, Par, Param, Pool, Pooled, Reduction,
-    ScatterNd, View, maps,
+    Bags, BatchToSpace, DynPooled, DynView, Element, EmbeddingBag, Error, Gather, GatherElements, Par, Param, Pool,
+    Pooled, Reduction, Registry, ScatterNd, View, maps,
 };
 
 /// Calls of every kind into tensors of a pool, against fresh ones.
@@ -119,6 +119,59 @@ fn limits_are_kept_and_tensors_outlive_their_pool() {
     let elements = View::new(&[9u32, 8], &[2]).unwrap();
     GatherElements::new(0).run_into(&elements, &View::new(&[1u8; 2000], &[2000]).unwrap(), &mut last).unwrap();
     assert!(last.shape() == [2000] && last.as_slice().iter().all(|&value| value == 8));
+}
+
+/// Rows of a table by a call whose types are known at run time.
+fn dyn_rows<T: Element>(out: &mut DynPooled, value: T, count: usize) -> Result<(), Error> {
+    let (table, ids) = (vec![value; 64], vec![0u8; count]);
+    let (table, ids) = (View::new(&table, &[1, 64]).unwrap(), View::new(&ids, &[count]).unwrap());
+    let (registry, table, ids) = (Registry::builtin(), DynView::from(&table), DynView::from(&ids));
+    Gather::new(0).run_dyn_into(&registry, &table, &ids, out)
+}
+
+#[test]
+fn types_known_at_run_time_share_the_memory() {
+    let pool = Pool::with_limit(100_000);
+    drop(rows(&pool, 1.0f32, 100));
+    let mut out = pool.dyn_tensor(u8::DTYPE);
+    dyn_rows(&mut out, 7u32, 90).unwrap();
+    assert_eq!((out.dtype(), out.shape(), pool.stats().taken_again), (u32::DTYPE, &[90, 64][..], 1));
+    assert!(out.as_bytes().chunks(4).all(|value| value == 7u32.to_ne_bytes()));
+    // The same alignment: the tensor keeps its block. Another one: the block goes back.
+    dyn_rows(&mut out, 2.5f32, 100).unwrap();
+    assert_eq!((out.dtype(), pool.stats().blocks, pool.stats().allocated), (f32::DTYPE, 0, 1));
+    dyn_rows(&mut out, 2u16, 100).unwrap();
+    assert_eq!((out.dtype(), pool.stats().blocks, pool.stats().allocated), (u16::DTYPE, 1, 2));
+    dyn_rows(&mut out, 3u16, 300).unwrap();
+    assert_eq!((out.shape(), pool.stats().blocks, pool.stats().allocated), (&[300, 64][..], 2, 3));
+
+    let table = View::new(&[1u16, 2], &[2]).unwrap();
+    let bad = View::new(&[0u32, 2], &[2]).unwrap();
+    let refused = GatherElements::new(0).run_dyn_into(
+        &Registry::builtin(),
+        &DynView::from(&table),
+        &DynView::from(&bad),
+        &mut out,
+    );
+    assert!(matches!(refused, Err(Error::IndexOutOfRange { .. })));
+    assert_eq!((out.shape(), out.as_bytes()), (&[0][..], &[][..]));
+
+    // Kept, it is no more the pool's.
+    dyn_rows(&mut out, 5u16, 300).unwrap();
+    let kept = out.into_tensor();
+    assert_eq!(pool.stats().blocks, 2);
+    assert!(kept.downcast::<u16>().unwrap().into_vec().iter().all(|&value| value == 5));
+    let mut out = pool.dyn_tensor(u8::DTYPE);
+    dyn_rows(&mut out, 1.5f64, 100).unwrap();
+    drop(out);
+    let stats = pool.stats();
+    assert!(stats.bytes <= 100_000 && stats.allocated == 4, "{stats:?}");
+
+    // It outlives the pool, and drops on another thread.
+    let mut out = pool.dyn_tensor(u64::DTYPE);
+    drop(pool);
+    dyn_rows(&mut out, 9u64, 1000).unwrap();
+    std::thread::spawn(move || assert_eq!(out.view().shape(), [1000, 64])).join().unwrap();
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! A model of how calls share their work between threads. It compiles `helpers.rs` of gather-core as it stands. shuttle
-//! chooses which thread goes on at each lock, and the pools here choose which job a thread takes.
+//! Models of how calls share their work between threads, and of pools of memory. They compile `helpers.rs` and
+//! `pool/blocks.rs` of gather-core as they stand. shuttle chooses which thread goes on at each lock, and the pools of
+//! threads here choose which job a thread takes.
 //!
 //! Each test runs `GATHER_MODEL_ROUNDS` orders that are drawn from a fixed seed, and as many that change threads at a
 //! few points only (PCT). An order that fails is printed; `shuttle::replay` runs it again.
@@ -11,8 +12,11 @@ extern crate alloc;
 mod call;
 #[path = "../../gather-core/src/exec/helpers.rs"]
 mod helpers;
+mod memory;
 mod pool;
 mod sync;
+mod tensor;
+mod types;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -25,7 +29,7 @@ use crate::call::{BROKEN, promise, share};
 use crate::pool::Pool;
 
 /// Runs a scenario in many orders.
-fn check(scenario: impl Fn() + Send + Sync + Copy + 'static) {
+pub(crate) fn check(scenario: impl Fn() + Send + Sync + Copy + 'static) {
     let rounds = std::env::var("GATHER_MODEL_ROUNDS").map_or(2000, |rounds| rounds.parse().expect("a number"));
     fn run(scheduler: impl Scheduler + 'static, scenario: impl Fn() + Send + Sync + 'static) {
         let mut config = Config::default();

@@ -5,8 +5,8 @@
 //! With more than one thread each call decides whether it is worth the threads of the pool.
 
 use gather_core::{
-    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Par, Plan, RearrangePlan, Tensor,
-    View, ViewMut,
+    BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Output, Par, Plan, RearrangePlan,
+    Tensor, View, ViewMut,
 };
 
 use super::{NotRun, Peer, Ready, into_fresh, into_warm};
@@ -60,11 +60,11 @@ impl Peer for Ours {
             Ok(match self {
                 Ours::Planned => {
                     let plan = op.plan(&case.workload).map_err(NotRun::failed)?;
-                    let run = move |out: &mut Buffer<_>| plan.run_into(&operands, &mut out.view_mut()).expect(LEGAL);
+                    let run = move |out: &mut Buffer<_>| plan.run_into(&operands, &mut operands.output(out)).expect(LEGAL);
                     into_warm(&case.output_shape, run)
                 }
                 Ours::Unplanned => {
-                    into_warm(&case.output_shape, move |out| op.run_into(&operands, &mut out.view_mut()).expect(LEGAL))
+                    into_warm(&case.output_shape, move |out| op.run_into(&operands, &mut operands.output(out)).expect(LEGAL))
                 }
                 Ours::Fresh => into_fresh(
                     move || op.run(&operands).expect(LEGAL),
@@ -75,12 +75,21 @@ impl Peer for Ours {
     }
 }
 
-struct Operands<'a, T, I> {
-    data: View<'a, T>,
-    indices: View<'a, I>,
+/// The inputs of a call.
+pub(crate) struct Operands<'a, T, I> {
+    pub(crate) data: View<'a, T>,
+    pub(crate) indices: View<'a, I>,
 }
 
-enum Operator {
+impl<T: bytemuck::Pod, I> Operands<'_, T, I> {
+    /// A view of an output, whose elements are those of data.
+    fn output<'o>(&self, out: &'o mut Buffer<T>) -> ViewMut<'o, T> {
+        out.view_mut()
+    }
+}
+
+/// The operator of a workload.
+pub(crate) enum Operator {
     Gather(Gather),
     Elements(GatherElements),
     Nd(GatherNd),
@@ -88,7 +97,7 @@ enum Operator {
 }
 
 impl Operator {
-    fn new(workload: &Workload, par: Par) -> Self {
+    pub(crate) fn new(workload: &Workload, par: Par) -> Self {
         match workload.kind {
             Kind::Gather { axis, batch_dims } => {
                 Operator::Gather(Gather::new(axis as i64).batch_dims(batch_dims as i64).par(par))
@@ -101,7 +110,7 @@ impl Operator {
         }
     }
 
-    fn plan<T: Element, I: Index>(&self, workload: &Workload) -> Result<AnyPlan<T, I>, Error> {
+    pub(crate) fn plan<T: Element, I: Index>(&self, workload: &Workload) -> Result<AnyPlan<T, I>, Error> {
         let data = Layout::contiguous(workload.shape)?;
         let indices = Layout::contiguous(workload.index_shape)?;
         match self {
@@ -112,7 +121,10 @@ impl Operator {
         }
     }
 
-    fn run<T: Element, I: Index>(&self, Operands { data, indices }: &Operands<'_, T, I>) -> Result<Tensor<T>, Error> {
+    pub(crate) fn run<T: Element, I: Index>(
+        &self,
+        Operands { data, indices }: &Operands<'_, T, I>,
+    ) -> Result<Tensor<T>, Error> {
         match self {
             Operator::Gather(op) => op.run(data, indices),
             Operator::Elements(op) => op.run(data, indices),
@@ -121,10 +133,10 @@ impl Operator {
         }
     }
 
-    fn run_into<T: Element, I: Index>(
+    pub(crate) fn run_into<T: Element, I: Index>(
         &self,
         Operands { data, indices }: &Operands<'_, T, I>,
-        out: &mut ViewMut<'_, T>,
+        out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         match self {
             Operator::Gather(op) => op.run_into(data, indices, out),
@@ -135,13 +147,18 @@ impl Operator {
     }
 }
 
-enum AnyPlan<T, I> {
+/// A plan of any operator.
+pub(crate) enum AnyPlan<T, I> {
     Index(Box<Plan<T, I>>),
     Copy(Box<RearrangePlan<T>>),
 }
 
 impl<T: Element, I: Index> AnyPlan<T, I> {
-    fn run_into(&self, Operands { data, indices }: &Operands<'_, T, I>, out: &mut ViewMut<'_, T>) -> Result<(), Error> {
+    pub(crate) fn run_into(
+        &self,
+        Operands { data, indices }: &Operands<'_, T, I>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
         match self {
             AnyPlan::Index(plan) => plan.run_into(data, indices, out),
             AnyPlan::Copy(plan) => plan.run_into(data, out),

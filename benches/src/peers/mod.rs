@@ -21,7 +21,7 @@ mod burn;
 mod call;
 #[cfg(feature = "candle")]
 mod candle;
-mod gather;
+pub(crate) mod gather;
 #[cfg(any(feature = "onnxruntime", feature = "openvino", feature = "tensorflow"))]
 mod library;
 mod naive;

@@ -1,6 +1,6 @@
 //! The tensors of a workload, and the plain loop.
 
-use gather_core::{Error, Gather, Layout, Reduction, ScatterElements, ScatterNd, ScatterPlan, Tensor, ViewMut};
+use gather_core::{Error, Gather, Layout, Output, Reduction, ScatterElements, ScatterNd, ScatterPlan, Tensor, ViewMut};
 
 use super::{Kind, Spread, Workload};
 use crate::buffer::Buffer;
@@ -102,9 +102,35 @@ impl Tensors {
     /// # Panics
     /// When it is refused.
     pub fn run_into(&self, plan: &ScatterPlan<f32, i64>, out: &mut [f32]) {
-        let mut out = ViewMut::new(out, self.workload.data).expect("an output of this shape");
-        plan.run_into(&self.data.view(), &self.indices.view(), &self.updates.view(), &mut out)
-            .expect("indices in range");
+        self.run_to(plan, &mut ViewMut::new(out, self.workload.data).expect("an output of this shape"));
+    }
+
+    /// Runs a plan into an output of any kind.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn run_to(&self, plan: &ScatterPlan<f32, i64>, out: &mut impl Output<f32>) {
+        plan.run_into(&self.data.view(), &self.indices.view(), &self.updates.view(), out).expect("indices in range");
+    }
+
+    /// Runs the operator, unplanned, into a tensor that is used again.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn run_again(&self, threads: usize, out: &mut Tensor<f32>) {
+        let (data, indices, updates) = (self.data.view(), self.indices.view(), self.updates.view());
+        let done = match self.op(threads) {
+            Op::Elements(op) => op.run_into(&data, &indices, &updates, out),
+            Op::Nd(op) => op.run_into(&data, &indices, &updates, out),
+            Op::Adjoint(_) => {
+                // In place, on a copy of data, of which the first is fresh.
+                if out.is_empty() {
+                    *out = Tensor::filled(self.workload.data, 0.0).expect("a tensor that fits");
+                }
+                return self.unplanned(threads, out.as_mut_slice());
+            }
+        };
+        done.expect("indices in range");
     }
 
     /// Runs a plan into a fresh tensor.

@@ -32,5 +32,8 @@ pub mod nulls {}
 #[doc = include_str!("tables.md")]
 pub mod tables {}
 
+#[doc = include_str!("large_tables.md")]
+pub mod large_tables {}
+
 #[doc = include_str!("targets.md")]
 pub mod targets {}

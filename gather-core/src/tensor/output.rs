@@ -47,11 +47,12 @@ use crate::types::error::Error;
 )]
 pub trait Output<T>: Sealed<T> {}
 
-/// An output of calls whose types are known at run time. Sealed; there are two:
+/// An output of calls whose types are known at run time. Sealed; there are three:
 ///
 /// - [`DynViewMut`]: a tensor of any strides. Its data type and its shape must be those of the result.
 /// - [`DynTensor`]: a tensor that is used again. It takes the data type and the shape of the result, and allocates only
 ///   where its memory is too small or of another alignment. After an error it is unchanged, or has no elements.
+/// - `DynPooled`, with the feature `std`: the same, whose memory comes from a `Pool` and goes back there.
 #[diagnostic::on_unimplemented(
     message = "results whose type is known at run time cannot be written to `{Self}`",
     label = "neither a `DynViewMut` nor a `DynTensor`",

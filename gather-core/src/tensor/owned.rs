@@ -5,9 +5,13 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+#[cfg(feature = "std")]
+use crate::tensor::dynamic::DynTensor;
 use crate::tensor::memory;
 use crate::tensor::shape::Shape;
 use crate::tensor::view::{View, ViewMut};
+#[cfg(feature = "std")]
+use crate::types::element::Element;
 use crate::types::error::Error;
 
 /// An owned row-major tensor: a `Vec<T>` with a shape, taken apart without a copy by [`Tensor::into_vec`].
@@ -73,6 +77,54 @@ impl<T> Tensor<T> {
         let mut values = memory::reserve(len)?;
         values.resize(len, value);
         Ok(Tensor { values, shape: shape.into() })
+    }
+
+    /// A tensor of the values of a function, which is called with 0, 1, 2 and so on: the numbers of the elements in
+    /// row-major order. Each place is written once, on [huge pages](crate::guide::large_tables) where that pays.
+    ///
+    /// ```
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = gather_core::Tensor::from_fn(&[2, 3], |at| at as f32 / 2.0)?;
+    ///     assert_eq!(table.as_slice(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], then [`Error::AllocationFailed`].
+    ///
+    /// # Panics
+    /// When the function does.
+    pub fn from_fn(shape: &[usize], value: impl FnMut(usize) -> T) -> Result<Self, Error> {
+        let len = Shape::checked_len(shape)?;
+        let mut values = memory::reserve(len)?;
+        values.extend((0..len).map(value));
+        Ok(Tensor { values, shape: shape.into() })
+    }
+
+    /// A tensor of the next bytes of a file, or of any other reader: row-major elements in the machine's byte order.
+    ///
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    ///
+    /// ```
+    /// fn main() -> std::io::Result<()> {
+    ///     let file: Vec<u8> = [0.5f32, 1.0, 1.5, 2.0].iter().flat_map(|number| number.to_ne_bytes()).collect();
+    ///     let table = gather_core::Tensor::<f32>::read(&file[..], &[2, 2])?;
+    ///     assert_eq!(table.as_slice(), [0.5, 1.0, 1.5, 2.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
+    /// [`Error::AllocationFailed`]. Then those of the reader, `UnexpectedEof` among them. Of the kind `InvalidData`:
+    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`](crate::DynView::from_bytes).
+    #[cfg(feature = "std")]
+    pub fn read(from: impl std::io::Read, shape: &[usize]) -> std::io::Result<Self>
+    where
+        T: Element,
+    {
+        DynTensor::read(T::DTYPE, from, shape)?.downcast().map_err(std::io::Error::other)
     }
 
     /// The sizes of the dimensions.

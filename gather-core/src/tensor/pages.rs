@@ -1,4 +1,5 @@
-//! Advice to the system about pages: huge ones for big outputs, and those of a mapped table that are needed soon.
+//! Advice to the system about pages: huge ones for big outputs and for tables of the caller's, and the pages of a mapped
+//! table that are needed soon.
 //!
 //! # Huge pages
 //!
@@ -6,6 +7,12 @@
 //! the faults can take longer than the kernel that fills it. Linux serves advised memory 2 MiB at a time, where it is
 //! set to (`transparent_hugepage` is `madvise` or `always`), which leaves the zeroing. Later reads and writes at
 //! random miss the translation buffers less often, too. Where the kernel refuses, the memory is as good as before.
+//!
+//! The advice serves memory that is not in use yet. [`promote`] has the pages of memory that is in use copied to huge
+//! ones, at the same addresses.
+
+#[cfg(feature = "std")]
+use crate::types::error::Error;
 
 /// Bytes from which on memory is worth the call: below, there is hardly a whole huge page inside.
 #[cfg(all(feature = "huge-pages", target_os = "linux", not(miri)))]
@@ -30,6 +37,135 @@ pub(crate) fn advise<T>(memory: *mut T, bytes: usize) {
 /// Nothing: there is no such advice here.
 #[cfg(not(all(feature = "huge-pages", target_os = "linux", not(miri))))]
 pub(crate) fn advise<T>(_: *mut T, _: usize) {}
+
+/// The huge pages that [`promote`] reached.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Promoted {
+    /// Bytes of a huge page.
+    pub page: usize,
+    /// Places for huge pages: the aligned ranges of this size that lie in the memory as a whole.
+    pub places: usize,
+    /// Places that hold a huge page now.
+    pub huge: usize,
+}
+
+/// Moves the memory of a table to huge pages, which reads at random find faster. Contents and addresses stay.
+///
+/// It is for tables that are there already: in a `Vec`, or in a mapping of the caller's. A fresh
+/// [`Tensor`](crate::Tensor) of 4 MiB and more has huge pages from its first write on. [A chapter of the
+/// guide](crate::guide::large_tables) says what both gain.
+///
+/// The bytes before the first place and behind the last stay where they are, so memory of less than two huge pages may
+/// have no place. Pages that were never touched are not moved. A place that cannot be moved is left as it is, and
+/// counted in [`Promoted::places`] only. Where the system has no huge page left, the call ends.
+///
+/// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page while it
+/// is moved wait for it. A place that holds a huge page already costs next to nothing.
+///
+/// ```no_run
+/// let mut table = vec![0.5f32; 1 << 24];
+/// match gather_core::promote(&mut table) {
+///     Ok(reached) => println!("{} of {} pages are huge", reached.huge, reached.places),
+///     Err(refused) => println!("{refused}"),
+/// }
+/// ```
+///
+/// # Errors
+/// [`Error::HugePagesUnavailable`], where no place could be moved: without Linux 6.1 and its transparent huge pages,
+/// for memory of a file system that has none, or where memory is short.
+///
+/// Source: `MADV_COLLAPSE` in the manual of `madvise`.
+#[cfg(feature = "std")]
+pub fn promote<T>(memory: &mut [T]) -> Result<Promoted, Error> {
+    let bytes = size_of_val(memory);
+    let page = huge_page().ok_or(Error::HugePagesUnavailable { bytes, code: None })?;
+    let start = memory.as_mut_ptr().addr();
+    let first = start.next_multiple_of(page);
+    let places = (start + bytes).saturating_sub(first) / page;
+    let mut moved = Collapsed::default();
+    moved.collapse(first, places, page);
+    match moved.refused {
+        Some(code) if moved.places == 0 => Err(Error::HugePagesUnavailable { bytes, code: Some(code) }),
+        _ => Ok(Promoted { page, places, huge: moved.places }),
+    }
+}
+
+/// The advice of [`promote`], and its result so far.
+#[cfg(feature = "std")]
+#[derive(Default)]
+struct Collapsed {
+    places: usize,
+    /// The system's last refusal.
+    refused: Option<i32>,
+    is_over: bool,
+}
+
+#[cfg(feature = "std")]
+impl Collapsed {
+    /// Asks for huge pages at `places` places. The system does not say which of several it could not move: what it
+    /// refuses is asked for again in halves, of which it passes over those that are done.
+    fn collapse(&mut self, start: usize, places: usize, page: usize) {
+        if places == 0 || self.is_over {
+            return;
+        }
+        match collapse(start, places * page) {
+            Ok(()) => self.places += places,
+            Err(code) if places == 1 => {
+                self.refused = Some(code);
+                self.is_over = is_short_of_memory(code);
+            }
+            Err(_) => {
+                let half = places / 2;
+                self.collapse(start, half, page);
+                self.collapse(start + half * page, places - half, page);
+            }
+        }
+    }
+}
+
+/// Bytes of a huge page; `None` where there are none.
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
+fn huge_page() -> Option<usize> {
+    let size = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?;
+    size.trim().parse().ok().filter(|size: &usize| size.is_power_of_two())
+}
+
+#[cfg(all(feature = "std", not(all(target_os = "linux", not(miri)))))]
+fn huge_page() -> Option<usize> {
+    None
+}
+
+/// Moves the whole huge pages of a range; the system's number of its error where it refuses one of them.
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
+fn collapse(start: usize, bytes: usize) -> Result<(), i32> {
+    /// The number is the same everywhere, but not every version of `libc` names it.
+    const MADV_COLLAPSE: libc::c_int = 25;
+    let start = core::ptr::without_provenance_mut(start);
+    // SAFETY: the advice changes neither contents nor addresses nor what may be done with the memory, whatever the range
+    // is; kernels that do not know it refuse.
+    match unsafe { libc::madvise(start, bytes, MADV_COLLAPSE) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or_default()),
+    }
+}
+
+#[cfg(all(feature = "std", not(all(target_os = "linux", not(miri)))))]
+fn collapse(_: usize, _: usize) -> Result<(), i32> {
+    Err(0)
+}
+
+/// Whether an error says that there is no huge page left, or none for this group of processes.
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
+fn is_short_of_memory(code: i32) -> bool {
+    matches!(code, libc::ENOMEM | libc::EBUSY)
+}
+
+#[cfg(all(feature = "std", not(all(target_os = "linux", not(miri)))))]
+fn is_short_of_memory(_: i32) -> bool {
+    true
+}
 
 /// The number of rows and ranges in the advice of [`will_need`](crate::Gather::will_need).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! The doors of tensors and of what is known of types: views, owned tensors, layouts, registries.
 
 use std::any::TypeId;
+use std::io::ErrorKind;
 
 use gather_core::{
     DType, DynTensor, DynView, DynViewMut, Element, Error, Gather, IndexType, KernelKey, Layout, Level, Op, Pool,
-    Registry, Shape, Tensor, View, ViewMut,
+    Registry, Shape, Tensor, View, ViewMut, promote,
 };
 
 use crate::common::{Line, Lines, METHODS, Packed, Point, Sample};
@@ -53,6 +54,11 @@ fn borrowed<T: Clone + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) 
     let filled = Tensor::filled(&[2, 0, 3], copy[0].clone()).unwrap();
     assert!(filled.is_empty() && filled.view().is_empty());
     assert_eq!(Tensor::filled(&[2, 2], copy[1].clone()).unwrap().as_slice(), vec![copy[1].clone(); 4]);
+    let made = Tensor::from_fn(&[3, 2], |at| copy[at].clone()).unwrap();
+    assert_eq!((made.shape(), made.as_slice()), (&[3, 2][..], &copy[..]));
+    assert!(Tensor::from_fn(&[7, 0], |at| copy[at].clone()).unwrap().is_empty());
+    let many = Tensor::from_fn(&[usize::MAX, 2], |_| copy[0].clone());
+    assert!(matches!(many, Err(Error::TooManyElements { .. })));
 }
 
 #[test]
@@ -116,6 +122,78 @@ fn pools() {
     assert_eq!(out.into_tensor().unwrap().into_vec(), [3, 1]);
     pool.trim();
     assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 1));
+
+    let (registry, table, ids) = (Registry::builtin(), DynView::from(&table), DynView::from(&ids));
+    let mut out = pool.dyn_tensor(f64::DTYPE);
+    assert_eq!((out.dtype(), out.shape(), out.as_bytes()), (f64::DTYPE, &[0][..], &[][..]));
+    Gather::new(0).run_dyn_into(&registry, &table, &ids, &mut out).unwrap();
+    assert_eq!((out.dtype(), out.as_bytes().len()), (u16::DTYPE, 4));
+    assert_eq!(out.view_mut().shape(), [2]);
+    assert_eq!(out.view().downcast::<u16>().unwrap().get(&[0]), Some(&3));
+    drop(out);
+    assert_eq!(pool.stats().blocks, 1);
+    let mut out = pool.dyn_tensor(u16::DTYPE);
+    Gather::new(0).run_dyn_into(&registry, &table, &ids, &mut out).unwrap();
+    assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 2));
+    assert_eq!(out.into_tensor().downcast::<u16>().unwrap().into_vec(), [3, 1]);
+}
+
+/// Tensors of bytes that a reader gives. Readers may be short, and bytes need be no values.
+#[test]
+fn tables_that_are_read() {
+    let bytes: Vec<u8> = (0..50).collect();
+    let two = Tensor::<u16>::read(&bytes[..], &[5, 2]).unwrap();
+    let expected: Vec<u16> = (0..10u16).map(|at| u16::from_ne_bytes([2 * at as u8, 2 * at as u8 + 1])).collect();
+    assert_eq!((two.shape(), two.as_slice()), (&[5, 2][..], &expected[..]));
+    let mut reader = &bytes[..];
+    let (first, second) = (DynTensor::read(u8::DTYPE, &mut reader, &[20]), DynTensor::read(u8::DTYPE, reader, &[30]));
+    assert_eq!((first.unwrap().as_bytes(), second.unwrap().as_bytes()), (&bytes[..20], &bytes[20..]));
+    assert_eq!(Tensor::<[u8; 3]>::read(&bytes[..], &[0, 7]).unwrap().shape(), [0, 7]);
+    assert_eq!(Tensor::<bool>::read(&bytes[..2], &[2]).unwrap().as_slice(), [false, true]);
+
+    let refused = |read: std::io::Result<DynTensor>| {
+        let error = read.unwrap_err();
+        (error.kind(), error.into_inner().and_then(|inner| inner.downcast::<Error>().ok()).map(|inner| *inner))
+    };
+    let short = refused(DynTensor::read(u16::DTYPE, &bytes[..], &[26]));
+    assert_eq!(short, (ErrorKind::UnexpectedEof, None));
+    let wrong = refused(DynTensor::read(bool::DTYPE, &bytes[..], &[4]));
+    assert_eq!(wrong, (ErrorKind::InvalidData, Some(Error::InvalidBytes { dtype: bool::DTYPE, position: Some(2) })));
+    let unknown = refused(DynTensor::read(Point::DTYPE, &bytes[..], &[1]));
+    assert_eq!(unknown, (ErrorKind::InvalidData, Some(Error::InvalidBytes { dtype: Point::DTYPE, position: None })));
+    let (kind, many) = refused(DynTensor::read(u64::DTYPE, &bytes[..], &[usize::MAX, 2]));
+    assert!(kind == ErrorKind::InvalidInput && matches!(many, Some(Error::TooManyElements { .. })));
+    let (_, large) = refused(DynTensor::read(u64::DTYPE, &bytes[..], &[usize::MAX / 4]));
+    assert!(matches!(large, Some(Error::TooManyBytes { .. } | Error::AllocationFailed { .. })));
+    let (_, none) = refused(DynTensor::read(u8::DTYPE, &bytes[..], &[isize::MAX as usize]));
+    assert!(matches!(none, Some(Error::AllocationFailed { .. })));
+}
+
+/// Memory of any type and length keeps its contents, whatever the system says.
+#[test]
+fn tables_on_huge_pages() {
+    fn promoted<T: Clone + PartialEq + std::fmt::Debug>(value: T, len: usize) -> Option<(usize, usize)> {
+        let mut table = vec![value.clone(); len];
+        let start = table.as_ptr();
+        let reached = promote(&mut table);
+        assert!(table.as_ptr() == start && table.iter().all(|kept| *kept == value));
+        match reached {
+            Ok(reached) => {
+                assert!(reached.huge <= reached.places && reached.places * reached.page <= size_of_val(&table[..]));
+                Some((reached.places, reached.huge))
+            }
+            Err(Error::HugePagesUnavailable { bytes, .. }) => {
+                assert_eq!(bytes, size_of_val(&table[..]));
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let fits = |reached: Option<(usize, usize)>| reached.is_none_or(|reached| reached == (0, 0));
+    assert!(fits(promoted((), 1000)) && fits(promoted(1u8, 0)) && fits(promoted([7u64; 8], 100)));
+    for reached in [promoted(3u8, 6 << 20), promoted("text".to_string(), 1 << 18)] {
+        assert!(reached.is_none_or(|(places, huge)| huge <= places));
+    }
 }
 
 /// Views of bytes get their type back where it is theirs, and where the bytes lie at its alignment.

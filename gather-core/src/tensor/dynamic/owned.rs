@@ -1,8 +1,12 @@
 //! Owned tensors whose data type is known at run time.
 
 use core::fmt;
+#[cfg(feature = "std")]
+use std::io;
 
 use crate::tensor::allocation::Allocation;
+#[cfg(feature = "std")]
+use crate::tensor::dynamic::view::check_values;
 use crate::tensor::dynamic::{DynView, DynViewMut, check_dtype};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::memory;
@@ -54,6 +58,30 @@ impl DynTensor {
         Ok(DynTensor { memory, layout, dtype })
     }
 
+    /// A tensor of the next bytes of a file, or of any other reader: row-major elements in the machine's byte order.
+    ///
+    /// The bytes are read into the tensor's own memory, on [huge pages](crate::guide::large_tables) where that pays.
+    ///
+    /// # Errors
+    /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
+    /// [`Error::AllocationFailed`]. Then those of the reader, `UnexpectedEof` among them. Of the kind `InvalidData`:
+    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`].
+    #[cfg(feature = "std")]
+    pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
+        let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let layout = Layout::contiguous(shape).map_err(input)?;
+        let bytes = Shape::checked_bytes(shape, dtype.size()).map_err(input)?;
+        let memory = Allocation::new(bytes, dtype.align()).map_err(input)?;
+        // A read that is the first to touch a huge page takes Linux several times as long as both.
+        // SAFETY: the memory has as many bytes, and was just allocated.
+        unsafe { memory.start().write_bytes(0, bytes) };
+        // SAFETY: as above; all bytes are 0.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
+        from.read_exact(bytes)?;
+        check_values(dtype, bytes, 0).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        Ok(DynTensor { memory, layout, dtype })
+    }
+
     /// Makes it a tensor of another data type, without elements. A tensor of this data type is left as it is.
     pub(crate) fn retype(&mut self, dtype: DType) {
         if self.dtype == dtype {
@@ -63,6 +91,26 @@ impl DynTensor {
             self.memory = Allocation::empty(dtype.align());
         }
         (self.layout, self.dtype) = (no_elements(), dtype);
+    }
+
+    /// The bytes of the memory.
+    #[cfg(feature = "std")]
+    pub(crate) fn capacity(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// The memory, without which the tensor has no elements.
+    #[cfg(feature = "std")]
+    pub(crate) fn take_memory(&mut self) -> Allocation {
+        self.layout = no_elements();
+        core::mem::replace(&mut self.memory, Allocation::empty(self.dtype.align()))
+    }
+
+    /// Other memory of the alignment of the data type, in which there are no elements yet.
+    #[cfg(feature = "std")]
+    pub(crate) fn give_memory(&mut self, memory: Allocation) {
+        debug_assert_eq!(memory.align(), self.dtype.align());
+        (self.layout, self.memory) = (no_elements(), memory);
     }
 
     /// The data type.

@@ -322,7 +322,7 @@ fn reached_bytes(dtype: DType, layout: &Layout, offset: usize) -> core::ops::Ran
 }
 
 /// Checks that bytes, which begin at `start` of a slice, are values of a type.
-fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
+pub(super) fn check_values(dtype: DType, bytes: &[u8], start: usize) -> Result<(), Error> {
     let wrong = match dtype.validity() {
         Validity::AnyBits => return Ok(()),
         Validity::Bool => bytes.iter().position(|&byte| byte > 1),

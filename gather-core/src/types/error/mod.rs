@@ -498,4 +498,11 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
+    /// The system has no huge pages for memory that is in use, or moved none of it there.
+    HugePagesUnavailable {
+        /// Bytes of the memory.
+        bytes: usize,
+        /// The system's number of its error; `None` where it has no such pages at all.
+        code: Option<i32>,
+    },
 }

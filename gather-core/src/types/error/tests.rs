@@ -263,6 +263,14 @@ fn messages() -> Vec<(Error, &'static str)> {
         (Error::TablesMismatch { expected: 2, got: 3 }, "embedding_bag: there are 3 tables; the plan was made for 2"),
         (Error::WeightsUnavailable { reduction: "mean" }, "embedding_bag: the reduction mean takes no weights"),
         (Error::AllocationFailed { bytes: 1 << 30 }, "the allocator refused 1073741824 bytes"),
+        (
+            Error::HugePagesUnavailable { bytes: 64, code: None },
+            "the system has no huge pages for 64 bytes that are in use",
+        ),
+        (
+            Error::HugePagesUnavailable { bytes: 64, code: Some(22) },
+            "the system moved none of 64 bytes to huge pages: error 22",
+        ),
     ]
 }
 

@@ -285,6 +285,12 @@ impl fmt::Display for Error {
             Error::AllocationFailed { bytes } => {
                 write!(f, "the allocator refused {bytes} bytes")
             }
+            Error::HugePagesUnavailable { bytes, code: None } => {
+                write!(f, "the system has no huge pages for {bytes} bytes that are in use")
+            }
+            Error::HugePagesUnavailable { bytes, code: Some(code) } => {
+                write!(f, "the system moved none of {bytes} bytes to huge pages: error {code}")
+            }
         }
     }
 }

@@ -1,0 +1,190 @@
+//! The blocks of a pool: which are kept, and which a tensor takes.
+//!
+//! ```text
+//! take:       the smallest block that is kept, of the alignment, and of one to two times the size; else a new one
+//! give_back:  keep the block, or free it where the limit would be passed, or the pool is gone
+//! ```
+//!
+//! Sizes are classes, of which there are eight for each power of two, so that a list for each makes both short. Nothing
+//! is allocated or freed under the lock, except these lists.
+
+#![forbid(unsafe_code)]
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::tensor::allocation::Allocation;
+use crate::types::error::Error;
+
+/// A pool, whose clones share it. Without it its blocks are freed, and so are those that come back later.
+pub(super) struct Owner(Arc<Shared>);
+
+/// The blocks of a pool, as its tensors know them.
+#[derive(Clone)]
+pub(super) struct Lender(Arc<Shared>);
+
+struct Shared {
+    /// The most bytes that are kept.
+    limit: usize,
+    kept: Mutex<Kept>,
+}
+
+/// The blocks that a pool keeps.
+#[derive(Default)]
+struct Kept {
+    /// By alignment, then by class.
+    blocks: BTreeMap<usize, Vec<Vec<Allocation>>>,
+    stats: PoolStats,
+    /// Whether the pool is gone.
+    is_over: bool,
+}
+
+/// The memory that a pool holds, and how often that was of use: [`Pool::stats`](crate::Pool::stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Bytes that are held for tensors to come.
+    pub bytes: usize,
+    /// The blocks that they are.
+    pub blocks: usize,
+    /// How often a tensor took a block that was held.
+    pub taken_again: u64,
+    /// How often one asked the allocator.
+    pub allocated: u64,
+}
+
+impl Owner {
+    pub(super) fn with_limit(limit: usize) -> Self {
+        Owner(Arc::new(Shared { limit, kept: Mutex::new(Kept::default()) }))
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.0.limit
+    }
+
+    pub(super) fn lender(&self) -> Lender {
+        Lender(Arc::clone(&self.0))
+    }
+
+    pub(super) fn stats(&self) -> PoolStats {
+        self.0.lock().stats
+    }
+
+    /// Frees all blocks.
+    pub(super) fn trim(&self) {
+        self.0.trim(false);
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.trim(true);
+    }
+}
+
+impl Lender {
+    /// A block of an alignment for `bytes` bytes, at least one.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(super) fn take(&self, bytes: usize, align: usize) -> Result<Allocation, Error> {
+        let class = class_of(bytes).ok_or(Error::AllocationFailed { bytes })?;
+        let mut kept = self.0.lock();
+        if let Some(block) = kept.block(class, align) {
+            kept.stats.taken_again += 1;
+            kept.stats.blocks -= 1;
+            kept.stats.bytes -= block.bytes();
+            return Ok(block);
+        }
+        kept.stats.allocated += 1;
+        drop(kept);
+        let size = size_of_class(class);
+        Allocation::new(size, align).or_else(|_| {
+            self.0.trim(false);
+            Allocation::new(size, align)
+        })
+    }
+
+    /// Gives back a block that was taken; no memory is none.
+    pub(super) fn give_back(&self, block: Allocation) {
+        let size = block.bytes();
+        let Some(class) = class_of(size).filter(|_| size > 0) else { return };
+        let mut kept = self.0.lock();
+        let bytes = kept.stats.bytes.saturating_add(size);
+        if kept.is_over || bytes > self.0.limit {
+            // Freed when the lock is no longer held.
+            drop(kept);
+            return drop(block);
+        }
+        kept.stats.bytes = bytes;
+        kept.stats.blocks += 1;
+        let classes = kept.blocks.entry(block.align()).or_default();
+        if classes.len() <= class {
+            classes.resize_with(class + 1, Vec::new);
+        }
+        classes[class].push(block);
+    }
+}
+
+impl Shared {
+    /// No call panics in the midst of a change: the lists and their numbers agree in any case.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn trim(&self, for_good: bool) {
+        let mut kept = self.lock();
+        kept.is_over |= for_good;
+        (kept.stats.bytes, kept.stats.blocks) = (0, 0);
+        let blocks = core::mem::take(&mut kept.blocks);
+        // Freed when the lock is no longer held.
+        drop(kept);
+        drop(blocks);
+    }
+}
+
+impl Kept {
+    /// Removes a block of a class, or of one up to twice as large.
+    fn block(&mut self, class: usize, align: usize) -> Option<Allocation> {
+        let classes = self.blocks.get_mut(&align)?.iter_mut().skip(class);
+        classes.take(OF_A_POWER + 1).find_map(Vec::pop)
+    }
+}
+
+/// The number of classes for each power of two.
+const OF_A_POWER: usize = 8;
+/// The binary logarithm of the least size.
+const LEAST: u32 = 9;
+
+/// The number of the least class that holds `bytes` bytes; `None` where no memory does.
+fn class_of(bytes: usize) -> Option<usize> {
+    let bytes = bytes.max(1 << LEAST);
+    let power = bytes.ilog2();
+    let step = (1 << power) / OF_A_POWER;
+    let class = (power - LEAST) as usize * OF_A_POWER + (bytes.div_ceil(step) - OF_A_POWER);
+    (bytes <= isize::MAX as usize).then_some(class)
+}
+
+/// The bytes of a block of a class.
+fn size_of_class(class: usize) -> usize {
+    (OF_A_POWER + class % OF_A_POWER) << (class / OF_A_POWER + (LEAST - OF_A_POWER.ilog2()) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_an_eighth_too_large_at_most() {
+        for bytes in (1..5000).chain([1 << 20, (1 << 20) + 1, 3 << 29]) {
+            let class = class_of(bytes).unwrap();
+            let size = size_of_class(class);
+            assert!(size >= bytes && size.is_multiple_of(64), "{bytes}: {size}");
+            assert!(size <= bytes.max(512) + bytes.max(512) / 8, "{bytes}: {size}");
+            assert_eq!((class_of(size), size_of_class(class + OF_A_POWER)), (Some(class), 2 * size));
+        }
+        let greatest = class_of(isize::MAX as usize).map(size_of_class);
+        assert_eq!((greatest, class_of(usize::MAX)), (Some(1 << (usize::BITS - 1)), None));
+    }
+}

@@ -1,0 +1,118 @@
+//! Pooled tensors whose data type is known at run time.
+
+use core::fmt;
+
+use super::blocks::Lender;
+use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
+use crate::tensor::output::{DynOutput, Output, Resize, Sealed, Target};
+use crate::tensor::typing::Any;
+use crate::types::element::DType;
+use crate::types::error::Error;
+
+/// A [`DynOutput`] whose memory comes from a [`Pool`](crate::Pool), and goes back there when it is dropped.
+///
+/// It takes the data type and the shape of each result that is written to it. After an error it is unchanged, or has
+/// no elements.
+///
+/// ```
+/// use gather_core::{DynView, Element, Gather, Pool, Registry, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (pool, registry) = (Pool::new(), Registry::builtin());
+///     let (table, ids) = (View::new(&[0.5f32, 1.5], &[2])?, View::new(&[1u32, 0, 1], &[3])?);
+///     let mut out = pool.dyn_tensor(f32::DTYPE);
+///     Gather::new(0).run_dyn_into(&registry, &DynView::from(&table), &DynView::from(&ids), &mut out)?;
+///     assert_eq!(out.view().downcast::<f32>()?.get(&[2]), Some(&1.5));
+///     Ok(())
+/// }
+/// ```
+pub struct DynPooled {
+    pub(super) tensor: DynTensor,
+    pub(super) pool: Lender,
+}
+
+impl fmt::Debug for DynPooled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynPooled").field("dtype", &self.dtype()).field("shape", &self.shape()).finish_non_exhaustive()
+    }
+}
+
+impl DynPooled {
+    /// The data type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.tensor.dtype()
+    }
+
+    /// The sizes of the dimensions.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.tensor.shape()
+    }
+
+    /// The elements in row-major order, as bytes in the machine's byte order.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.tensor.as_bytes()
+    }
+
+    /// A view of the whole tensor.
+    #[must_use]
+    pub fn view(&self) -> DynView<'_> {
+        self.tensor.view()
+    }
+
+    /// A mutable view of the whole tensor.
+    #[must_use]
+    pub fn view_mut(&mut self) -> DynViewMut<'_> {
+        self.tensor.view_mut()
+    }
+
+    /// The tensor with its memory, which does not go back to the pool. Nothing is copied.
+    #[must_use]
+    pub fn into_tensor(mut self) -> DynTensor {
+        let none = DynTensor::empty(self.dtype());
+        core::mem::replace(&mut self.tensor, none)
+    }
+
+    fn release(&mut self) {
+        self.pool.give_back(self.tensor.take_memory());
+    }
+}
+
+impl Drop for DynPooled {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Resize for DynPooled {
+    fn clear(&mut self, len: usize) -> Result<*mut u8, Error> {
+        let dtype = self.tensor.dtype();
+        let bytes = len.saturating_mul(dtype.size());
+        if self.tensor.capacity() < bytes {
+            self.release();
+            self.tensor.give_memory(self.pool.take(bytes, dtype.align())?);
+        }
+        self.tensor.clear(len)
+    }
+
+    unsafe fn assume_init(&mut self, shape: &[usize], len: usize) {
+        // SAFETY: the caller's promise: `clear` called that of the tensor last, for as many elements.
+        unsafe { self.tensor.assume_init(shape, len) }
+    }
+}
+
+// SAFETY: O1: the tensor has elements of the data type.
+unsafe impl Sealed<Any> for DynPooled {
+    fn target_of(&mut self, dtype: DType) -> Result<Target<'_>, Error> {
+        if self.tensor.dtype().align() != dtype.align() {
+            self.release();
+        }
+        self.tensor.retype(dtype);
+        Ok(Target::Resized(self))
+    }
+}
+
+impl Output<Any> for DynPooled {}
+impl DynOutput for DynPooled {}
