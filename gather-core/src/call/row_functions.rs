@@ -68,8 +68,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// length, for each index. Rows are read where they lie, and no gathered rows are written.
     ///
     /// A row is all dimensions of data behind the axis, and its elements are contiguous. The shape of the result is
-    /// `data.shape[..axis] + indices.shape[batch_dims..]`, and the length of a row of results behind it where the
-    /// function makes rows: what [`RowFunction::with_len`] declares, or else the length of a row of data.
+    /// `data.shape[..axis] + indices.shape[batch_dims..]`. Where the function makes rows, their length follows as the
+    /// last dimension: what [`RowFunction::with_len`] declares, or else the length of a row of data.
     ///
     /// `params` is a tuple with a [`RowValue`](crate::RowValue) or a [`RowSlice`](crate::RowSlice) for each parameter
     /// of the function. Negative indices and indices out of range are as for [`Self::run`].
@@ -333,8 +333,8 @@ pub struct RowPlan<T, U, P, I> {
 plan_type!(RowPlan<T, U, P, I>: planned);
 
 impl<T: Element, U: Element, P: RowParams, I: Index> RowPlan<T, U, P, I> {
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
+    /// Asks the system for the pages of data that a run on these indices will touch, as [`IndexOperator::will_need`]
+    /// does. Nothing is requested for tensors of other layouts than the plan's.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
         // SAFETY: the types are those of the plan.
         unsafe { self.planned.will_need(data, indices) }

@@ -236,7 +236,7 @@ pub(super) unsafe fn stepped<const INDEX: usize, R: TakeRow>(job: &IndexedJob, f
     // Copied: for all that the compiler knows, a store might change the job.
     let job = if first == 0 { *job } else { job.rest(first) };
     let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
-    // An index below 0 is told by its sign, and counts from the end by adding the axis, or nothing.
+    // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
     let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
     let (sign, below) = if from_end { (1 << (8 * INDEX - 1), dim) } else { (0, 0) };
     let moves = matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap);
@@ -331,8 +331,8 @@ pub(super) unsafe fn elements<const INDEX: usize, const PACKED: bool>(
     outer.n * n
 }
 
-/// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes
-/// since the plan knows (P3).
+/// An index of `INDEX` bytes, 1, 2, 4 or 8, read as unsigned: a negative one is larger than any axis. For 1 and 2 bytes
+/// the plan has made sure of that (P3).
 ///
 /// # Safety
 /// As many bytes may be read, at any alignment.
