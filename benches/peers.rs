@@ -66,11 +66,13 @@ fn criterion() -> Criterion {
     if has("--quick") { criterion.without_plots() } else { criterion }
 }
 
-/// The workloads that the filter may choose: criterion looks at it when inputs are made and outputs are checked.
+/// The workloads that the filter may choose: criterion looks at it when inputs are made and outputs are checked. Where
+/// each benchmark runs once only, as a test, those are the fixed ones of gathers.
 fn chosen() -> Vec<(Work, WorkloadInfo)> {
     let plain = |word: &String| word.chars().all(|letter| letter.is_alphanumeric() || "_/".contains(letter));
     let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).filter(plain).unwrap_or_default();
-    let all = sections::all().into_iter().map(|(section, work)| (work, work.info(section)));
+    let all = sections::all().into_iter().filter(|(section, _)| has("--bench") || *section == Section::Workloads);
+    let all = all.map(|(section, work)| (work, work.info(section)));
     let of_peer = peers().iter().any(|peer| filter.contains(peer.name()));
     all.filter(|(_, info)| of_peer || info.id.contains(&filter)).collect()
 }

@@ -120,13 +120,12 @@ pub fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("run", format!("{}, {}, {:.0} s, threads {}", run.date, run.mode, run.seconds, threads.join(", "))),
     ];
     if !run.engines.is_empty() {
-        facts.push(("engines", run.engines.iter().map(engine_run).collect::<Vec<_>>().join("; ")));
+        let engines = run.engines.iter().map(|EngineRun { date, cpu, threads, python }| {
+            format!("{date}, {}, through Python {python}, on {cpu}", format::threads(*threads))
+        });
+        facts.push(("engines", engines.collect::<Vec<_>>().join("; ")));
     }
     facts
-}
-
-fn engine_run(EngineRun { date, cpu, threads, python }: &EngineRun) -> String {
-    format!("{date}, {}, through Python {python}, on {cpu}", format::threads(*threads))
 }
 
 #[cfg(test)]

@@ -40,10 +40,13 @@ use crate::types::reduction::Reduction;
 /// for a row of zeros, which counts.
 ///
 /// # Errors
-/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for data, indices and offsets,
-/// [`Error::NoOffsets`], [`Error::AllocationFailed`] for a copy of the offsets, [`Error::BagOffsetOutOfRange`],
-/// [`Error::RowOutOfRange`] for `padding_index` and `default_index`, [`Error::WeightsUnavailable`] and
-/// [`Error::ShapeMismatch`].
+/// Of attributes and shapes, in this order: [`Error::RankOutOfRange`](crate::Error::RankOutOfRange) for data, indices
+/// and offsets, [`Error::NoOffsets`](crate::Error::NoOffsets),
+/// [`Error::AllocationFailed`](crate::Error::AllocationFailed) for a copy of the offsets,
+/// [`Error::BagOffsetOutOfRange`](crate::Error::BagOffsetOutOfRange),
+/// [`Error::RowOutOfRange`](crate::Error::RowOutOfRange) for `padding_index` and `default_index`,
+/// [`Error::WeightsUnavailable`](crate::Error::WeightsUnavailable) and
+/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
 ///
 /// # Examples
 /// Two bags, of rows 0, 2 and of row 2, added with weights:
@@ -121,8 +124,8 @@ impl Reduces for Bagging {
 
 /// Indices of rows, the bag that each belongs to, and weights if there are any.
 ///
-/// `T` is the type of the weights, which is that of the table's numbers ([`Element::Number`]), `I` that of the indices,
-/// and `O` that of the offsets.
+/// `T` is the type of the weights, which is that of the table's numbers ([`Element::Number`](crate::Element::Number)),
+/// `I` that of the indices, and `O` that of the offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Bags<'a, T, I, O = I> {
     indices: &'a View<'a, I>,

@@ -118,13 +118,14 @@ impl EmbeddingBag {
     ///
     /// Cost: one pass over the rows in bags, and one over the indices; where one bag has more than a thread's share of
     /// the indices, every thread makes such a pass. One allocation for the result, one for the bounds of bags with
-    /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under [`OutOfBounds::Zero`].
+    /// offsets, one for sums of bags of more than 512 rows, and one for a row of zeros under
+    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`], errors of attributes and shapes, [`Error::TooManyElements`],
     /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], [`Error::AllocationFailed`],
-    /// then [`Error::IndexOutOfRange`] for the first such index of a bag in row-major order. Under [`OutOfBounds::Error`]
-    /// indices are checked even when the result has no elements.
+    /// then [`Error::IndexOutOfRange`] for the first such index of a bag in row-major order. Under
+    /// [`OutOfBounds::Error`](crate::OutOfBounds::Error) indices are checked even when the result has no elements.
     pub fn run<T: Element, I: Index, O: Index>(
         &self,
         data: &View<'_, T>,
