@@ -17,7 +17,7 @@ use gather_benches::machine::{Machine, commit, load, rustc};
 use gather_benches::peers::{NotRun, Peer, Ready, peers, with_threads};
 use gather_benches::probe::{self, probe};
 use gather_benches::report::criterion::{LIMITS, folder, save};
-use gather_benches::report::model::{Measured, PeerInfo, Report, Run};
+use gather_benches::report::model::{LIMIT, Measured, PeerInfo, Report, Run};
 use gather_benches::sections::{self, Held, Section, Work, WorkloadInfo};
 
 fn main() {
@@ -36,7 +36,13 @@ fn main() {
     };
     let machine = Machine::here().expect("a system that describes itself");
     let workloads = chosen.iter().map(|(_, info)| info.clone()).collect();
-    let infos = peers.iter().map(|peer| info(&**peer)).collect();
+    let limit = PeerInfo {
+        name: LIMIT.into(),
+        version: "-".into(),
+        unequal: "no gather: the lines of memory that have to be moved, each once".into(),
+        ..PeerInfo::default()
+    };
+    let infos = peers.iter().map(|peer| info(&**peer)).chain([limit]).collect();
     let mut report = Report { machine, run, peers: infos, workloads, ..Report::default() };
     for (done, (work, info)) in chosen.iter().enumerate() {
         let held = work.hold();

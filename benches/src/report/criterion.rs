@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::model::{LIMIT, Measured, Other, PeerInfo, Report};
+use super::model::{LIMIT, Measured, Other, Report};
 use super::stats::Summary;
 use crate::sections;
 
@@ -38,9 +38,7 @@ pub fn save(report: &Report) -> Result<(), String> {
 /// `benchmark.json` of criterion.
 #[derive(Deserialize)]
 struct Id {
-    group_id: String,
-    function_id: Option<String>,
-    value_str: Option<String>,
+    full_id: String,
 }
 
 /// `sample.json` of criterion.
@@ -60,37 +58,30 @@ pub fn read(folder: &Path) -> Result<Report, String> {
     let begin = humantime::parse_rfc3339(&report.run.date).map_err(|error| format!("{SAVED}: {error}"))?;
     let known: Vec<_> = sections::all().into_iter().map(|(section, work)| work.info(section)).collect();
     for path in found(folder) {
-        let Id { group_id, function_id, value_str } = json(&path.join("benchmark.json"))?;
+        let Id { full_id } = json(&path.join("benchmark.json"))?;
         let Sample { iters, times } = json(&path.join("sample.json"))?;
         let nanos: Vec<f64> = times.iter().zip(&iters).map(|(time, iters)| time / iters).collect();
         let Some(summary) = Summary::of(&nanos) else { continue };
         let written = fs::metadata(path.join("sample.json")).and_then(|file| file.modified());
         let written = written.unwrap_or(SystemTime::UNIX_EPOCH);
-        let function = function_id.unwrap_or_default();
-        let (engine, threads) = function.split_once('/').unwrap_or((&function, "1"));
-        let ours = known.iter().find(|info| info.id == group_id && sections::is_timed(engine));
-        match (ours, threads.parse()) {
-            (Some(info), Ok(threads)) if written >= begin => {
+        let ours = known.iter().find_map(|info| {
+            let engine = full_id.strip_prefix(&info.id)?.strip_prefix('/')?;
+            let (engine, threads) = engine.split_once('/').unwrap_or((engine, "1"));
+            Some((info, engine, threads.parse().ok()?)).filter(|_| sections::is_timed(engine))
+        });
+        match ours {
+            Some((info, engine, threads)) if written >= begin => {
                 let peer = if LIMITS.contains(&engine) { LIMIT } else { engine };
                 add(&mut report, Measured::new(&info.name, peer, threads, Ok(summary)));
             }
             // Of another run.
-            (Some(_), Ok(_)) => {}
-            _ => {
-                let parts = [group_id, function, value_str.unwrap_or_default()];
-                let name =
-                    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("/");
+            Some(_) => {}
+            None => {
                 let date = humantime::format_rfc3339_seconds(written).to_string();
-                report.others.push(Other { name, date, summary });
+                report.others.push(Other { name: full_id, date, summary });
             }
         }
     }
-    report.peers.push(PeerInfo {
-        name: LIMIT.into(),
-        version: "-".into(),
-        unequal: "no gather: the lines of memory that have to be moved, each once".into(),
-        ..PeerInfo::default()
-    });
     report.others.sort_by(|a, b| a.name.cmp(&b.name));
     report.workloads.retain(|work| report.results.iter().any(|result| result.workload == work.name));
     Ok(report)
@@ -98,15 +89,11 @@ pub fn read(folder: &Path) -> Result<Report, String> {
 
 /// Of two times of one name, the two that limit a workload, the longer one is kept.
 fn add(report: &mut Report, new: Measured) {
-    let same = |old: &&mut Measured| (&old.workload, &old.peer, old.threads) == (&new.workload, &new.peer, new.threads);
-    match report.results.iter_mut().find(same) {
-        Some(old) => {
-            let median = |measured: &Measured| measured.outcome.as_ref().map_or(0.0, |summary| summary.median);
-            if median(old) < median(&new) {
-                *old = new;
-            }
-        }
-        None => report.results.push(new),
+    let same = |old: &Measured| (&old.workload, &old.peer, old.threads) == (&new.workload, &new.peer, new.threads);
+    let median = |measured: &Measured| measured.outcome.as_ref().map_or(0.0, |summary| summary.median);
+    if !report.results.iter().any(|old| same(old) && median(old) > median(&new)) {
+        report.results.retain(|old| !same(old));
+        report.results.push(new);
     }
 }
 
@@ -139,7 +126,7 @@ mod tests {
         let bench = |group: &str, function: &str, nanos: f64| {
             let path = folder.join(group.replace('/', "_")).join(function.replace('/', "_")).join("new");
             fs::create_dir_all(&path).expect("a folder of our own");
-            let id = format!(r#"{{"group_id":"{group}","function_id":"{function}","value_str":null,"title":"x"}}"#);
+            let id = format!(r#"{{"full_id":"{group}/{function}","title":"x"}}"#);
             let sample = format!(r#"{{"sampling_mode":"Flat","iters":[2.0,2.0],"times":[{nanos},{nanos}]}}"#);
             for (name, text) in [("benchmark.json", id), ("sample.json", sample)] {
                 fs::write(path.join(name), text).expect("a file of our own");

@@ -7,7 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::charts::rows::key;
-use super::model::{EngineRun, FRESH, Measured, OURS, PeerInfo, Report, in_python};
+use super::format;
+use super::model::{FRESH, Measured, OURS, PeerInfo, Report, in_python};
 use super::stats::Summary;
 use crate::peers::NotRun;
 use crate::sections;
@@ -125,7 +126,7 @@ pub(super) fn join(report: &mut Report, file: File) -> Result<(), String> {
         report.peers.push(PeerInfo { name, version, unequal, fresh, python: true });
     }
     report.results.retain(|result| report.peers.iter().any(|peer| peer.name == result.peer));
-    report.run.engines.push(EngineRun { date, cpu, threads, python });
+    report.run.engines.push(format!("{date}, {}, through Python {python}, on {cpu}", format::threads(threads)));
     Ok(())
 }
 
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(fresh, Some(median("NumPy") / median("gather-core-fresh (Python)")));
         assert!(report.best(name, OURS, 2).is_none(), "the file is of one thread");
         assert!(report.measured(name, "PyTorch", 1).is_none(), "an engine that is not installed");
-        assert_eq!((report.run.engines[0].threads, &*report.run.engines[0].python), (1, "3.11.7"));
+        assert!(report.run.engines[0].contains(", 1 thread, through Python 3.11.7, on "));
     }
 
     #[test]

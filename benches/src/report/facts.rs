@@ -2,7 +2,7 @@
 //! both have them.
 
 use super::format;
-use super::model::{EngineRun, LOOP, OURS, PeerInfo, Report};
+use super::model::{LOOP, OURS, PeerInfo, Report};
 use super::stats::Summary;
 use crate::sections::Section;
 
@@ -104,26 +104,18 @@ pub fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let caches: Vec<_> =
         machine.caches.iter().map(|cache| format!("{} {}", cache.name, format::bytes(cache.bytes))).collect();
     let threads: Vec<_> = run.threads.iter().map(usize::to_string).collect();
+    let memory = format::bytes(machine.memory as usize);
     let huge_pages = machine.huge_pages.as_deref().unwrap_or("not known");
     let mut facts = vec![
-        (
-            "machine",
-            format!("{}, {} cores, {} of memory", machine.cpu, machine.cores, format::bytes(machine.memory as usize)),
-        ),
+        ("machine", format!("{}, {} cores, {memory} of memory", machine.cpu, machine.cores)),
         ("instruction sets", format!("{}; gather-core runs at level {}", machine.flags.join(", "), machine.level)),
         ("caches", if caches.is_empty() { "not known".into() } else { caches.join(", ") }),
-        (
-            "system",
-            format!("{}; huge pages: {huge_pages}; load average before the run {:.1}", machine.os, machine.load),
-        ),
+        ("system", format!("{}; huge pages: {huge_pages}; load average before {:.1}", machine.os, machine.load)),
         ("sources", format!("commit {}, {}", run.commit, run.rustc)),
         ("run", format!("{}, {}, {:.0} s, threads {}", run.date, run.mode, run.seconds, threads.join(", "))),
     ];
     if !run.engines.is_empty() {
-        let engines = run.engines.iter().map(|EngineRun { date, cpu, threads, python }| {
-            format!("{date}, {}, through Python {python}, on {cpu}", format::threads(*threads))
-        });
-        facts.push(("engines", engines.collect::<Vec<_>>().join("; ")));
+        facts.push(("engines", run.engines.join("; ")));
     }
     facts
 }

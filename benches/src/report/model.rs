@@ -73,22 +73,9 @@ pub struct Run {
     pub seconds: f64,
     /// The system's load average over one minute, after each workload.
     pub loads: Vec<f64>,
-    /// Where the times of the engines of Python come from.
+    /// Where the times of the engines of Python come from, in words.
     #[serde(skip)]
-    pub engines: Vec<EngineRun>,
-}
-
-/// A run of `benches/native/measure.py`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EngineRun {
-    /// When it began, in UTC.
-    pub date: String,
-    /// The processor's name.
-    pub cpu: String,
-    /// The number of threads of every engine.
-    pub threads: usize,
-    /// The version of Python.
-    pub python: String,
+    pub engines: Vec<String>,
 }
 
 /// A peer.

@@ -45,11 +45,7 @@ pub(super) fn report() -> Report {
             workload("gather/a", Section::Workloads, 4096),
             workload("gather/b", Section::Workloads, 4096),
             workload("gather/lastaxis_4096x1024_512", Section::Workloads, 4096),
-            workload("row_bytes/1", Section::RowBytes, 4096),
             workload("row_bytes/64", Section::RowBytes, 4096),
-            workload("table_bytes/4096", Section::TableBytes, 4096),
-            workload("table_bytes/65536", Section::TableBytes, 65536),
-            workload("latency/x", Section::Latency, 64),
         ],
         results: vec![
             timed("gather/a", OURS, 1, 1000.0),
@@ -61,12 +57,8 @@ pub(super) fn report() -> Report {
             timed("gather/b", OURS, 1, 400.0),
             timed("gather/b", LOOP, 1, 200.0),
             not("gather/b", 1, NotRun::Failed("signal 11".into())),
-            timed("row_bytes/1", OURS, 1, 4000.0),
             timed("row_bytes/64", OURS, 1, 1000.0),
             timed("row_bytes/64", LOOP, 1, 3000.0),
-            timed("table_bytes/4096", OURS, 1, 1000.0),
-            timed("table_bytes/65536", OURS, 1, 3000.0),
-            timed("latency/x", OURS, 1, 45.0),
         ],
         ..Report::default()
     }

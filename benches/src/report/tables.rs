@@ -100,11 +100,10 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
     let head = ["workload", "ratio", "ratio, fresh"].map(str::to_owned).into_iter();
     let head = head.chain(columns.iter().map(|peer| short(&peer.name)));
     // Only a peer of Python has ours of Python beside it.
-    let python = if columns.iter().any(|peer| peer.python) {
-        " Engines called through Python are compared with gather-core called through Python, in turn with them."
-    } else {
-        ""
-    };
+    let python = columns.iter().any(|peer| peer.python).then_some(
+        " Engines called through Python are compared with gather-core called through Python, in turn with them.",
+    );
+    let python = python.unwrap_or_default();
     let alone = if threads > 1 { " ¹ marks a peer that runs on one thread." } else { "" };
     Table {
         title: format!("Times of {what}, {}", format::threads(threads)),

@@ -41,15 +41,12 @@ fn groups(
     section: Section,
     row: impl Fn(&WorkloadInfo) -> Option<Row>,
 ) -> Option<Vec<(String, Vec<Row>)>> {
-    let mut groups: Vec<(String, Vec<Row>)> = Vec::new();
-    for workload in report.section(section) {
-        let Some(row) = row(workload) else { continue };
-        let operator = split(&workload.name).0;
-        match groups.iter_mut().find(|(name, _)| name == operator) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((operator.into(), vec![row])),
-        }
-    }
+    let operator = |workload: &WorkloadInfo| split(&workload.name).0.to_owned();
+    let workloads: Vec<&WorkloadInfo> = report.section(section).collect();
+    let groups = workloads.chunk_by(|a, b| operator(a) == operator(b));
+    let groups =
+        groups.map(|group| (operator(group[0]), group.iter().filter_map(|work| row(work)).collect::<Vec<_>>()));
+    let groups: Vec<_> = groups.filter(|(_, rows)| !rows.is_empty()).collect();
     (!groups.is_empty()).then_some(groups)
 }
 
@@ -101,7 +98,7 @@ fn ratio(report: &Report, (section, what, file): (Section, &str, &str), threads:
     let figure = Rows {
         groups: groups(report, section, row)?,
         axis: "times as fast as the best peer (log scale)",
-        tick: times_tick,
+        tick: |value| format!("{}×", format::plain(value)),
         base: Some(1.0),
         legend: ours.into_iter().chain(peer_legend(report, section, threads)).collect(),
     };
@@ -116,10 +113,6 @@ fn ratio(report: &Report, (section, what, file): (Section, &str, &str), threads:
         ),
         rows: figure,
     })
-}
-
-fn times_tick(value: f64) -> String {
-    format!("{}×", format::plain(value))
 }
 
 /// Bytes of output a second, beside a plain copy of them.

@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use super::scale::{Log, range};
+use super::scale::Log;
 use super::svg::{Drawing, LETTER, LINE, dot, line, rect, text};
 
 /// A chart of rows.
@@ -128,7 +128,7 @@ impl Rows {
 
     fn log(&self, layout: &Layout) -> Log {
         let values = self.all_rows().flat_map(|row| &row.marks).flat_map(Mark::values).chain(self.base);
-        let (low, high) = range(values).unwrap_or((1.0, 10.0));
+        let (low, high) = values.fold((f64::MAX, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Log::new((low / 1.15, high * 1.15), layout.plot)
     }
 

@@ -43,14 +43,6 @@ impl Log {
     }
 }
 
-/// The least and the greatest; `None` of nothing.
-pub fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    values.into_iter().fold(None, |range, value| {
-        let (low, high) = range.unwrap_or((value, value));
-        Some((value.min(low), value.max(high)))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,11 +66,5 @@ mod tests {
         near(Log::new((0.5, 20.0), (0.0, 400.0)).ticks(20.0), &[0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
         near(Log::new((0.5, 200.0), (0.0, 150.0)).ticks(35.0), &[1.0, 10.0, 100.0]);
         near(Log::new((0.001, 0.1), (0.0, 100.0)).ticks(50.0), &[0.001, 0.01, 0.1]);
-    }
-
-    #[test]
-    fn ranges_are_of_all_values() {
-        assert_eq!(range([3.0, 1.0, 2.0]), Some((1.0, 3.0)));
-        assert_eq!(range([]), None);
     }
 }
