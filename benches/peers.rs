@@ -55,12 +55,13 @@ fn main() {
         let left = begin.elapsed() / (done as u32 + 1) * (chosen.len() - done - 1) as u32;
         let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
         eprintln!("[{}/{}] {}: {left} left", done + 1, chosen.len(), info.name);
+        report.run.seconds = begin.elapsed().as_secs_f64();
+        // After each workload, so that a run that was stopped has a report too.
+        if has("--bench") && !has("--test") && !has("--list") {
+            save(&report).expect("a folder that can be written");
+        }
     }
-    report.run.seconds = begin.elapsed().as_secs_f64();
     criterion().final_summary();
-    if has("--bench") && !has("--test") && !has("--list") {
-        save(&report).expect("a folder that can be written");
-    }
 }
 
 fn has(flag: &str) -> bool {

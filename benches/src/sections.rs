@@ -29,8 +29,8 @@ impl Section {
     pub const ALL: [(Section, &str, &str); 5] = [
         (Section::Workloads, "gathers", "gathers"),
         (Section::Inverses, "scatters, rearrangements and bags", "inverses"),
-        (Section::RowBytes, "4 MiB of rows of 1 to 4096 bytes out of 256 KiB", "row-bytes"),
-        (Section::TableBytes, "2^20 elements out of tables of 4 KiB to 256 MiB", "table-bytes"),
+        (Section::RowBytes, "4 MiB of rows of 1 to 4096 bytes", "row-bytes"),
+        (Section::TableBytes, "2^20 elements out of 4 KiB to 256 MiB", "table-bytes"),
         (Section::Latency, "calls on a few bytes", "latency"),
     ];
 
