@@ -3,9 +3,8 @@
 use std::env;
 use std::process::{Command, exit};
 
-use crate::case::Case;
-use crate::peers::{NotRun, Peer, peer, prepare_checked, with_threads};
-use crate::workloads::{WORKLOADS, Workload};
+use crate::peers::{NotRun, Peer, peer, with_threads};
+use crate::sections;
 
 /// The variable that says what a probing process is to run.
 const QUESTION: &str = "GATHER_BENCH_PROBE";
@@ -16,9 +15,9 @@ const CALLS: usize = 3;
 ///
 /// # Errors
 /// How that process ended, unless it ended well. Where it did, the peer can be run in this process.
-pub fn probe(peer: &dyn Peer, workload: &Workload, threads: usize) -> Result<(), NotRun> {
+pub fn probe(peer: &dyn Peer, workload: &str, threads: usize) -> Result<(), NotRun> {
     let program = env::current_exe().map_err(NotRun::failed)?;
-    let question = format!("{}\n{}\n{threads}", peer.name(), workload.name);
+    let question = format!("{}\n{workload}\n{threads}", peer.name());
     let output = Command::new(program).env(QUESTION, question).output().map_err(NotRun::failed)?;
     match output.status.success() {
         true => Ok(()),
@@ -31,13 +30,12 @@ pub fn answer() {
     let Ok(question) = env::var(QUESTION) else { return };
     let mut words = question.lines();
     let peer = words.next().and_then(peer);
-    let name = words.next();
-    let workload = WORKLOADS.iter().find(|workload| name == Some(workload.name));
+    let workload = words.next().and_then(sections::find);
     let threads = words.next().and_then(|threads| threads.parse().ok());
     let (Some(peer), Some(workload), Some(threads)) = (peer, workload, threads) else { exit(2) };
     with_threads(threads, || {
         // Errors are left to the process that asks: it runs the same call again and gets them.
-        if let Ok(mut call) = prepare_checked(&*peer, &Case::new(workload), threads) {
+        if let Ok(mut call) = workload.hold().prepare(&*peer, threads) {
             (0..CALLS).for_each(|_| call.run());
         }
     });

@@ -472,6 +472,9 @@ macro_rules! row_kernels {
 /// parameter of a map can be refused. Both have the documentation and the visibility of the declaration. For the set a
 /// static: a [`KernelSet`] for [`Registry::with`]. The emitted code is safe, and needs no standard library.
 ///
+/// Parameters cannot shadow statics (E0530). So the call does not compile where a static is in scope that is named like
+/// one of them: `data`, `indices`, `out`.
+///
 /// # Errors
 ///
 /// All mistakes of a call are reported at once, each where it stands. What constants stand for is checked as they are

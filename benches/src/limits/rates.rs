@@ -6,8 +6,8 @@ use super::stream::{Stream, Way};
 use super::touch::Touch;
 use crate::buffer::LINE;
 use crate::clock::median;
+use crate::machine::Machine;
 use crate::random::Random;
-use crate::report::machine::Machine;
 
 /// Bytes of buffers that are beyond the caches: at least this number, and a multiple of the largest cache.
 const BEYOND: (usize, usize) = (256 << 20, 8);

@@ -50,6 +50,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use call::Call;
 pub(crate) use call::{into_fresh, into_warm};
+use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::workloads::{Kind, Workload};
@@ -96,7 +97,8 @@ pub trait Peer: Sync {
 pub type Ready<'a> = Box<dyn Call + 'a>;
 
 /// Why a peer does not run a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NotRun {
     /// It lacks the operator, an attribute or a type.
     Unsupported(String),
@@ -110,16 +112,29 @@ pub enum NotRun {
 
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotRun::Unsupported(what) => write!(f, "unsupported: {what}"),
-            NotRun::NotSet(what) => write!(f, "not run: {what}"),
-            NotRun::Failed(why) => write!(f, "failed: {why}"),
-            NotRun::Wrong(how) => write!(f, "wrong: {how}"),
-        }
+        write!(f, "{}: {}", self.word(), self.why())
     }
 }
 
 impl NotRun {
+    /// The reason in a word or two, as tables have it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            NotRun::Unsupported(_) => "unsupported",
+            NotRun::NotSet(_) => "not run",
+            NotRun::Failed(_) => "failed",
+            NotRun::Wrong(_) => "wrong",
+        }
+    }
+
+    /// The rest of it.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        let (NotRun::Unsupported(why) | NotRun::NotSet(why) | NotRun::Failed(why) | NotRun::Wrong(why)) = self;
+        why
+    }
+
     /// Why a peer of one thread is not asked to take more.
     #[must_use]
     pub fn one_thread() -> Self {

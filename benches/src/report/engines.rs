@@ -6,10 +6,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::charts::engines::key;
-use super::model::{EngineRun, FRESH, Lost, Measured, OURS, Outcome, PeerInfo, Report, Status, in_python};
+use super::charts::rows::key;
+use super::format;
+use super::model::{FRESH, Measured, OURS, PeerInfo, Report, in_python};
 use super::stats::Summary;
-use super::workloads;
+use crate::peers::NotRun;
+use crate::sections;
 
 /// What `measure.py --json` writes, as far as it matters here.
 #[derive(Deserialize)]
@@ -38,28 +40,36 @@ struct Named {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-enum Found {
-    Ok { min_ms: f64, p25_ms: f64, median_ms: f64, p75_ms: f64, samples: usize },
-    Unsupported { reason: String },
-    Error { reason: String },
-    Wrong { reason: String },
-    Crash { reason: String },
+struct Found {
+    status: String,
+    #[serde(default)]
+    reason: String,
+    cpu_per_wall: Option<f64>,
+    #[serde(flatten)]
+    times: Option<Times>,
 }
 
-impl From<Found> for Outcome {
-    fn from(found: Found) -> Self {
-        let (status, detail) = match found {
-            Found::Ok { min_ms, p25_ms, median_ms, p75_ms, samples } => {
-                let [min, q1, median, q3] = [min_ms, p25_ms, median_ms, p75_ms].map(|millis| millis * 1e6);
-                return Outcome::Summed(Summary { n: samples, min, q1, median, q3 });
-            }
-            Found::Unsupported { reason } => (Status::Unsupported, reason),
-            Found::Error { reason } => (Status::Failed, reason),
-            Found::Wrong { reason } => (Status::Wrong, reason),
-            Found::Crash { reason } => (Status::Crashed, reason),
-        };
-        Outcome::Not(Lost { status, detail })
+#[derive(Deserialize)]
+struct Times {
+    min_ms: f64,
+    p25_ms: f64,
+    median_ms: f64,
+    p75_ms: f64,
+    samples: usize,
+}
+
+impl Found {
+    fn outcome(self) -> Result<Summary, NotRun> {
+        let Found { status, reason, times, .. } = self;
+        if let Some(Times { min_ms, p25_ms, median_ms, p75_ms, samples }) = times {
+            let [min, q1, median, q3] = [min_ms, p25_ms, median_ms, p75_ms].map(|millis| millis * 1e6);
+            return Ok(Summary { n: samples, min, q1, median, q3 });
+        }
+        Err(match &*status {
+            "unsupported" => NotRun::Unsupported(reason),
+            "wrong" => NotRun::Wrong(reason),
+            status => NotRun::Failed(format!("{status}: {reason}")),
+        })
     }
 }
 
@@ -88,17 +98,18 @@ pub(super) fn join(report: &mut Report, file: File) -> Result<(), String> {
     let installed = |label: &str| engines.get(label).is_some_and(Option::is_some);
     for Row { workload, results } in workloads {
         if !report.workloads.iter().any(|known| known.name == workload.name) {
-            if workloads::find(&workload.name).is_none() {
+            if sections::find(&workload.name).is_none() {
                 return Err(format!("no workload {}", workload.name));
             }
             continue;
         }
         for (label, found) in results.into_iter().filter(|(label, _)| installed(label)) {
             let peer = renamed(&label);
-            if report.outcome(&workload.name, &peer, threads).is_some() {
+            if report.measured(&workload.name, &peer, threads).is_some() {
                 return Err(format!("there is a time of {peer} on {} already", workload.name));
             }
-            report.results.push(Measured { workload: workload.name.clone(), peer, threads, outcome: found.into() });
+            let busy = found.cpu_per_wall;
+            report.results.push(Measured { busy, ..Measured::new(&workload.name, &peer, threads, found.outcome()) });
         }
     }
     for (label, version) in engines {
@@ -115,7 +126,7 @@ pub(super) fn join(report: &mut Report, file: File) -> Result<(), String> {
         report.peers.push(PeerInfo { name, version, unequal, fresh, python: true });
     }
     report.results.retain(|result| report.peers.iter().any(|peer| peer.name == result.peer));
-    report.run.engines.push(EngineRun { date, cpu, threads, python });
+    report.run.engines.push(format!("{date}, {}, through Python {python}, on {cpu}", format::threads(threads)));
     Ok(())
 }
 
@@ -139,8 +150,8 @@ mod tests {
         let fresh = report.ratio(name, FRESH, 1);
         assert_eq!(fresh, Some(median("NumPy") / median("gather-core-fresh (Python)")));
         assert!(report.best(name, OURS, 2).is_none(), "the file is of one thread");
-        assert!(report.outcome(name, "PyTorch", 1).is_none(), "an engine that is not installed");
-        assert_eq!((report.run.engines[0].threads, &*report.run.engines[0].python), (1, "3.11.7"));
+        assert!(report.measured(name, "PyTorch", 1).is_none(), "an engine that is not installed");
+        assert!(report.run.engines[0].contains(", 1 thread, through Python 3.11.7, on "));
     }
 
     #[test]

@@ -44,17 +44,20 @@ pub fn times(ratio: f64) -> String {
 /// A tick of an axis: no more digits than it needs.
 #[must_use]
 pub fn plain(value: f64) -> String {
-    if value >= 1.0 {
-        format!("{}", (value * 10.0).round() / 10.0)
-    } else {
-        format!("{}", (value * 1000.0).round() / 1000.0)
-    }
+    let digits = if value >= 1.0 { 10.0 } else { 1000.0 };
+    format!("{}", (value * digits).round() / digits)
 }
 
 /// `1 thread`, `2 threads`.
 #[must_use]
 pub fn threads(threads: usize) -> String {
     if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+}
+
+/// The day of a date in UTC.
+#[must_use]
+pub fn day(date: &str) -> &str {
+    date.split('T').next().unwrap_or_default()
 }
 
 /// Names with commas between them, and `and` before the last.

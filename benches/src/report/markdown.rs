@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::facts::{facts, headlines};
-use super::load::warnings;
-use super::method::METHOD;
+use super::facts::{facts, headlines, warnings};
 use super::model::Report;
 use super::tables::{Cell, Table, compared, others};
+
+/// How it was measured, in words: paragraphs that begin with what they are about.
+pub const METHOD: &str = include_str!("method.md");
 
 /// The report without charts: the headline, the machine, the tables, the method.
 #[must_use]
@@ -19,22 +20,12 @@ pub fn markdown(report: &Report) -> String {
     for table in compared(report).iter().chain(&others(report)) {
         let _ = write!(text, "\n## {}\n\n{}", table.title, self::table(table));
     }
-    text.push_str("\n## Method\n\n");
-    for (about, paragraph) in METHOD {
-        let _ = writeln!(text, "- **{about}** {paragraph}");
-    }
-    text
+    text + "\n## Method\n\n" + METHOD
 }
 
-/// The headline and the tables that gather-core is compared in only, which is what a terminal shows.
+/// Warnings and the headline, which is what a terminal shows.
 #[must_use]
-pub fn results(report: &Report) -> String {
-    let tables = compared(report);
-    tables.iter().fold(head(report), |text, table| text + &format!("## {}\n\n{}\n", table.title, self::table(table)))
-}
-
-/// Warnings and the headline.
-fn head(report: &Report) -> String {
+pub fn head(report: &Report) -> String {
     let warnings = warnings(report).into_iter().map(|warning| format!("> **Warning.** {warning}\n\n"));
     warnings.chain(headlines(report).into_iter().map(|text| text + "\n\n")).collect()
 }
@@ -86,18 +77,14 @@ mod tests {
     #[test]
     fn the_report_names_machine_method_and_failures() {
         let text = markdown(&report());
-        for part in ["# gather-core", "- machine: Test CPU", "**In turn.**", "| broken | crashed | signal 11 |"] {
+        for part in ["# gather-core", "- machine: Test CPU", "**Right first.**", "| broken | failed | signal 11 |"] {
             assert!(text.contains(part), "{part}");
         }
-        assert_eq!(results(&report()).matches("## Times of gathers, ").count(), 2);
-        assert!(results(&report()).starts_with("On gathers gather-core is "));
+        assert_eq!(text.matches("## Times of gathers, ").count(), 2);
+        assert!(head(&report()).starts_with("On gathers gather-core is "));
         assert!(!text.contains("Warning"));
-    }
-
-    #[test]
-    fn a_loaded_machine_is_told_first() {
         let mut report = report();
         report.run.loads = vec![9.0];
-        assert!(results(&report).starts_with("> **Warning.** The machine was loaded."));
+        assert!(head(&report).starts_with("> **Warning.** The machine was loaded."));
     }
 }

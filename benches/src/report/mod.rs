@@ -1,55 +1,68 @@
 //! The report: every peer on every workload, as a page, as markdown and as charts.
 //!
 //! ```text
-//! options -> measure (engine: asks -> protocol -> worker: answers) -> model
-//!         -> tables, charts, facts, method -> page, markdown, files
+//! the bench `peers` -> criterion, engines -> model -> tables, charts, facts, method -> page, markdown, files
 //! ```
 //!
-//! What is measured is plain data (`model`), which is saved and can be read again. Pages and charts know nothing else.
+//! Nothing is measured here. What others have measured becomes plain data (`model`); pages and charts know nothing
+//! else.
 
 pub mod charts;
-pub mod engine;
+pub mod criterion;
 pub mod engines;
 pub mod facts;
 pub mod format;
-pub mod load;
-pub mod machine;
 pub mod markdown;
-pub mod measure;
-pub mod method;
 pub mod model;
-pub mod options;
 pub mod page;
-pub mod protocol;
 pub mod readme;
 #[cfg(test)]
 mod samples;
 pub mod stats;
 pub mod tables;
-pub mod worker;
-pub mod workloads;
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
-use std::time::{Instant, SystemTime};
+use std::path::PathBuf;
 
 use charts::{Chart, charts};
-use machine::{Machine, commit, cores, rustc};
-use model::{Report, Run};
-use options::{Options, USAGE};
+use lexopt::Arg;
+use model::Report;
 
-/// Why there is no report.
-pub struct Failure {
-    /// The text.
-    pub text: String,
-    /// Whether it is the command line that is wrong.
-    pub usage: bool,
+/// How to call the program.
+const USAGE: &str = "\
+usage: report [--out DIR] [--engines FILE.json]... [--record DIR] [--readme FILE]
+Writes what `cargo bench -p gather-benches --bench peers` has measured, and what other benches have left beside it.
+  --out DIR      where to write index.html, report.md and the charts (default: target/report)
+  --engines FILE engines that benches/native/measure.py has timed with --json, as further peers; several times for
+                 several numbers of threads
+  --record DIR   also write comparison.svg and comparison.md there, to be committed
+  --readme FILE  also write the table, with a link to comparison.svg, between the marks in FILE";
+
+/// What the program is asked to do: see [`USAGE`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Options {
+    out: PathBuf,
+    engines: Vec<PathBuf>,
+    record: Option<PathBuf>,
+    readme: Option<PathBuf>,
 }
 
-impl From<String> for Failure {
-    fn from(text: String) -> Self {
-        Failure { text, usage: false }
+impl Options {
+    /// Reads the arguments after the program's name; `None` if they ask for help.
+    fn parse(mut parser: lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut options = Options { out: "target/report".into(), ..Options::default() };
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Arg::Long("out") => options.out = parser.value()?.into(),
+                Arg::Long("engines") => options.engines.push(parser.value()?.into()),
+                Arg::Long("record") => options.record = Some(parser.value()?.into()),
+                Arg::Long("readme") => options.readme = Some(parser.value()?.into()),
+                Arg::Short('h') | Arg::Long("help") => return Ok(None),
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(Some(options))
     }
 }
 
@@ -57,52 +70,15 @@ impl From<String> for Failure {
 ///
 /// # Errors
 /// The command line is wrong, nothing was measured, or files cannot be read or written.
-pub fn run(arguments: &[OsString]) -> Result<String, Failure> {
-    if let [flag, peer] = arguments
-        && flag == engine::WORKER
-    {
-        worker::serve(&peer.to_string_lossy())?;
-        return Ok(String::new());
-    }
-    let parsed = Options::parse(lexopt::Parser::from_args(arguments), cores());
-    let options = parsed.map_err(|error| Failure { text: format!("{error}\n{USAGE}"), usage: true })?;
-    let Some(options) = options else { return Ok(USAGE.into()) };
-    let mut report = match &options.read {
-        Some(path) => read(path)?,
-        None => measured(&options)?,
-    };
-    if report.workloads.is_empty() {
-        return Err(format!("no workload has “{}” in its name", options.filter).into());
-    }
+pub fn run(arguments: &[OsString]) -> Result<String, String> {
+    let parsed = Options::parse(lexopt::Parser::from_args(arguments));
+    let Some(options) = parsed.map_err(|error| format!("{error}\n{USAGE}"))? else { return Ok(USAGE.into()) };
+    let mut report = criterion::read(&criterion::folder())?;
     for path in &options.engines {
         engines::add(&mut report, path)?;
     }
     let written = write(&report, &options)?;
-    Ok(format!("{}{}", markdown::results(&report), written.join("\n")))
-}
-
-fn measured(options: &Options) -> Result<Report, String> {
-    let (begin, date) = (Instant::now(), SystemTime::now());
-    let machine = Machine::here()?;
-    let measurements = measure::measure(&options.filter, &options.threads, options.effort);
-    let measure::Measurements { peers, workloads, results, loads } = measurements;
-    let run = Run {
-        date: humantime::format_rfc3339_seconds(date).to_string(),
-        commit: commit(),
-        rustc: rustc(),
-        mode: options.effort.name.into(),
-        threads: options.threads.clone(),
-        filter: options.filter.clone(),
-        seconds: begin.elapsed().as_secs_f64(),
-        loads,
-        engines: Vec::new(),
-    };
-    Ok(Report { machine, run, peers, workloads, results })
-}
-
-fn read(path: &Path) -> Result<Report, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    Ok(format!("{}{}", markdown::head(&report), written.join("\n")))
 }
 
 /// The width of charts in files: that of a column of text on most sites.
@@ -111,24 +87,22 @@ const FILE_WIDTH: f64 = 900.0;
 /// Writes every file; returns their paths.
 fn write(report: &Report, options: &Options) -> Result<Vec<String>, String> {
     let charts = charts(report);
-    let json = serde_json::to_string(report).map_err(|error| error.to_string())?;
     let markdown = markdown::markdown(report);
     let mut files = vec![
         (options.out.join("index.html"), page::page(report, &charts)),
         (options.out.join("report.md"), markdown.clone()),
-        (options.out.join("measurements.json"), json),
     ];
     files.extend(charts.iter().map(|chart| (options.out.join(format!("{}.svg", chart.name)), file(report, chart))));
+    let comparison = options.record.as_ref().unwrap_or(&options.out).join("comparison.svg");
     if let Some(folder) = &options.record {
         files.push((folder.join("comparison.md"), markdown));
-        files.extend(charts.first().map(|chart| (folder.join("comparison.svg"), file(report, chart))));
     }
+    files.extend(charts.first().map(|chart| (comparison.clone(), file(report, chart))));
     if let Some(readme) = &options.readme {
         let at = |error: String| format!("{}: {error}", readme.display());
         let text = fs::read_to_string(readme).map_err(|error| at(error.to_string()))?;
-        let chart = options.record.as_deref().unwrap_or(&options.out).join("comparison.svg");
         // As seen from the file's folder, where it lies below that.
-        let chart = readme.parent().and_then(|folder| chart.strip_prefix(folder).ok()).unwrap_or(&chart);
+        let chart = readme.parent().and_then(|folder| comparison.strip_prefix(folder).ok()).unwrap_or(&comparison);
         files.push((readme.clone(), readme::replaced(&text, report, &chart.display().to_string()).map_err(at)?));
     }
     for (path, text) in &files {
@@ -141,6 +115,24 @@ fn write(report: &Report, options: &Options) -> Result<Vec<String>, String> {
 /// A chart as a file that says where its figures come from.
 fn file(report: &Report, chart: &Chart) -> String {
     let Report { machine, run, .. } = report;
-    let remark = format!("{}, {} cores; {}; {}", machine.cpu, machine.cores, run.rustc, run.day());
-    chart.draw(FILE_WIDTH).file(&chart.title, &remark)
+    let remark = format!("{}, {} cores; {}; {}", machine.cpu, machine.cores, run.rustc, format::day(&run.date));
+    chart.rows.draw(FILE_WIDTH).file(&chart.title, &remark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let parse = |arguments: &[&str]| Options::parse(lexopt::Parser::from_args(arguments)).map_err(|_| ());
+        let arguments = ["--engines", "1.json", "--out", "x", "--engines=2.json", "--record", "z", "--readme=r"];
+        let engines = vec!["1.json".into(), "2.json".into()];
+        let expected = Options { out: "x".into(), engines, record: Some("z".into()), readme: Some("r".into()) };
+        assert_eq!(parse(&arguments), Ok(Some(expected)));
+        assert_eq!(parse(&["--help"]), Ok(None));
+        for wrong in [&["--out"][..], &["--fast"], &["small"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -3,9 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::charts::{Chart, svg};
-use super::facts::{facts, headlines};
-use super::load::warnings;
-use super::method::METHOD;
+use super::facts::{facts, headlines, warnings};
+use super::markdown::METHOD;
 use super::model::Report;
 use super::tables::{Table, compared, others};
 
@@ -38,7 +37,9 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
                 @for each in others(report) { details { summary { h2 { (each.title) } } (table(&each)) } }
                 section {
                     h2 { "Method" }
-                    @for (about, paragraph) in METHOD { p { strong { (about) } " " (quoted(paragraph)) } }
+                    @for (about, text) in METHOD.split("\n\n").filter_map(|part| part.split_once("** ")) {
+                        p { strong { (about.trim_start_matches('*')) } " " (quoted(text)) }
+                    }
                 }
             }
         }
@@ -50,8 +51,8 @@ fn figure(chart: &Chart) -> Markup {
     html! {
         figure id=(chart.name) {
             h2 { (chart.title) }
-            div.wide { (chart.draw(WIDE).inline(&chart.title)) }
-            div.narrow { (chart.draw(NARROW).inline(&chart.title)) }
+            div.wide { (chart.rows.draw(WIDE).inline(&chart.title)) }
+            div.narrow { (chart.rows.draw(NARROW).inline(&chart.title)) }
             figcaption { (chart.caption) }
         }
     }
@@ -112,7 +113,7 @@ mod tests {
         let page = page(&report, &charts);
         assert_eq!(page.matches("<svg").count(), 2 * charts.len());
         assert_eq!(page.matches("<table>").count(), compared(&report).len() + others(&report).len());
-        assert!(page.contains(">crashed<") && page.contains(">wrong<"));
+        assert!(page.contains(">failed<") && page.contains(">wrong<"));
     }
 
     #[test]

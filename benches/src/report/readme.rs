@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::format::{self, three_digits};
-use super::model::{FRESH, LOOP, OURS, PeerInfo, Report, Section, WorkloadInfo};
+use super::model::{FRESH, LOOP, OURS, PeerInfo, Report};
 use super::stats::geometric_mean;
+use crate::sections::{Section, WorkloadInfo};
 
 /// What stands before that.
 const BEGIN: &str = "<!-- report: `--readme` writes what follows -->\n\n";
@@ -68,7 +69,7 @@ fn table(report: &Report) -> String {
         machine.cpu,
         machine.cores,
         machine.level,
-        report.run.day()
+        format::day(&report.run.date)
     );
     text
 }

@@ -1,9 +1,10 @@
 //! The tables of the page and of the markdown.
 
-use super::format::{self, three_digits, times};
-use super::model::{
-    FRESH, LOOP, Lost, OURS, Outcome, PeerInfo, Report, Section, UNPLANNED, WorkloadInfo, is_reference,
-};
+use super::format::{self, times};
+use super::model::{FRESH, LOOP, OURS, Other, PeerInfo, Report, UNPLANNED};
+use super::stats::Summary;
+use crate::peers::NotRun;
+use crate::sections::{Section, WorkloadInfo};
 
 /// A table.
 pub struct Table {
@@ -15,6 +16,17 @@ pub struct Table {
     pub head: Vec<String>,
     /// The rows; the first cell is the row's name.
     pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    fn new<const N: usize>(
+        title: &str,
+        remark: String,
+        head: [&str; N],
+        rows: impl Iterator<Item = Vec<Cell>>,
+    ) -> Self {
+        Table { title: title.into(), remark, head: head.map(str::to_owned).to_vec(), rows: rows.collect() }
+    }
 }
 
 /// A cell.
@@ -42,23 +54,15 @@ impl Cell {
 #[must_use]
 pub fn compared(report: &Report) -> Vec<Table> {
     let threads = || report.run.threads.iter().copied();
-    let sections = Section::COMPARED.into_iter().flat_map(|section| threads().map(move |threads| (section, threads)));
-    let tables = sections.map(|((section, what), threads)| workloads(report, section, what, threads));
+    let sections = Section::ALL.into_iter().flat_map(|section| threads().map(move |threads| (section, threads)));
+    let tables = sections.map(|((section, what, _), threads)| workloads(report, section, what, threads));
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// The other tables.
 #[must_use]
 pub fn others(report: &Report) -> Vec<Table> {
-    let tables = [
-        spread(report),
-        by_peer(report, Section::RowBytes, "Rows of 1 to 4096 bytes: microseconds for 4 MiB", 1e3),
-        by_peer(report, Section::TableBytes, "Tables of 4 KiB to 256 MiB: microseconds for 2^20 elements", 1e3),
-        by_peer(report, Section::Latency, "Small calls: nanoseconds", 1.0),
-        not_timed(report),
-        peers(report),
-        what(report),
-    ];
+    let tables = [others_measured(report), not_timed(report), peers(report), what(report)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -67,10 +71,9 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
     let shown = |peer: &&PeerInfo| {
         let here = |work: &WorkloadInfo| {
             let beside = peer.is_rival() && report.beside(&work.name, peer, OURS, threads).is_some();
-            beside || report.outcome(&work.name, &peer.name, threads).is_some()
+            beside || report.measured(&work.name, &peer.name, threads).is_some()
         };
-        let reference = is_reference(&peer.name) && threads > 1;
-        !reference && !report.is_absent(peer) && report.section(section).any(here)
+        !report.is_absent(peer) && report.section(section).any(here)
     };
     let columns: Vec<&PeerInfo> = report.peers.iter().filter(shown).collect();
     let row = |workload: &WorkloadInfo| {
@@ -87,7 +90,8 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
         let ours = Cell { strong: true, ..ratio(OURS) };
         [name, ours, ratio(FRESH)].into_iter().chain(columns.iter().map(cell)).collect()
     };
-    let mut rows: Vec<Vec<Cell>> = report.section(section).map(row).collect();
+    let mut rows: Vec<Vec<Cell>> =
+        report.section(section).filter(|work| report.nanos(&work.name, OURS, threads).is_some()).map(row).collect();
     if rows.len() > 1 {
         let mean = |ours| Cell::new(report.mean_ratio(section, ours, threads).map_or("-".into(), times));
         let rest = columns.iter().map(|_| Cell::default());
@@ -95,12 +99,12 @@ fn workloads(report: &Report, section: Section, what: &str, threads: usize) -> T
     }
     let head = ["workload", "ratio", "ratio, fresh"].map(str::to_owned).into_iter();
     let head = head.chain(columns.iter().map(|peer| short(&peer.name)));
-    let python = if columns.iter().any(|peer| peer.python) {
-        " Engines called through Python are compared with gather-core called through Python, in turn with them."
-    } else {
-        ""
-    };
-    let alone = if threads > 1 { " ¹ marks the time with one thread of a peer that takes no more." } else { "" };
+    // Only a peer of Python has ours of Python beside it.
+    let python = columns.iter().any(|peer| peer.python).then_some(
+        " Engines called through Python are compared with gather-core called through Python, in turn with them.",
+    );
+    let python = python.unwrap_or_default();
+    let alone = if threads > 1 { " ¹ marks a peer that runs on one thread." } else { "" };
     Table {
         title: format!("Times of {what}, {}", format::threads(threads)),
         remark: format!(
@@ -128,70 +132,38 @@ fn short(peer: &str) -> String {
 
 /// A time, or why there is none.
 fn time(report: &Report, workload: &str, peer: &PeerInfo, threads: usize) -> Cell {
-    if let Some(summary) = report.summary(workload, &peer.name, threads) {
-        let more =
-            format!("quartiles {} and {}, {} samples", format::time(summary.q1), format::time(summary.q3), summary.n);
-        return Cell::new(format::time(summary.median)).more(more);
-    }
-    let alone = report.beside(workload, peer, OURS, threads).filter(|_| peer.is_rival());
-    match (alone, report.outcome(workload, &peer.name, threads)) {
-        (Some(alone), _) => Cell::new(format!("{}¹", format::time(alone.nanos))),
-        (None, Some(Outcome::Not(Lost { status, detail }))) => Cell::new(status.word()).more(detail),
-        (None, _) => Cell::new("-"),
-    }
-}
-
-/// The spread of gather-core and of the best peer.
-fn spread(report: &Report) -> Table {
-    let row = |workload: &WorkloadInfo, peer: &str, threads: usize| {
-        let summary = report.summary(&workload.name, peer, threads)?;
-        let times = [summary.min, summary.q1, summary.median, summary.q3].map(|nanos| Cell::new(format::time(nanos)));
-        let names = [&*workload.name, peer].map(Cell::new).into_iter().chain([Cell::new(threads.to_string())]);
-        let counts = [format!("{:.0} %", summary.spread()), summary.n.to_string()].map(Cell::new);
-        Some(names.chain(times).chain(counts).collect())
-    };
-    let mut rows = Vec::new();
-    for workload in Section::COMPARED.iter().flat_map(|&(section, _)| report.section(section)) {
-        for &threads in &report.run.threads {
-            let best = report.best(&workload.name, OURS, threads).filter(|best| !best.alone);
-            let peers = [Some(OURS), best.map(|best| best.peer)];
-            rows.extend(peers.into_iter().flatten().filter_map(|peer| row(workload, peer, threads)));
+    let alone = report.beside(workload, peer, OURS, threads).filter(|beside| beside.alone && peer.is_rival());
+    let mark = if alone.is_some() { "¹" } else { "" };
+    match (report.measured(workload, &peer.name, threads).map(|measured| &measured.outcome), alone) {
+        (Some(Ok(Summary { n, q1, median, q3, .. })), _) => {
+            let quartiles = format!("quartiles {} and {}, {n} samples", format::time(*q1), format::time(*q3));
+            Cell::new(format::time(*median) + mark).more(quartiles)
         }
-    }
-    let head = ["workload", "engine", "threads", "least", "quartile", "median", "quartile", "spread", "samples"];
-    Table {
-        title: "Spread".into(),
-        remark: "gather-core and the best peer. The spread is the distance between the quartiles in percent of the \
-             median."
-            .into(),
-        head: head.map(str::to_owned).to_vec(),
-        rows,
+        (_, Some(alone)) => Cell::new(format::time(alone.nanos) + mark),
+        (Some(Err(why)), None) => Cell::new(why.word()).more(why.why()),
+        (None, None) => Cell::new("-"),
     }
 }
 
-/// A section with one column for each peer that has a time in it.
-fn by_peer(report: &Report, section: Section, title: &str, unit: f64) -> Table {
-    let nanos = |workload: &WorkloadInfo, peer: &str| report.nanos(&workload.name, peer, 1);
-    let names = report.peers.iter().map(|peer| &*peer.name);
-    let timed = |peer: &&str| report.section(section).any(|workload| nanos(workload, peer).is_some());
-    let columns: Vec<&str> = names.filter(timed).collect();
-    let row = |workload: &WorkloadInfo| {
-        let cell =
-            |peer: &&str| Cell::new(nanos(workload, peer).map_or("-".into(), |nanos| three_digits(nanos / unit)));
-        let name = Cell::new(&workload.name).more(&workload.what);
-        std::iter::once(name).chain(columns.iter().map(cell)).collect()
+/// What other benches have measured.
+fn others_measured(report: &Report) -> Table {
+    let row = |other: &Other| {
+        let Summary { q1, median, q3, n, .. } = other.summary;
+        let times = [q1, median, q3].map(|nanos| Cell::new(format::time(nanos)));
+        let rest = [n.to_string(), format::day(&other.date).into()].map(Cell::new);
+        [Cell::new(&other.name)].into_iter().chain(times).chain(rest).collect()
     };
-    let rows = if columns.is_empty() { Vec::new() } else { report.section(section).map(row).collect() };
-    let head = std::iter::once("workload").chain(columns.iter().copied()).map(str::to_owned);
-    Table { title: title.into(), remark: "Medians, one thread.".into(), head: head.collect(), rows }
+    let remark = "What `cargo bench` has left beside the times of the peers, of whichever run was the last.".into();
+    let head = ["benchmark", "quartile", "median", "quartile", "samples", "day"];
+    Table::new("Other benches", remark, head, report.others.iter().map(row))
 }
 
 /// Which engines have no time, and why.
 fn not_timed(report: &Report) -> Table {
     // Each reason with the workloads and numbers of threads that it holds for, in the order of the results.
-    let mut reasons: Vec<(&str, &Lost, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(&str, &NotRun, Vec<String>)> = Vec::new();
     for result in &report.results {
-        let Outcome::Not(lost) = &result.outcome else { continue };
+        let Err(lost) = &result.outcome else { continue };
         let threads =
             if result.threads == 1 { String::new() } else { format!(" ({})", format::threads(result.threads)) };
         let place = result.workload.clone() + &threads;
@@ -204,48 +176,30 @@ fn not_timed(report: &Report) -> Table {
         [one] => Cell::new(one),
         many => Cell::new(format!("{} workloads", many.len())).more(many.join(", ")),
     };
-    let row = |(peer, lost, places): &(&str, &Lost, Vec<String>)| {
-        vec![Cell::new(*peer), Cell::new(lost.status.word()), Cell::new(&lost.detail), several(places)]
+    let row = |(peer, lost, places): &(&str, &NotRun, Vec<String>)| {
+        vec![Cell::new(*peer), Cell::new(lost.word()), Cell::new(lost.why()), several(places)]
     };
-    Table {
-        title: "Engines without a time, and why".into(),
-        remark: String::new(),
-        head: ["engine", "", "why", "where"].map(str::to_owned).to_vec(),
-        rows: reasons.iter().map(row).collect(),
-    }
+    let head = ["engine", "", "why", "where"];
+    Table::new("Engines without a time, and why", String::new(), head, reasons.iter().map(row))
 }
 
 /// The peers.
 fn peers(report: &Report) -> Table {
     let rows = report.peers.iter().map(|peer| [&peer.name, &peer.version, &peer.unequal].map(Cell::new).to_vec());
-    Table {
-        title: "Engines, and what is not equal".into(),
-        remark: format!(
-            "`{LOOP}` is the plain loop in safe Rust that one would write. An engine that says `no gather` is a \
-             reference and no peer."
-        ),
-        head: ["engine", "version", "not equal"].map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    }
+    let remark = format!(
+        "`{LOOP}` is the plain loop in safe Rust that one would write. `copy` and `limit` are references and no peers."
+    );
+    Table::new("Engines, and what is not equal", remark, ["engine", "version", "not equal"], rows)
 }
 
 /// The workloads in words.
 fn what(report: &Report) -> Table {
     let size = |bytes: usize| Cell::new(format::bytes(bytes));
-    let row = |workload: &WorkloadInfo| {
-        vec![
-            Cell::new(&workload.name),
-            Cell::new(&workload.what),
-            size(workload.data_bytes),
-            size(workload.output_bytes),
-        ]
+    let row = |work: &WorkloadInfo| {
+        vec![Cell::new(&work.name), Cell::new(&work.what), size(work.data_bytes), size(work.output_bytes)]
     };
-    Table {
-        title: "Workloads".into(),
-        remark: "Indices are random, each place as likely as any other, and the same for every engine.".into(),
-        head: ["workload", "what", "data", "output"].map(str::to_owned).to_vec(),
-        rows: Section::COMPARED.iter().flat_map(|&(section, _)| report.section(section)).map(row).collect(),
-    }
+    let remark = "Indices are random, each place as likely as any other, and the same for every engine.".into();
+    Table::new("Workloads", remark, ["workload", "what", "data", "output"], report.workloads.iter().map(row))
 }
 
 #[cfg(test)]
@@ -267,7 +221,7 @@ mod tests {
         assert_eq!(table.head, head);
         let words = ["gather/a", "2.00×", "-", "1.00 µs", "500 ns", "2.00 µs", "wrong"];
         assert_eq!(row(&table, "gather/a"), words);
-        assert_eq!(row(&table, "gather/b")[6], "crashed");
+        assert_eq!(row(&table, "gather/b")[6], "failed");
         assert_eq!(row(&table, "geometric mean")[1], "1.00×");
         assert!(table.rows[0][5].strong && !table.rows[0][4].strong, "the best peer stands out, the copy does not");
     }
@@ -276,7 +230,7 @@ mod tests {
     fn peers_of_one_thread_are_marked_as_such() {
         let table = workloads(&report(), Section::Workloads, "gathers", 2);
         assert_eq!(row(&table, "gather/a"), ["gather/a", "4.00×", "-", "500 ns", "2.00 µs¹", "wrong"]);
-        assert!(!table.head.contains(&COPY.to_owned()) && table.remark.contains('¹'));
+        assert!(!table.head.contains(&COPY.to_owned()) && table.remark.contains('¹'), "{:?}", table.head);
     }
 
     #[test]
@@ -284,15 +238,16 @@ mod tests {
         let table = not_timed(&report());
         let rows: Vec<Vec<&str>> = table.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect()).collect();
         let wrong = vec!["broken", "wrong", "byte 3 is 1 instead of 2", "2 workloads"];
-        assert_eq!(rows, [wrong, vec!["broken", "crashed", "signal 11", "gather/b"]]);
+        assert_eq!(rows, [wrong, vec!["broken", "failed", "signal 11", "gather/b"]]);
         assert_eq!(table.rows[0][3].more, "gather/a, gather/a (2 threads)");
     }
 
     #[test]
-    fn spreads_are_of_ours_and_the_best() {
-        let table = spread(&report());
-        let engines: Vec<&str> = table.rows.iter().map(|row| &*row[1].text).collect();
-        assert_eq!(engines, [OURS, LOOP, OURS, OURS, LOOP]);
-        assert_eq!(row(&table, "gather/a")[2..], ["1", "900 ns", "950 ns", "1.00 µs", "1.05 µs", "10 %", "3"]);
+    fn other_benches_have_a_table() {
+        let mut report = report();
+        assert!(others(&report).iter().all(|table| !table.title.contains("benches")));
+        let summary = Summary::of(&[1000.0, 2000.0, 3000.0]).expect("three times");
+        report.others = vec![Other { name: "maps/x".into(), date: "2026-01-02T00:00:00Z".into(), summary }];
+        assert_eq!(row(&others(&report)[0], "maps/x")[1..], ["1.50 µs", "2.00 µs", "2.50 µs", "3", "2026-01-02"]);
     }
 }

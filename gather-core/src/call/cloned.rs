@@ -1,7 +1,6 @@
-//! The operators on `Clone` types, whose elements cannot be moved as bytes. They go once over the folded loops, in
-//! the order of the output, and clone as they go. They clone from slices, so that elements that are copied do not pass
-//! over the stack. A panic in a clone drops what has been cloned so far and nothing
-//! else.
+//! The operators on `Clone` types, whose elements cannot be moved as bytes. They go once over the folded loops, in the
+//! order of the output, and clone each element from a slice, so that `Copy` elements do not pass over the stack. Where
+//! a clone panics, what was cloned before it is dropped, and nothing else.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  run
 //! ```
 //!
-//! A few rows of a table leave it before the first step: `FewRows` has all that their kernel reads.
+//! A call that moves a few rows of a table skips all steps: `FewRows` has all that its kernel reads.
 //!
 //! Compiled once, whatever the types of a call.
 
@@ -138,7 +138,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// As [`Call::run`]. The plan is made where it is used: to move its hundreds of bytes from function to function
+    /// As [`Call::run`]. The plan is made where it is used: moving its hundreds of bytes from function to function
     /// takes longer than a small call.
     ///
     /// # Safety

@@ -58,9 +58,9 @@ pub(super) fn check_format(expected: FusedFormat, table: &FusedRows<'_>) -> Resu
 }
 
 impl<A: RowAttributes> IndexOperator<A> {
-    /// Runs the operator on [`FusedRows`] along axis 0: `code * scale + bias` of every value of a row, computed in `f32`,
-    /// the product rounded before it is added, and then rounded to the type of the result: `f32`, or with the feature
-    /// `half` `f16` or `bf16`.
+    /// Runs the operator on [`FusedRows`] along axis 0: `code * scale + bias` of every value of a row. It is computed
+    /// in `f32`, and the product is rounded before the bias is added. The result is `f32`; with the feature `half` it
+    /// may be `f16` or `bf16`, rounded once more.
     ///
     /// The result has the shape `indices.shape + [columns]`. Negative indices and indices out of range are as for
     /// [`Self::run`], with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
@@ -225,7 +225,7 @@ plan_type!(FusedPlan<U, I>: plan);
 
 impl<U: Typing, I: Index> FusedPlan<U, I> {
     /// Asks the system for the pages of the table that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`] does. For tensors of other layouts than the plan's, nothing is asked for.
+    /// [`IndexOperator::will_need`] does. Nothing is requested for tensors of other layouts than the plan's.
     pub fn will_need(&self, table: &FusedRows<'_>, indices: &View<'_, I>) -> WillNeed {
         self.plan.will_need(table.data(), indices)
     }

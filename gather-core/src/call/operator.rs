@@ -81,10 +81,9 @@ impl<K> Operator<K> {
     /// [`Error::MethodUnavailable`](crate::Error::MethodUnavailable).
     ///
     /// Scatters take [`Method::Direct`], [`Method::Blocks`], [`Method::Chunks`], [`Method::Prefetched`],
-    /// [`Method::Panels`], [`Method::Accumulated`] and [`Method::Grouped`]. Operators that rearrange space and bags have
-    /// one method each:
-    /// [`Method::Interleaved`] for results that are whole in space, else [`Method::Deinterleaved`];
-    /// [`Method::Accumulated`] for bags.
+    /// [`Method::Panels`], [`Method::Accumulated`] and [`Method::Grouped`]. An operator that rearranges space takes one
+    /// method: [`Method::Interleaved`] for results that are whole in space, else [`Method::Deinterleaved`]. Bags take
+    /// [`Method::Accumulated`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.options.method = Some(method);
@@ -151,7 +150,7 @@ impl<K: TakesIndices> Operator<K> {
 }
 
 impl<K: Reduces> Operator<K> {
-    /// Sets the reduction: of a scatter how updates change an element, of a bag how its rows become one.
+    /// Sets the reduction: how updates change an element in a scatter, or how the rows of a bag become one row.
     #[must_use]
     pub fn reduction(mut self, reduction: Reduction) -> Self {
         *self.kind.reduction_mut() = reduction;

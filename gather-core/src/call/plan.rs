@@ -111,8 +111,8 @@ impl<T: Typing, I: Typing> Plan<T, I> {
 
 impl<T: Element, I: Index> Plan<T, I> {
     /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
-    /// plan's, nothing is asked for.
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
+    /// layouts than the plan's.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
         // SAFETY: the types are those of the plan.
         unsafe { self.planned.will_need(data, indices) }

@@ -56,7 +56,7 @@ pub(super) struct Planned {
     pub(super) out: Layout,
     /// Whether all three layouts are row-major, as slices are.
     contiguous: bool,
-    /// Whether every call is one call of the kernel: the plan's only size of indices, for one thread.
+    /// Whether every call is one call of the kernel: the number of indices is fixed, and one thread runs it.
     one_call: bool,
     /// Runs calls with another size of the first dimension of indices.
     counted: Option<Box<CountedPlan>>,
@@ -241,7 +241,7 @@ impl Planned {
         unsafe { out.write(|| self.fresh(count, &mut shape), run) }
     }
 
-    /// Calls the kernel, and nothing else, but on an error.
+    /// Calls the kernel, and does nothing else unless there is an error.
     ///
     /// # Safety
     /// X1 for tensors of the planned layouts and types; every call of the plan is one call of the kernel.

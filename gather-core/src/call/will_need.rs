@@ -24,7 +24,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// of range are left out. Other data than mapped files is left as it is. The result says how much was requested,
     /// which is nothing without the feature `std`, and on systems other than Unix.
     ///
-    /// Cost: one pass over the indices, and a system call for each range. For tables that are in memory it is lost.
+    /// Cost: one pass over the indices, and a system call for each range. For a table in memory this time is lost.
     ///
     /// ```
     /// use gather_core::{Gather, View};

@@ -15,9 +15,8 @@ pub(crate) struct ByLevel<F> {
     pub(crate) avx512: F,
 }
 
-/// A [`ByLevel`] of functions named by level, of which those of x86-64 need not be there on other targets. That of AVX2
-/// serves AVX-512 too where no other is given.
-/// `fn F` is a [`LevelFn`](crate::kernels::isa::LevelFn), compiled for each.
+/// A [`ByLevel`] of functions named by level. Those of x86-64 may be missing on other targets. The function of AVX2
+/// serves AVX-512 too where that has none. `fn F` is a [`LevelFn`](crate::kernels::isa::LevelFn), compiled for each.
 macro_rules! by_level {
     (fn $level_fn:ty) => {
         by_level!($crate::kernels::isa::scalar::<$level_fn>, $crate::kernels::isa::avx2::<$level_fn>)

@@ -83,8 +83,8 @@ impl NestPlan {
         }
     }
 
-    /// Folds the loops, and orders them by `arrange`, which is given the elements of a row, while steps are in
-    /// elements; returns the elements of a row, and what `arrange` returns.
+    /// Folds the loops, whose steps are still in elements, and orders them by `arrange`, which is given the elements of
+    /// a row. Returns the elements of a row, and what `arrange` returns.
     #[inline(always)]
     pub(super) fn fold<R>(
         &mut self,
@@ -164,7 +164,7 @@ impl NestPlan {
         self.work
     }
 
-    /// Tasks that a call which is so much work is cut into here and now, where the pool has `threads()` threads.
+    /// The number of tasks that a call of this much work is cut into now, in a pool of `threads()` threads.
     #[inline]
     pub(crate) fn tasks(&self, work: Work, threads: impl FnOnce() -> usize) -> usize {
         work.tasks(self.options.par, threads)

@@ -61,9 +61,8 @@ impl<'a> FusedRows<'a> {
         Ok(FusedRows { data, row, layout })
     }
 
-    /// The rows of a table of numbers of shape `[rows, columns]`, which stand for themselves: plain tables beside
-    /// quantised ones, or with sums and weights of another type than their own. Rows are contiguous, and lie at any
-    /// distance.
+    /// The rows of a plain table of numbers, of shape `[rows, columns]`: for a plain table beside quantised ones, or
+    /// for sums and weights of another type than that of the table. Rows are contiguous, and lie at any distance.
     ///
     /// # Errors
     /// [`Error::RankOutOfRange`], then [`Error::RowsNotContiguous`].

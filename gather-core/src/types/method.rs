@@ -47,12 +47,12 @@ pub enum Method {
     /// destination is large. Allocates 16 bytes for each row of updates that a task has at a time, or 32 in tensors of
     /// more than 2^32 rows.
     Grouped,
-    /// Rows are reduced into accumulators: those of bags in registers or in the first-level cache, many columns at a
-    /// time, which is the one method of [`EmbeddingBag`](crate::EmbeddingBag); those of scatters beside the
-    /// destination. Takes scatters with a reduction. Chosen where the intermediate result is no element: for means, for
-    /// sums and products of `f16` and `bf16`, and where what the destination holds does not count. Allocates a sum for
-    /// each element, and a count for each row, of the part of the destination that a task has at a time, and is chosen
-    /// where that is at most 16 bytes for each row of updates.
+    /// Rows are reduced into accumulators. Those of bags are in registers or in the first-level cache, many columns at
+    /// a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. Those of scatters are in memory of their own,
+    /// beside the destination. Takes scatters with a reduction. Chosen where the intermediate result is no element: for
+    /// means, for sums and products of `f16` and `bf16`, and where what the destination holds does not count. Allocates
+    /// a sum for each element, and a count for each row, of the part of the destination that a task has at a time, and
+    /// is chosen where that is at most 16 bytes for each row of updates.
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use super::scale::{Log, range};
+use super::scale::Log;
 use super::svg::{Drawing, LETTER, LINE, dot, line, rect, text};
 
 /// A chart of rows.
@@ -39,22 +39,31 @@ pub enum Mark {
     Bar(f64, f64, String),
     /// A thin line from one value to another.
     Span(f64, f64),
-    /// A dot, and what it says when it is pointed at.
-    Dot(f64, Dot, String),
+    /// A dot of a class and a radius, and what it says when it is pointed at.
+    Dot(f64, String, f64, String),
     /// A line across the row.
     Tick(f64, String),
 }
 
-/// How a dot looks.
-#[derive(Clone)]
-pub struct Dot {
-    /// Its class.
-    pub class: String,
-    /// Its radius.
-    pub radius: f64,
+/// The class of an engine's marks, which has one colour in every chart. The style sheet knows the engines by name;
+/// those that it does not know are grey.
+#[must_use]
+pub(super) fn class(engine: &str) -> String {
+    format!("engine e-{}", key(engine))
+}
+
+/// The same for an engine called from Rust or through Python: `onnxruntime` of ONNX Runtime.
+#[must_use]
+pub(crate) fn key(engine: &str) -> String {
+    engine.to_lowercase().replace(' ', "")
 }
 
 impl Mark {
+    /// A dot for an engine.
+    pub(super) fn dot(value: f64, engine: &str, radius: f64, says: String) -> Mark {
+        Mark::Dot(value, class(engine), radius, says)
+    }
+
     fn values(&self) -> [f64; 2] {
         match *self {
             Mark::Bar(from, to, _) | Mark::Span(from, to) => [from, to],
@@ -67,7 +76,7 @@ impl Mark {
         match self {
             Mark::Bar(from, to, class) => rect((axis(*from), y - 5.0), (axis(*to), y + 5.0), class),
             Mark::Span(from, to) => line((axis(*from), y), (axis(*to), y), "span"),
-            Mark::Dot(value, Dot { class, radius }, says) => dot((axis(*value), y), *radius, class, says),
+            Mark::Dot(value, class, radius, says) => dot((axis(*value), y), *radius, class, says),
             Mark::Tick(value, class) => line((axis(*value), y - 8.0), (axis(*value), y + 8.0), class),
         }
     }
@@ -119,36 +128,27 @@ impl Rows {
 
     fn log(&self, layout: &Layout) -> Log {
         let values = self.all_rows().flat_map(|row| &row.marks).flat_map(Mark::values).chain(self.base);
-        let (low, high) = range(values).unwrap_or((1.0, 10.0));
+        let (low, high) = values.fold((f64::MAX, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Log::new((low / 1.15, high * 1.15), layout.plot)
     }
 
     /// What the marks mean, and how far down that reaches.
     fn legend(&self, width: f64) -> (Markup, f64) {
         let (mut x, mut y) = (8.0, LINE);
-        let places: Vec<_> = self
-            .legend
-            .iter()
-            .map(|(_, says)| {
-                let needs = 26.0 + says.chars().count() as f64 * LETTER;
-                if x > 8.0 && x + needs > width {
-                    (x, y) = (8.0, y + LINE + 3.0);
-                }
-                let place = (x, y);
-                x += needs + 14.0;
-                place
-            })
-            .collect();
-        let entry = |(x, y): (f64, f64), mark: &Mark, says: &str| {
+        let entry = |(mark, says): &(Mark, String)| {
+            let needs = 26.0 + says.chars().count() as f64 * LETTER;
+            if x > 8.0 && x + needs > width {
+                (x, y) = (8.0, y + LINE + 3.0);
+            }
+            let (from, middle) = (x, y - 4.5);
+            x += needs + 14.0;
             html! {
-                (mark.draw(|value| x + 18.0 * value, y - 4.5))
-                (text((x + 24.0, y), "soft", "start", says))
+                (mark.draw(|value| from + 18.0 * value, middle))
+                (text((from + 24.0, y), "soft", "start", says))
             }
         };
-        let markup = html! {
-            @for ((mark, says), place) in self.legend.iter().zip(places) { (entry(place, mark, says)) }
-        };
-        (markup, if self.legend.is_empty() { 0.0 } else { y })
+        let entries: Vec<Markup> = self.legend.iter().map(entry).collect();
+        (html! { @for entry in &entries { (entry) } }, if entries.is_empty() { 0.0 } else { y })
     }
 
     fn grid(&self, axis: &Log, layout: &Layout, top: f64, bottom: f64) -> Markup {
@@ -197,17 +197,19 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+    use crate::peers::peers;
+    use crate::report::charts::svg::STYLE;
     use crate::report::format;
+    use crate::report::model::LIMIT;
 
     fn chart() -> Rows {
         let row = |label: &str, ratio| Row {
             label: label.into(),
             note: format::times(ratio),
-            marks: vec![
-                Mark::Bar(1.0, ratio, "ours".into()),
-                Mark::Dot(0.5, Dot { class: "other".into(), radius: 5.0 }, "loop".into()),
-            ],
+            marks: vec![Mark::Bar(1.0, ratio, "ours".into()), Mark::Dot(0.5, "other".into(), 5.0, "loop".into())],
         };
         Rows {
             groups: vec![("gather".into(), vec![row("take", 2.0), row("rows", 4.0)])],
@@ -246,5 +248,21 @@ mod tests {
             .collect();
         // On a logarithmic axis twice the doubling.
         assert!((widths[1] / widths[0] - 2.0).abs() < 0.01, "{widths:?}");
+    }
+
+    #[test]
+    fn every_engine_has_a_colour_of_its_own_in_both_schemes() {
+        let (light, dark) = STYLE.split_once("@media").expect("two schemes");
+        for scheme in [light, dark] {
+            let colour = |name: &str| {
+                let rule = format!(".chart .e-{name} {{ color: ");
+                let found = scheme.split(&*rule).nth(1).and_then(|rest| rest.split(';').next());
+                found.unwrap_or_else(|| panic!("{name} has no colour")).to_owned()
+            };
+            let (peers, engines) = (peers(), ["NumPy", "PyTorch", "JAX", LIMIT].map(key));
+            let names = peers.iter().map(|peer| peer.name()).chain(engines.iter().map(|name| &**name));
+            let colours: HashSet<String> = names.map(colour).collect();
+            assert_eq!(colours.len(), peers.len() + engines.len(), "{colours:?}");
+        }
     }
 }

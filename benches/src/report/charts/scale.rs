@@ -32,14 +32,6 @@ impl Log {
         decades.into_iter().find(fits).unwrap_or_else(|| self.multiples(1000.0, &[1.0]))
     }
 
-    /// Powers of two at least `gap` apart.
-    #[must_use]
-    pub fn powers_of_two(&self, gap: f64) -> Vec<f64> {
-        let octave = (self.at(2.0 * self.low) - self.at(self.low)).abs();
-        let step = (gap / octave).ceil().max(1.0) as i32;
-        self.multiples(2f64.powi(step), &[1.0])
-    }
-
     /// The multiples of powers of a base that lie on the axis.
     fn multiples(&self, base: f64, steps: &[f64]) -> Vec<f64> {
         let exponent = |value: f64| value.log(base).floor() as i32;
@@ -49,33 +41,6 @@ impl Log {
         let ticks = powers.flat_map(|power| steps.iter().map(move |step| step * base.powi(power)));
         ticks.filter(on_axis).collect()
     }
-}
-
-/// The least and the greatest; `None` of nothing.
-pub fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    values.into_iter().fold(None, |range, value| {
-        let (low, high) = range.unwrap_or((value, value));
-        Some((value.min(low), value.max(high)))
-    })
-}
-
-/// Moves places apart until there is a gap between neighbours, within the limits.
-#[must_use]
-pub fn spread(places: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..places.len()).collect();
-    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
-    let mut spread = places.to_vec();
-    let mut free = low;
-    for &at in &order {
-        spread[at] = spread[at].max(free);
-        free = spread[at] + gap;
-    }
-    let mut free = high;
-    for &at in order.iter().rev() {
-        spread[at] = spread[at].min(free);
-        free = spread[at] - gap;
-    }
-    spread
 }
 
 #[cfg(test)]
@@ -100,21 +65,6 @@ mod tests {
         };
         near(Log::new((0.5, 20.0), (0.0, 400.0)).ticks(20.0), &[0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
         near(Log::new((0.5, 200.0), (0.0, 150.0)).ticks(35.0), &[1.0, 10.0, 100.0]);
-        near(Log::new((1.0, 4096.0), (0.0, 240.0)).powers_of_two(35.0), &[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0]);
         near(Log::new((0.001, 0.1), (0.0, 100.0)).ticks(50.0), &[0.001, 0.01, 0.1]);
-    }
-
-    #[test]
-    fn labels_are_moved_apart_within_the_limits() {
-        assert_eq!(spread(&[10.0, 50.0, 90.0], 10.0, (0.0, 100.0)), [10.0, 50.0, 90.0]);
-        assert_eq!(spread(&[52.0, 50.0, 51.0], 10.0, (0.0, 100.0)), [70.0, 50.0, 60.0]);
-        assert_eq!(spread(&[99.0, 98.0], 10.0, (0.0, 100.0)), [100.0, 90.0]);
-        assert!(spread(&[], 10.0, (0.0, 100.0)).is_empty());
-    }
-
-    #[test]
-    fn ranges_are_of_all_values() {
-        assert_eq!(range([3.0, 1.0, 2.0]), Some((1.0, 3.0)));
-        assert_eq!(range([]), None);
     }
 }

@@ -87,13 +87,6 @@ pub fn text((x, y): (f64, f64), class: &str, anchor: &str, text: &str) -> Markup
     html! { text class=(class) x=(place(x)) y=(place(y)) text-anchor=(anchor) { (text) } }
 }
 
-/// A line through points.
-#[must_use]
-pub fn path(points: &[(f64, f64)], class: &str) -> Markup {
-    let points: Vec<_> = points.iter().map(|&(x, y)| format!("{},{}", place(x), place(y))).collect();
-    html! { polyline class=(class) points=(points.join(" ")) {} }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

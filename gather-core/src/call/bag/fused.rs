@@ -22,10 +22,10 @@ impl EmbeddingBag {
     /// Runs the operator on [`FusedRows`]: the sums, means or extremes of `code * scale + bias`, as if the table had been
     /// decoded to `f32` first. No decoded table is made, and rows are read once.
     ///
-    /// The result has the shape `[bags, columns]`, and its type is `f32`, or with the feature `half` `f16` or `bf16`.
-    /// Sums are made in `f32`, and rounded once. Weights are `f32` whatever the result. Products are rounded before they
-    /// are added: a code times its scale, then a value times its weight. Bits are the same at every level and for any
-    /// number of threads.
+    /// The result has the shape `[bags, columns]`. Its type is `f32`, or with the feature `half` also `f16` or `bf16`.
+    /// Sums are made in `f32`, and rounded once. Weights are `f32` whatever the result. Products are rounded before
+    /// they are added: a code times its scale, then a value times its weight. Bits are the same at every level and for
+    /// any number of threads.
     ///
     /// Cost: as for [`Self::run`], except that rows of fused bytes are read.
     ///

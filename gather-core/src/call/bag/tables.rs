@@ -34,13 +34,13 @@ pub type TableBags<'a, I, O = I> = (&'a FusedRows<'a>, Bags<'a, f32, I, O>);
 pub type DynTableBags<'a> = (&'a FusedRows<'a>, DynBags<'a>);
 
 impl EmbeddingBag {
-    /// Runs the operator on several tables at once, each with bags of its own: what [`Self::run_fused`] makes of table
-    /// `t` are the columns of the result from the sum of the columns of all tables before it on.
+    /// Runs the operator on several tables at once, each with bags of its own: each table becomes some columns of the
+    /// result, as [`Self::run_fused`] makes them, in the order of the tables.
     ///
-    /// All have as many bags. The result has the shape `[bags, columns of all tables]`, and its type is `f32`, or with
-    /// the feature `half` `f16` or `bf16`, whatever the tables hold. Weights are `f32`, and a table may go without. The
-    /// settings of the operator are those of all tables: under [`skip_negative`](Self::skip_negative) pruned rows count
-    /// as nothing. Threads share the bags of all tables. Bits are those of calls with one table each.
+    /// All tables have the same number of bags. The result has the shape `[bags, columns of all tables]`. Its type is
+    /// `f32`, or with the feature `half` also `f16` or `bf16`, whatever the tables hold. Weights are `f32`, and a table
+    /// may have none. The settings of the operator hold for all tables. Threads share the bags of all tables. Bits are
+    /// those of calls with one table each.
     ///
     /// Cost: that of the calls with one table each, with one allocation for the result, and lists as long as there are
     /// tables.

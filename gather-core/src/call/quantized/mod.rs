@@ -80,11 +80,11 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     ///   rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of bytes, half as many as scales, rounded
     ///   up. Without them, [`Codes::default_zero_point`] holds for all.
     ///
-    /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1
-    /// instead, which all of data along it share. There are no zero points: an empty list of shape `[0]` alone is
-    /// taken.
+    /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1:
+    /// all of data along it share those scales. Such codes have no zero points, so that only an empty list of shape
+    /// `[0]` is taken.
     ///
-    /// The result has the shape that the operator gives, with the values of a byte each on its own.
+    /// The result has the shape that the operator gives for data whose last axis counts values, and not bytes.
     ///
     /// Cost: one pass over the indices, one over the bytes of the result, one allocation.
     ///
@@ -128,7 +128,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
     /// As [`Self::run`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
     ///
     /// # Errors
-    /// As for [`Self::run`], and, before those of scales, [`Error::ShapeMismatch`], and [`Error::NotRowMajor`] for a
+    /// As for [`Self::run`], and before the errors of scales [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for a
     /// view. The output is untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what
     /// it held before.
     pub fn run_into<T: Scale, I: Index>(

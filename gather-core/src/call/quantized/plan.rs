@@ -69,8 +69,8 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
     }
 
     /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. For tensors of other layouts than the
-    /// plan's, nothing is asked for.
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
+    /// layouts than the plan's.
     pub fn will_need(&self, data: &View<'_, u8>, indices: &View<'_, I>) -> WillNeed {
         if !self.data.matches(data.layout()) || !self.indices.matches(indices.layout()) {
             return WillNeed::default();

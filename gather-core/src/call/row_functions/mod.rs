@@ -75,8 +75,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// length, for each index. Rows are read where they lie, and no gathered rows are written.
     ///
     /// A row is all dimensions of data behind the axis, and its elements are contiguous. The shape of the result is
-    /// `data.shape[..axis] + indices.shape[batch_dims..]`, and the length of a row of results behind it where the
-    /// function makes rows: what [`RowFunction::with_len`] declares, or else the length of a row of data.
+    /// `data.shape[..axis] + indices.shape[batch_dims..]`. Where the function makes rows, their length follows as the
+    /// last dimension: what [`RowFunction::with_len`] declares, or else the length of a row of data.
     ///
     /// `params` is a tuple with a [`RowValue`](crate::RowValue) or a [`RowSlice`](crate::RowSlice) for each parameter
     /// of the function. Negative indices and indices out of range are as for [`Self::run`].

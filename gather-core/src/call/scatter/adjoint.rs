@@ -21,7 +21,7 @@ use crate::types::reduction::Reduction;
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// The gradient of data, given the gradient of the result. It has the shape of data; each element is the sum of the
-    /// gradients of its copies. This is the transpose of the linear map that [`Self::run`] is.
+    /// gradients of its copies. As a linear map it is the transpose of [`Self::run`].
     ///
     /// Terms are added in row-major order of the gradient, which has the shape of the result: the sum is the same, to
     /// the bit, for any number of threads. `f16` and `bf16` are added in `f32`, and rounded once for each element.

@@ -31,8 +31,8 @@ pub trait SpaceAttributes: Sealed {
     fn lower(&self, data: &[usize]) -> Result<SpaceLowered, Error>;
 }
 
-/// The attributes of an operator all of whose results consist of elements of data: of all but
-/// [`SpaceToBatch`](crate::SpaceToBatch), which pads.
+/// The attributes of an operator whose result holds nothing but elements of data. [`SpaceToBatch`](crate::SpaceToBatch)
+/// is the only one without them: it pads.
 pub trait Permutes: SpaceAttributes {}
 
 /// The kind of an operator that rearranges space: its attributes.
@@ -91,8 +91,8 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
-    /// again. Allocates nothing but a list of what is padded, where something is, and the memory of a tensor that is
-    /// too small.
+    /// again. Allocates nothing but a list of the padding, where there is some, and the memory of a tensor that is too
+    /// small.
     ///
     /// # Errors
     /// As for [`Self::run`], and [`Error::ShapeMismatch`] for a view after errors of shapes. On an error a view is
@@ -108,7 +108,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// outputs.
     ///
     /// # Errors
-    /// As for [`Self::run`]; [`Error::AllocationFailed`] only where padding needs one element's zero.
+    /// As for [`Self::run`]; [`Error::AllocationFailed`] only where a zero for the padding has to be allocated.
     pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
         let (plan, out) = self.space_plan(Kernels::space(), T::DTYPE, data)?;

@@ -51,10 +51,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// The bitmap that is returned has a bit for each row of the result, or for each element if that of data has. It
     /// is `None` where no value is null.
     ///
-    /// Cost: that of [`Self::run`], and beside it one pass that writes the position of every index, of 4 bytes (8 for
-    /// axes beyond 32 bits), and one pass over the bits of the result, both on the calling thread. Where no index is
-    /// null, and data has no bitmap, or one without nulls and no more bits than there are indices, it is that of
-    /// [`Self::run`] and of reading the bits. Allocates the positions of more than 512 indices, and the bitmap.
+    /// Cost: that of [`Self::run`], and two more passes on the calling thread. One writes a position of 4 bytes for
+    /// every index (8 bytes for axes beyond 32 bits), one goes over the bits of the result. Without nulls the cost is
+    /// that of [`Self::run`] and of reading the bitmaps, except for a bitmap of data that has more bits than there are
+    /// indices: it is not searched for nulls. Allocates the bitmap, and the positions where there are more than 512
+    /// indices.
     ///
     /// # Errors
     /// Errors of attributes and shapes, [`Error::TooManyElements`], [`Error::BitmapLengthMismatch`] for indices, then
@@ -273,8 +274,8 @@ enum Runs<'a> {
 
 /// The sizes of a call with its bitmaps.
 struct Shapes<'a> {
-    /// The operator, its loops stepping through the bits of data and the numbers of indices. Without the loops of a
-    /// row where a row has one bit.
+    /// The operator. Its loops step through the bits of data and the numbers of indices; where a row has one bit, the
+    /// loops of a row are left out.
     lowered: &'a IndexLowered,
     sizes: Sizes,
     /// The size of the first dimension of indices, where a plan leaves that free.
@@ -325,7 +326,8 @@ impl ValidCall<'_> {
         Ok(0)
     }
 
-    /// The bitmaps that have a null. Of data that has more bits than there are indices, it is not asked.
+    /// The bitmaps that have a null. One of data that has more bits than there are indices is not read, and counts as
+    /// having one.
     fn nulls(&self, shapes: &Shapes<'_>) -> Nulls<'_> {
         let Nulls { indices, data } = self.nulls;
         let data = data.filter(|data| data.len() > shapes.sizes.count || data.has_nulls());

@@ -33,8 +33,8 @@ pub(super) const fn near() -> Near {
 /// conversion, then, where a bag has several parts, room for the sums of all its columns and those to spare (B4). The
 /// memory stays where it is as long as the scratch lives.
 pub(super) struct Scratch<'a> {
-    /// Its capacity is what counts. Pointers come from here each time, so that there is one owner and no copy of it;
-    /// what they point to are cells.
+    /// Only its capacity is used. Every pointer is taken from here anew, so that the memory has one owner, and points
+    /// to cells.
     memory: Vec<Line>,
     /// The memory of a short call.
     near: &'a [Line],

@@ -8,7 +8,7 @@ use crate::kernels::reduce::{BagIndices, PositionsFn};
 pub(super) const PART: usize = 512;
 /// The most rows that are prefetched.
 pub(super) const AHEAD: usize = 64;
-/// Positions of a window: as many as two parts, so that what is moved on with it is less than what is resolved.
+/// Positions of a window: those of two parts, so that fewer positions are moved along with a window than are resolved.
 const ROOM: usize = 2 * PART + AHEAD;
 
 /// The position after the last one. To prefetch its row does no harm.
@@ -57,8 +57,8 @@ impl<'a> Window<'a> {
         Window { positions, indices, end, ahead, room, start: 0, stop: 0, bad: false }
     }
 
-    /// The positions of `n <= PART` indices from `at` on, or more, then those of as many as are to follow. No call goes
-    /// back.
+    /// The positions of `n <= PART` indices or more from `at` on, and behind them those to be prefetched. From call to
+    /// call `at` does not decrease.
     ///
     /// # Safety
     /// The indices before the window's end may be read as values of their type (K3); `at + n` is at most that.

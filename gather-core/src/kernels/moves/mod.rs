@@ -78,8 +78,8 @@ pub(crate) type MoveJobFn = unsafe fn(&MoveJob);
 /// As for [`MoveJobFn`], and K9 for the table: it fits, and the rows are packed.
 pub(crate) type LookUpFn = unsafe fn(&MoveJob) -> usize;
 
-/// Looks bytes up in a table straight from indices of one byte, which are contiguous, up to a vector of them with one
-/// that is out of range or not whole; returns how many. No position is written.
+/// Looks bytes up in a table by contiguous indices of one byte, and writes no positions. Stops at the first vector of
+/// indices that is not whole or has one out of range; returns how many bytes were looked up.
 ///
 /// # Safety
 /// As for [`LookUpFn`], and K3 for the indices.
@@ -251,8 +251,8 @@ pub struct MoveJob {
     pub(crate) row: usize,
     /// How many rows are prefetched; 0 for none.
     pub(crate) prefetch_distance: usize,
-    /// Whether the plan found that rows are contiguous in the output, and elements in data, which the loop does not
-    /// move.
+    /// Whether the plan found that rows are contiguous in the output, that elements are contiguous in data, and that
+    /// the loop does not step through data.
     pub(crate) packed: bool,
     pub(crate) table_entries: usize,
     /// Other memory to prefetch at the same time.
@@ -327,8 +327,8 @@ impl MoveJob {
     }
 }
 
-/// Bytes up to which a value is copied by value. Greater ones would pass over the stack, where there is no room for
-/// huge ones.
+/// Bytes up to which a value is copied by value. Larger values would pass over the stack, and a huge one would not fit
+/// there.
 const BY_VALUE: usize = 256;
 
 /// Copies `BYTES` bytes, a constant: up to [`BY_VALUE`] a few moves, no call.

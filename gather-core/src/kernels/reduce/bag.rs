@@ -117,7 +117,7 @@ impl BagRows<'_> {
     }
 }
 
-/// The known facts of the one bag that rows belong to; without it, all rows of all bags count.
+/// Facts about the one bag that the rows belong to. Without them, all rows of all bags count.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     /// How many rows count, of these and of those before.

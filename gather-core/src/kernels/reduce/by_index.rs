@@ -247,7 +247,7 @@ unsafe fn stepped_by<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, e
     // Copied: for all that the compiler knows, a store might change the job.
     let job = if first == 0 { *job } else { job.rest(first) };
     let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
-    // An index below 0 is told by its sign, and counts from the end by adding the axis, or nothing.
+    // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
     let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
     let (sign, below) = if from_end { (1 << (8 * job.index_bytes - 1), dim) } else { (0, 0) };
     // What is above the last position moves. Nothing does along an axis without positions.

@@ -1,6 +1,7 @@
 //! Reading indices of single elements.
 //!
-//! They are read as unsigned: a negative one is larger than any axis, of 1 and 2 bytes since the plan knows (P3).
+//! They are read as unsigned: a negative one is larger than any axis. For 1 and 2 bytes the plan has made sure of that
+//! (P3).
 
 /// Reads indices of a size.
 pub(super) trait ReadIndex: Copy {

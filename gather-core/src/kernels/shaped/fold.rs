@@ -107,8 +107,8 @@ impl IndexShape {
         Sizes::read(|slot| self.source(slot), value)
     }
 
-    /// Where an open size can be read off, with what it is multiplied by there. `None` where it stands beside others
-    /// only.
+    /// The place where an open size can be read off, and the factor that it has there. `None` where it occurs only
+    /// together with other open sizes.
     #[inline(always)]
     const fn source(&self, slot: usize) -> Option<(Source, usize)> {
         let (mut used, mut at) = (false, 0);
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(loops(&equal, [1, 1]), (vec![[6, 20, 45], [9, 0, 5], [5, 1, 1]], 1));
         let trimmed = Declared::gather_elements(&[2, 3, 4, 5], &[2, 2, 9, 4], 2);
         assert_eq!(loops(&trimmed, [1, 1]), (vec![[2, 60, 72], [2, 20, 36], [9, 0, 4], [4, 1, 1]], 1));
-        // Two open sizes are not known to be one.
+        // Two open sizes may differ.
         let open = Declared::gather_elements(&[ANY, 8], &[ANY, 8], 1);
         assert_eq!(loops(&open, [4, 3]), (vec![[3, 8, 8], [8, 0, 1]], 1));
     }

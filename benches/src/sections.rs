@@ -1,10 +1,77 @@
-//! The workloads of a report: the fixed ones, and series that change one quantity at a time.
+//! The workloads of the bench `peers` and of the report: the fixed ones, and series that change one quantity at a time.
 
-use super::model::{Section, WorkloadInfo};
+use serde::{Deserialize, Serialize};
+
 use crate::case::Case;
 use crate::inverse::{self, Inverse, Ways};
-use crate::peers::{NotRun, Peer, Ready, checked, prepare_checked};
+use crate::peers::{NotRun, Peer, Ready, checked, peer, prepare_checked};
+use crate::report::criterion::LIMITS;
 use crate::workloads::{Data, Distribution, Indices, Kind, WORKLOADS, Workload};
+
+/// What a workload is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    /// The fixed workloads.
+    Workloads,
+    /// Scatters, operators that rearrange space, and bags.
+    Inverses,
+    /// Rows of 1 to 4096 bytes.
+    RowBytes,
+    /// Tables from the first-level cache to memory.
+    TableBytes,
+    /// Calls on a few bytes.
+    Latency,
+}
+
+impl Section {
+    /// All of them: each with what is in it, and the name of its files.
+    pub const ALL: [(Section, &str, &str); 5] = [
+        (Section::Workloads, "gathers", "gathers"),
+        (Section::Inverses, "scatters, rearrangements and bags", "inverses"),
+        (Section::RowBytes, "4 MiB of rows of 1 to 4096 bytes", "row-bytes"),
+        (Section::TableBytes, "2^20 elements out of 4 KiB to 256 MiB", "table-bytes"),
+        (Section::Latency, "calls on a few bytes", "latency"),
+    ];
+
+    /// Whether a peer is timed with a number of threads.
+    #[must_use]
+    pub fn takes(self, peer: &str, threads: usize) -> bool {
+        let (ours, reference) = (peer.starts_with("gather-core"), ["loop", "copy"].contains(&peer));
+        match self {
+            Section::Workloads => threads == 1 || !reference,
+            Section::Inverses => ours || threads == 1 && reference,
+            Section::RowBytes | Section::TableBytes => threads == 1 && SWEPT.contains(&peer),
+            Section::Latency => threads == 1 && peer != "copy",
+        }
+    }
+}
+
+/// Whether the bench `peers` has benchmarks of a name: those of a peer, or of what limits a workload.
+#[must_use]
+pub fn is_timed(engine: &str) -> bool {
+    LIMITS.contains(&engine) || peer(engine).is_some()
+}
+
+/// Peers that are timed over the size of rows and tables.
+const SWEPT: [&str; 4] = ["gather-core", "loop", "ndarray", "arrow"];
+
+/// What a report says of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadInfo {
+    /// `operator/what`.
+    pub name: String,
+    /// What its benchmarks are called, without the peer.
+    pub id: String,
+    /// What it is for.
+    pub section: Section,
+    /// Operator, attributes and shapes in words.
+    pub what: String,
+    /// Bytes of data.
+    pub data_bytes: usize,
+    /// Bytes of the output.
+    pub output_bytes: usize,
+}
 
 /// Bytes of a row.
 const ROW_BYTES: [usize; 13] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
@@ -46,12 +113,6 @@ impl Work {
         }
     }
 
-    /// Whether a peer runs it on one thread, whatever it is told.
-    #[must_use]
-    pub fn one_thread(&self, peer: &dyn Peer) -> bool {
-        matches!(self, Work::Gather(workload) if peer.one_thread(workload))
-    }
-
     /// Makes the tensors.
     #[must_use]
     pub fn hold(&self) -> Held {
@@ -66,39 +127,22 @@ impl Work {
         }
     }
 
-    /// Bytes of data, of indices, of updates, and of the output.
-    fn bytes(&self) -> [usize; 4] {
-        match self {
-            Work::Gather(workload) => {
-                let len = |shape: &[usize]| shape.iter().product::<usize>();
-                let [data, output] = [len(workload.shape), len(&workload.output_shape())];
-                let element = element_bytes(workload);
-                [data * element, len(workload.index_shape) * index_bytes(workload.indices), 0, output * element]
-            }
-            Work::Inverse(inverse) => {
-                let [data, indices, updates, output] = inverse.lens();
-                [data * 4, indices * 8, updates * 4, output * 4]
-            }
-        }
-    }
-
-    /// Bytes that a peer may hold: inputs and output, both twice, since some peers keep copies; and the expected
-    /// output.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        let bytes = self.bytes();
-        2 * bytes.iter().sum::<usize>() + bytes[3]
-    }
-
-    /// What pages and charts need of it.
+    /// What a report says of it.
     #[must_use]
     pub fn info(&self, section: Section) -> WorkloadInfo {
-        let [data_bytes, indices, _, output_bytes] = self.bytes();
-        let (what, lanes) = match self {
-            Work::Gather(workload) => (what(workload), lanes(workload)),
-            Work::Inverse(inverse) => (inverse.what(), if indices > 0 { indices / 8 } else { data_bytes / 4 }),
+        let (id, what, [data_bytes, output_bytes]) = match self {
+            Work::Gather(workload) => {
+                let bytes = |shape: &[usize]| shape.iter().product::<usize>() * element_bytes(workload);
+                // The others differ from each other, and from these, by their names only.
+                let id = if section == Section::Workloads { workload.id() } else { workload.name.into() };
+                (id, what(workload), [bytes(workload.shape), bytes(&workload.output_shape())])
+            }
+            Work::Inverse(inverse) => {
+                let [data, _, _, output] = inverse.lens();
+                (inverse.name().into(), inverse.what(), [data * 4, output * 4])
+            }
         };
-        WorkloadInfo { name: self.name().into(), section, what, data_bytes, output_bytes, lanes }
+        WorkloadInfo { name: self.name().into(), id, section, what, data_bytes, output_bytes }
     }
 }
 
@@ -165,29 +209,11 @@ fn latency() -> [Workload; 3] {
     [rows, Workload { kind: Kind::GatherElements { axis: 1 }, ..elements }, Workload { kind, ..space }]
 }
 
-/// Elements or rows that are gathered.
-fn lanes(workload: &Workload) -> usize {
-    let places = workload.index_shape.iter().product::<usize>();
-    match workload.kind {
-        Kind::GatherNd { .. } => places / workload.reach().len(),
-        Kind::BatchToSpace { .. } => workload.shape.iter().product(),
-        Kind::Gather { .. } | Kind::GatherElements { .. } => places,
-    }
-}
-
 fn element_bytes(workload: &Workload) -> usize {
     match workload.data {
         Data::F32 => 4,
         Data::F16 => 2,
         Data::U8 => 1,
-    }
-}
-
-fn index_bytes(indices: Indices) -> usize {
-    match indices {
-        Indices::I64 => 8,
-        Indices::I32 => 4,
-        Indices::U8 => 1,
     }
 }
 
@@ -212,13 +238,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::peers::{peer, peers};
+    use crate::peers::peers;
 
     #[test]
     fn names_are_unique_and_found() {
         let all = all();
-        let names: HashSet<_> = all.iter().map(|(_, work)| work.name()).collect();
-        assert_eq!(names.len(), all.len());
+        let infos = || all.iter().map(|(section, work)| work.info(*section));
+        let names: HashSet<_> = infos().map(|info| info.name).collect();
+        let ids: HashSet<_> = infos().map(|info| info.id).collect();
+        assert_eq!([names.len(), ids.len()], [all.len(); 2]);
         assert!(matches!(find("row_bytes/4096"), Some(Work::Gather(Workload { shape: &[64, 4096], .. }))));
         assert!(find("row_bytes/5").is_none());
     }
@@ -243,19 +271,25 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_lanes_are_counted() {
-        let of = |name: &str| find(name).expect("a workload").info(Section::Workloads);
-        let rows = of("row_bytes/64");
-        assert_eq!((rows.data_bytes, rows.output_bytes, rows.lanes), (ROWS_TABLE, ROWS_OUTPUT, ROWS_OUTPUT / 64));
-        let nd = of("gather_nd/k2_elems_2048x2048_1M");
-        assert_eq!((nd.data_bytes, nd.output_bytes, nd.lanes), (16 << 20, 4 << 20, 1 << 20));
-        let space = of("latency/batch_to_space_256");
-        assert_eq!((space.data_bytes, space.output_bytes, space.lanes), (1024, 1024, 256));
-        let table = find("table_bytes/4096").expect("a workload");
-        assert_eq!(table.memory(), 2 * (4096 + (8 << 20) + (4 << 20)) + (4 << 20));
-        let bag = of("embedding_bag/sum_1000x100_16Kx4");
-        assert_eq!((bag.data_bytes, bag.output_bytes, bag.lanes), (400_000, 400 << 14, 4 << 14));
-        let space = of("space_to_batch/nhwc_16x128x128x32_b2_pad2");
-        assert_eq!((space.data_bytes, space.output_bytes), (32 << 20, 4 * 16 * 66 * 66 * 32 * 4));
+    fn bytes_are_counted() {
+        let bytes = |name: &str| {
+            let info = find(name).expect("a workload").info(Section::Workloads);
+            (info.data_bytes, info.output_bytes)
+        };
+        assert_eq!(bytes("row_bytes/64"), (ROWS_TABLE, ROWS_OUTPUT));
+        assert_eq!(bytes("gather_nd/k2_elems_2048x2048_1M"), (16 << 20, 4 << 20));
+        assert_eq!(bytes("latency/batch_to_space_256"), (1024, 1024));
+        assert_eq!(bytes("embedding_bag/sum_1000x100_16Kx4"), (400_000, 400 << 14));
+        assert_eq!(bytes("space_to_batch/nhwc_16x128x128x32_b2_pad2"), (32 << 20, 4 * 16 * 66 * 66 * 32 * 4));
+    }
+
+    #[test]
+    fn every_workload_is_run_by_every_peer() {
+        for peer in peers() {
+            let takes = |section: Section, threads| section.takes(peer.name(), threads);
+            assert!(takes(Section::Workloads, 1) && !takes(Section::RowBytes, 2), "{}", peer.name());
+            assert_eq!(takes(Section::Latency, 1), peer.name() != "copy", "{}", peer.name());
+        }
+        assert!(SWEPT.iter().all(|name| peer(name).is_some()), "a swept peer has another name");
     }
 }
