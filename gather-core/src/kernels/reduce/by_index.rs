@@ -246,22 +246,37 @@ pub(super) unsafe fn stepped<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: 
 unsafe fn stepped_by<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, element: &T) -> bool {
     // Copied: for all that the compiler knows, a store might change the job.
     let job = if first == 0 { *job } else { job.rest(first) };
+    if matches!(job.policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap) {
+        // SAFETY: the caller's promise.
+        unsafe { step::<R, T, true>(job, element) }
+    } else {
+        // SAFETY: as above.
+        unsafe { step::<R, T, false>(job, element) }
+    }
+}
+
+/// As [`stepped`], for a policy that gives every index a position if it `MOVES`. Only such a loop calls a function,
+/// before which registers are saved.
+///
+/// # Safety
+/// As for [`stepped`].
+#[inline(always)]
+unsafe fn step<R: ReadIndex, T: TakeRow, const MOVES: bool>(job: IndexedJob, element: &T) -> bool {
     let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
     // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
     let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
     let (sign, below) = if from_end { (1 << (8 * job.index_bytes - 1), dim) } else { (0, 0) };
-    // What is above the last position moves. Nothing does along an axis without positions.
-    let moves = matches!(policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap);
-    let last = if moves { dim.wrapping_sub(1) } else { u64::MAX };
     // A compiler that knows where these come from makes a loop for each case.
-    let (indices, sign, below, last) = black_box((R::of(job.index_bytes), sign, below, last));
+    let (indices, sign, below) = black_box((R::of(job.index_bytes), sign, below));
     let position_of = |index: *const u8| {
         // SAFETY: K3: an index of the job.
         let signed = (unsafe { indices.read(index) } ^ sign).wrapping_sub(sign);
         // Random signs would mispredict a branch.
         let position = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
+        // Along an axis without positions nothing moves.
+        let moves = MOVES && position >= dim && dim != 0;
         // SAFETY: K3, as above.
-        if position > last { unsafe { moved(index, policy, dim as i64) as u64 } } else { position }
+        if moves { unsafe { moved(index, policy, dim as i64) as u64 } } else { position }
     };
     let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
     for _ in 0..outer.n {
