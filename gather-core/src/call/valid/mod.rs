@@ -22,7 +22,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, IndexRequest};
 use crate::tensor::bitmap::{Nulls, Validity};
 use crate::tensor::dynamic::{DynTensor, DynView};
-use crate::tensor::layout::Layout;
+use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{DynOutput, Output, Sealed as _, Target};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Any;
@@ -361,6 +361,7 @@ impl ValidCall<'_> {
                     // The free dimension is the first of the result.
                     lowered.clone_from(planned);
                     lowered.output.assign_resized(&planned.output, count);
+                    Shape::checked_len(&lowered.output)?;
                     lowered.dims[0].n = count;
                     planned = lowered;
                 }

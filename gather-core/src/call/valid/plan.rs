@@ -121,8 +121,8 @@ impl<T: Typing, I: Typing> ValidPlan<T, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
-    /// [`Error::BitmapLengthMismatch`] for indices, then for data, [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`] for a valid index.
+    /// [`Error::BitmapLengthMismatch`] for indices, then for data, [`Error::TooManyElements`] of a plan for any count,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for a valid index.
     pub fn run(
         &self,
         data: &impl Input<T>,
