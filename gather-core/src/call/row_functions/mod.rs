@@ -311,6 +311,7 @@ impl<A: RowAttributes> IndexOperator<A> {
     }
 
     /// The attributes with the rows of data and of results.
+    #[inline(always)]
     fn whole(&self, function: &Erased, data: &Layout) -> Result<Whole<A>, Error> {
         let (attributes, lead) = self.attributes().rows(data)?;
         // A product that overflows has a factor of 0 too, since the layout has as many elements.
@@ -320,6 +321,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         Ok(Whole { attributes, lead, rows: WholeRows { elements, results }, one: function.one })
     }
 
+    #[inline(always)]
     fn row_request<'a>(
         &self,
         function: &Erased,
@@ -345,6 +347,7 @@ struct By {
 
 impl By {
     /// A type that is known to the compiler, which links no other kernels.
+    #[inline(always)]
     fn of<I: Index>() -> Self {
         By { index: I::TYPE, kernels: Kernels::of::<I>(), kernel: convert::kernel::<I> }
     }
@@ -372,6 +375,7 @@ impl<A: IndexAttributes> Whole<A> {
     ///
     /// # Errors
     /// [`Error::RowsNotContiguous`].
+    #[inline(always)]
     fn call(&self, erased: Erased, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<RowCall, Error> {
         let spacing = self.spacing(plan, data, out)?.map(|step| step.wrapping_mul(erased.types.1.size() as isize));
         Ok(RowCall { erased, row: self.rows.elements, spacing })

@@ -376,6 +376,7 @@ impl ValidCall<'_> {
     ///
     /// # Errors
     /// [`Error::BitmapLengthMismatch`] for indices and for data.
+    #[inline(always)]
     fn has_bits_of_rows(&self, sizes: &Sizes) -> Result<bool, Error> {
         let (op, data) = (self.request.op, self.inputs.data_layout);
         let mismatch =

@@ -35,6 +35,7 @@ impl Sizes {
     ///
     /// # Errors
     /// Those of the operator, [`Error::TooManyElements`].
+    #[inline(always)]
     pub(super) fn new(request: &Request<'_>, lowered: &mut IndexLowered) -> Result<Self, Error> {
         let Request { attributes, data, indices, planned: IndexRequest { op, .. } } = *request;
         let tuples = op == Op::GatherNd && indices.rank() > 0;
