@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::charts::rows::key;
 use super::format;
-use super::model::{FRESH, Measured, OURS, PeerInfo, Report, in_python};
+use super::model::{FRESH, Measured, OURS, PeerInfo, Report, UNPLANNED, in_python};
 use super::stats::Summary;
 use crate::peers::NotRun;
 use crate::sections;
@@ -91,6 +91,7 @@ pub(super) fn join(report: &mut Report, file: File) -> Result<(), String> {
     }
     // What this library is called here, in the way that is called so there.
     let renamed = |label: &str| match (ours.iter().any(|each| each == label), fresh.iter().any(|each| each == label)) {
+        (true, false) if label.ends_with("(reused)") => in_python(UNPLANNED),
         (true, false) => in_python(OURS),
         (true, true) => in_python(FRESH),
         (false, _) => label.to_owned(),

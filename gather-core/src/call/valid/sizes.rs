@@ -1,4 +1,4 @@
-//! What follows from the shapes of a call with nulls, and the same operator by positions in place of indices.
+//! Sizes that follow from the shapes of a call with nulls, and the same operator by positions in place of indices.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ use crate::types::index::IndexType;
 use crate::types::op::Op;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 
-/// Sizes that follow from the shapes of a call.
+/// The sizes of a call.
 #[derive(Clone)]
 pub(super) struct Sizes {
     /// The number of each index: as many dimensions as indices have, of which that of components has no step.
