@@ -24,12 +24,13 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{ByIndexFn, GROUP, STREAM_AHEAD, contiguous, elements, stepped};
+use crate::kernels::reduce::by_index::{ByIndexFn, GROUP, STREAM_AHEAD, contiguous, elements};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
 use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
+use crate::kernels::reduce::stepped::stepped;
 use crate::types::element::Unaligned;
 
 /// The functions of a reduction with accumulators.
@@ -390,7 +391,7 @@ unsafe fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENT
     let any = Noted::<A, NOTE, 1>(black_box(ELEMENTS), PhantomData);
     if !job.is_contiguous(bytes) {
         // SAFETY: the caller's promise.
-        return unsafe { stepped::<R, _>(job, 0, &any) };
+        return unsafe { stepped::<R, _>(job, &any) };
     }
     if !A::WIDENS || job.n < GROUP {
         // SAFETY: as above.
@@ -402,7 +403,7 @@ unsafe fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENT
         let done = unsafe { widened::<A, R, NOTE, ELEMENTS>(&plane) };
         if done < plane.n {
             // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<R, _>(&plane, done, &any) };
+            out_of_range |= unsafe { stepped::<R, _>(&plane.rest(done), &any) };
         }
     }
     out_of_range

@@ -12,16 +12,16 @@
 //! and updates that are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements
 //! take one update, it is loaded once.
 
-use core::hint::black_box;
 use core::marker::PhantomData;
 
 use crate::kernels::bodies::elements::MOST_ELEMENT;
-use crate::kernels::moves::prefetch::{LINE, STEP, prefetch};
+use crate::kernels::moves::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{Combine, One, TakeRow};
+use crate::kernels::reduce::stepped::stepped;
 use crate::types::index::Index;
-use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+use crate::types::policy::IndexPolicy;
 
 /// The position of an index of the type that the function is for, under a policy that gives one to every index, along
 /// an axis of a size.
@@ -107,7 +107,7 @@ unsafe fn reduced_by_one<C: Combine, R: ReadIndex>(job: &IndexedJob) -> bool {
         };
         if done < plane.n {
             // SAFETY: the caller's promise.
-            out_of_range |= unsafe { stepped::<R, _>(&plane, done, &One::<C>(PhantomData)) };
+            out_of_range |= unsafe { stepped::<R, _>(&plane.rest(done), &One::<C>(PhantomData)) };
         }
     }
     out_of_range
@@ -185,7 +185,7 @@ pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 pub(super) unsafe fn by_index<R: ReadIndex>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
     if !job.is_contiguous(bytes) {
         // SAFETY: the caller's promise.
-        unsafe { stepped::<R, _>(job, 0, element) }
+        unsafe { stepped::<R, _>(job, element) }
     } else if job.stride == bytes as isize && job.destination_step == 0 {
         // SAFETY: as above.
         unsafe { contiguous::<R, true>(job, bytes, element, element) }
@@ -207,113 +207,42 @@ pub(super) unsafe fn contiguous<R: ReadIndex, const PACKED: bool>(
     element: &impl TakeRow,
     any: &impl TakeRow,
 ) -> bool {
-    let (mut left, mut out_of_range) = (*job, false);
+    let (mut these, mut others, mut out_of_range) = (*job, job.after(job.outer.n), false);
+    let mut stretch = GROUP;
     loop {
-        // SAFETY: the caller's promise, for the planes that are left.
-        let taken = unsafe { elements::<R, PACKED>(&left, bytes, element) };
-        if taken == left.outer.n * left.n {
-            return out_of_range;
+        // SAFETY: the caller's promise, for some of the planes or the rest of one.
+        let taken = unsafe { elements::<R, PACKED>(&these, bytes, element) };
+        if taken == these.outer.n * these.n {
+            if others.outer.n == 0 {
+                return out_of_range;
+            }
+            (these, others) = (others, others.after(others.outer.n));
+            continue;
         }
-        let rest = left.after(taken / left.n);
-        // SAFETY: as above, for what is left of an inner loop.
-        out_of_range |= unsafe { stepped::<R, _>(&rest.first(1), taken % left.n, any) };
-        // Where one short loop has such an index, the next ones may.
-        let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-        let some = others.first(planes.min(others.outer.n));
+        let (plane, at) = (these.after(taken / these.n), taken % these.n);
+        if plane.outer.n > 1 {
+            others = plane.after(1);
+        }
+        // Where one index is not valid, the next ones may be so too: more of them, the nearer the last such one is.
+        stretch = if taken < stretch { stretch.saturating_mul(2) } else { GROUP };
+        let rest = plane.first(1).rest(at);
+        let some = rest.n.min(stretch);
+        // SAFETY: as above, for some of an inner loop.
+        out_of_range |= unsafe { stepped::<R, _>(&IndexedJob { n: some, ..rest }, any) };
+        if some < rest.n {
+            these = rest.rest(some);
+            continue;
+        }
+        // So may short loops after it.
+        let planes = others.first(others.outer.n.min(if job.n < GROUP { SHORT_AFTER } else { 0 }));
         // SAFETY: as above, for some inner loops.
-        out_of_range |= unsafe { stepped::<R, _>(&some, 0, any) };
-        left = others.after(some.outer.n);
+        out_of_range |= unsafe { stepped::<R, _>(&planes, any) };
+        (these, others) = (others.after(planes.outer.n), others.after(others.outer.n));
     }
 }
 
 /// Short inner loops after one with an index that is negative or out of range, for which others are expected.
 const SHORT_AFTER: usize = 64;
-
-/// As [`by_index`], for indices and updates wherever they lie, and of any kind: for all of a plane, or for an inner
-/// loop from an iteration on.
-///
-/// # Safety
-/// As for [`by_index`].
-#[inline(always)]
-pub(super) unsafe fn stepped<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, element: &T) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { stepped_by::<R::Either, T>(job, first, element) }
-}
-
-/// # Safety
-/// As for [`stepped`].
-#[inline(never)]
-unsafe fn stepped_by<R: ReadIndex, T: TakeRow>(job: &IndexedJob, first: usize, element: &T) -> bool {
-    // Copied: for all that the compiler knows, a store might change the job.
-    let job = if first == 0 { *job } else { job.rest(first) };
-    if matches!(job.policy.out_of_bounds, OutOfBounds::Clamp | OutOfBounds::Wrap) {
-        // SAFETY: the caller's promise.
-        unsafe { step::<R, T, true>(job, element) }
-    } else {
-        // SAFETY: as above.
-        unsafe { step::<R, T, false>(job, element) }
-    }
-}
-
-/// As [`stepped`], for a policy that gives every index a position if it `MOVES`. Only such a loop calls a function,
-/// before which registers are saved.
-///
-/// # Safety
-/// As for [`stepped`].
-#[inline(always)]
-unsafe fn step<R: ReadIndex, T: TakeRow, const MOVES: bool>(job: IndexedJob, element: &T) -> bool {
-    let IndexedJob { n, outer, dim, policy, moved, stride, index_step, updates_step, destination_step, .. } = job;
-    // The sign tells which indices count from the end: the size of the axis is added to those, and 0 to the others.
-    let from_end = job.is_signed && policy.negative == NegativeIndex::FromEnd;
-    let (sign, below) = if from_end { (1 << (8 * job.index_bytes - 1), dim) } else { (0, 0) };
-    // A compiler that knows where these come from makes a loop for each case.
-    let (indices, sign, below) = black_box((R::of(job.index_bytes), sign, below));
-    let position_of = |index: *const u8| {
-        // SAFETY: K3: an index of the job.
-        let signed = (unsafe { indices.read(index) } ^ sign).wrapping_sub(sign);
-        // Random signs would mispredict a branch.
-        let position = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
-        // Along an axis without positions nothing moves.
-        let moves = MOVES && position >= dim && dim != 0;
-        // SAFETY: K3, as above.
-        if moves { unsafe { moved(index, policy, dim as i64) as u64 } } else { position }
-    };
-    let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
-    for _ in 0..outer.n {
-        let (mut index, mut updates, mut destination) = plane;
-        if index_step == 0 {
-            let position = position_of(index);
-            let mut to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-            out_of_range |= position >= dim;
-            for _ in 0..if position < dim { n } else { 0 } {
-                // SAFETY: S1, S2 and S3 for an element whose position is in range: the one of the whole loop.
-                unsafe { element.take(updates, to) };
-                (updates, to) = (updates.wrapping_offset(updates_step), to.wrapping_offset(destination_step));
-            }
-        } else {
-            for at in 0..n {
-                if at.is_multiple_of(GROUP) {
-                    prefetch(index.wrapping_add(STREAM_AHEAD), 2 * LINE);
-                    prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
-                }
-                let position = position_of(index);
-                if position < dim {
-                    let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-                    // SAFETY: S1, S2 and S3 for an element whose position is in range.
-                    unsafe { element.take(updates, to) };
-                } else {
-                    out_of_range = true;
-                }
-                (index, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
-                destination = destination.wrapping_offset(destination_step);
-            }
-        }
-        plane.0 = plane.0.wrapping_offset(outer.index);
-        plane.1 = plane.1.wrapping_offset(outer.out);
-        plane.2 = plane.2.wrapping_offset(outer.data);
-    }
-    out_of_range
-}
 
 /// Reduces elements of a plane over contiguous indices and updates, up to the first index that is negative or out of
 /// range; returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move
@@ -382,6 +311,7 @@ mod tests {
     use crate::kernels::args::Loop;
     use crate::kernels::moves::prefetch::NextSlice;
     use crate::kernels::reduce::number::Add;
+    use crate::types::policy::{NegativeIndex, OutOfBounds};
 
     /// A job of one inner loop over contiguous indices and updates, into contiguous `i32`s.
     fn job<I: Index>(indices: &[I], updates: &[i32], data: &mut [i32], dim: usize) -> IndexedJob {
@@ -445,9 +375,14 @@ mod tests {
         for negative in [NegativeIndex::Reject, NegativeIndex::FromEnd] {
             for out_of_bounds in [OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
                 let policy = IndexPolicy { negative, out_of_bounds };
-                for n in [0, 1, 15, 16, 17, 40, 100] {
+                for n in [0, 1, 15, 16, 17, 40, 100, 300] {
                     let indices: Vec<I> = (0..n).map(|at| good(at * 7 % 40)).collect();
                     agrees(&indices, policy);
+                    for apart in [1, 3, 20, 90] {
+                        let some_bad =
+                            |at: usize| if at % apart == apart - 1 { bad[at % bad.len()] } else { indices[at] };
+                        agrees(&(0..n).map(some_bad).collect::<Vec<I>>(), policy);
+                    }
                     for place in [0, 1, 15, 16, 17, 39, 99].into_iter().filter(|&place| place < n) {
                         for &bad in bad {
                             let mut indices = indices.clone();

@@ -52,6 +52,7 @@ mod rows;
 mod sink;
 mod sorted;
 mod step;
+mod stepped;
 mod store;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
