@@ -24,6 +24,7 @@ def _memory(size, pages):
     """Bytes on pages of a kind."""
     if pages == "numpy":
         return np.empty(size, np.uint8)
-    memory = mmap.mmap(-1, size)
+    # Private: what is shared is memory of a file system, which has huge pages by another setting.
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory.madvise(mmap.MADV_HUGEPAGE if pages == "huge" else mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory, np.uint8)

@@ -32,10 +32,12 @@ class Run:
 
     def add(self, report):
         """Joins a report of `measure.py`."""
-        self.ours, self.fresh = report["ours"], report["fresh"]
+        self.ours = list(dict.fromkeys(self.ours + report["ours"]))
+        self.fresh = list(dict.fromkeys(self.fresh + report["fresh"]))
         for entry in report["workloads"]:
             timed = {label: result for label, result in entry["results"].items() if result["status"] == "ok"}
-            self.rows[entry["workload"]["name"]] = {label: result["median_ms"] for label, result in timed.items()}
+            row = self.rows.setdefault(entry["workload"]["name"], {})
+            row.update((label, result["median_ms"]) for label, result in timed.items())
 
     def compared(self, workload, label, rivals):
         """Our time under a label, the best of the rivals with its time, and the ratio; None where one is missing."""
@@ -52,6 +54,8 @@ def runs_of(paths):
     for path in paths:
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
+        if report.get("cpu_time") or report.get("pages", "numpy") != "numpy":
+            raise SystemExit(f"{path}: times of another clock, or on other pages")
         runs.setdefault((report["offset"], report["threads"]), Run()).add(report)
     return dict(sorted(runs.items()))
 

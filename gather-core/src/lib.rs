@@ -64,9 +64,9 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | detects the instruction set at run time (`GATHER_LEVEL` names a [`Level`]); `will_need` on Unix |
+//! | `std` | yes | the instruction set is detected (`GATHER_LEVEL` names a [`Level`]); `Pool`, `promote`, `read`, `will_need` |
 //! | `rayon` | yes | threads of the current rayon pool, or of the global one, help with large calls |
-//! | `huge-pages` | yes | on Linux, huge pages for fresh outputs of 4 MiB and more |
+//! | `huge-pages` | yes | on Linux, huge pages for fresh tensors of 4 MiB and more |
 //! | `half` | no | `f16` and `bf16` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` |
 //! | `bytemuck` | no | [`Plain`], which makes elements of other crates' plain types |

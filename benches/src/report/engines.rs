@@ -25,6 +25,11 @@ pub(super) struct File {
     engines: BTreeMap<String, Option<String>>,
     ours: Vec<String>,
     fresh: Vec<String>,
+    /// Whether times are those of a CPU.
+    #[serde(default)]
+    cpu_time: bool,
+    /// The kind of pages, where one was asked for.
+    pages: Option<String>,
     workloads: Vec<Row>,
 }
 
@@ -85,7 +90,10 @@ pub fn add(report: &mut Report, path: &Path) -> Result<(), String> {
 }
 
 pub(super) fn join(report: &mut Report, file: File) -> Result<(), String> {
-    let File { date, threads, offset, cpu_model: cpu, python, engines, ours, fresh, workloads } = file;
+    let File { date, threads, offset, cpu_model: cpu, python, engines, ours, fresh, cpu_time, pages, workloads } = file;
+    if cpu_time || pages.is_some_and(|pages| pages != "numpy") {
+        return Err("its times are of another clock, or on other pages, than those of a report".into());
+    }
     if offset != 0 {
         return Err(format!("its buffers begin {offset} bytes after a cache line, those of a report at one"));
     }

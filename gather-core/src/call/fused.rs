@@ -190,7 +190,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// As [`Self::plan_fused`], for types that are known at run time: those of indices and, `dtype`, of the result.
     ///
     /// # Errors
-    /// [`Error::DTypeMismatch`] where `dtype` is none of the types of results, then as for [`Self::plan_fused`].
+    /// [`Error::QuantizedAxis`] for axis 1, [`Error::DTypeMismatch`] where `dtype` is none of the types of results, then
+    /// as for [`Self::plan_rows`].
     pub fn plan_fused_dyn(
         &self,
         table: &FusedRows<'_>,
@@ -235,8 +236,9 @@ impl<U: Typing, I: Typing> FusedPlan<U, I> {
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::FusedFormatMismatch`], [`Error::DTypeMismatch`] for types that are known at run time,
-    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    /// [`Error::FusedFormatMismatch`], [`Error::PlanMismatch`] for rows of other columns, [`Error::DTypeMismatch`] for
+    /// types that are known at run time, [`Error::PlanMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
     pub fn run(&self, table: &FusedRows<'_>, indices: &impl Input<I>) -> Result<U::Tensor, Error> {
         let mut out = self.plan.empty();
         self.run_into(table, indices, &mut out)?;
@@ -247,7 +249,8 @@ impl<U: Typing, I: Typing> FusedPlan<U, I> {
     /// Allocates nothing but the memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`FusedPlan::run`], with [`Error::Misaligned`] after [`Error::DTypeMismatch`]; the output is then as after [`IndexOperator::run_fused_into`].
+    /// As for [`FusedPlan::run`], with [`Error::Misaligned`] after [`Error::DTypeMismatch`]; the output is then as after
+    /// [`IndexOperator::run_fused_into`].
     pub fn run_into(
         &self,
         table: &FusedRows<'_>,

@@ -58,7 +58,8 @@ pub struct Promoted {
 /// guide](crate::guide::large_tables) says what both gain.
 ///
 /// The bytes before the first place and behind the last stay where they are, so memory of less than two huge pages may
-/// have no place. Pages that were never touched are not moved. A place that cannot be moved is left as it is, and
+/// have no place. A place of which no page was touched is not moved; of another one, all pages are in memory afterwards. A
+/// place that cannot be moved is left as it is, and
 /// counted in [`Promoted::places`] only. Where the system has no huge page left, the call ends.
 ///
 /// Cost: the system copies the memory, and needs one free huge page at a time. Other threads that touch a page while it
@@ -73,7 +74,8 @@ pub struct Promoted {
 /// ```
 ///
 /// # Errors
-/// [`Error::HugePagesUnavailable`], where no place could be moved: without Linux 6.1 and its transparent huge pages,
+/// [`Error::HugePagesUnavailable`], where there are places and none could be moved, or the system has no huge pages:
+/// without Linux 6.1 and its transparent huge pages,
 /// for memory of a file system that has none, or where memory is short.
 ///
 /// Source: `MADV_COLLAPSE` in the manual of `madvise`.

@@ -232,3 +232,36 @@ fn every_way<A: ScatterAttributes + Clone + Send + Sync>(
         }
     }
 }
+
+/// The loops that check indices have another one inside than those that reduce, on an axis beyond 32 bits.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn indices_in_another_order_along_a_long_axis() {
+    let (dim, rows) = ((1usize << 31) + 8, 1000);
+    // The system gives what is not written no memory.
+    let mut data = vec![0u8; 2 * dim];
+    let updates = vec![1u8; 2 * rows];
+    let updates = View::new(&updates, &[2, rows]).unwrap().permuted(&[1, 0]).unwrap();
+    let mut indices: Vec<i64> = (0..2 * rows as i64).map(|at| (1 << 31) + at % 8 - 16 * (at % 3)).collect();
+    for level in Level::ALL.iter().copied().filter(|level| level.is_available()) {
+        for is_valid in [true, false] {
+            indices[1357] = if is_valid { 5 } else { 1 << 40 };
+            let indices = View::new(&indices, &[rows, 2]).unwrap();
+            let add = ScatterElements::new(0).reduction(Reduction::Add).level(level);
+            let add = add.out_of_bounds(ScatterOutOfBounds::Error);
+            let ran = add.run_on(&mut ViewMut::new(&mut data, &[dim, 2]).unwrap(), &indices, &updates);
+            let touched = |index: i64, column: usize| data[2 * index as usize + column];
+            let sum: usize =
+                ((1 << 31) - 64..dim as i64).map(|at| usize::from(touched(at, 0)) + usize::from(touched(at, 1))).sum();
+            match ran {
+                Ok(()) if is_valid => assert_eq!((sum % 256, touched(5, 1)), ((2 * rows - 1) % 256, 1), "{level:?}"),
+                Err(Error::IndexOutOfRange { .. }) if !is_valid => {
+                    assert_eq!((sum, touched(5, 1)), (0, 0), "{level:?}")
+                }
+                got => panic!("{got:?}: {level:?}, {is_valid}"),
+            }
+            data[2 * ((1 << 31) - 64)..].fill(0);
+            data[11] = 0;
+        }
+    }
+}

@@ -26,7 +26,7 @@ use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Owner, Sink, Take};
-use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, start_of_part};
+use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, fits_i32, start_of_part};
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -412,15 +412,17 @@ impl<'a> Part<'a> {
         let indices = loops.iter().fold(1, |n: usize, along| n.saturating_mul(along.n));
         let tasks = tasks.min(indices / CHECKED_BY_ONE).max(1);
         let origin = Cursor { index: self.origin.index.wrapping_offset(first), ..self.origin };
-        // What the plan says of its inner loop holds for no other one.
-        let steps = [self.loops, &loops].map(|loops| loops.last().map(|inner| inner.index));
+        // What the plan says of its inner loop holds for no other one; and it may reduce into records, whose positions
+        // fit in 32 bits where those of the destination do not (K2).
+        let [of_plan, own] = [self.loops, &loops].map(|loops| loops.last().map(|inner| inner.index));
+        let fits = fits_i32(&self.spec.components);
         let other;
-        let spec = match steps {
-            [plan, own] if plan != own => {
-                other = KernelSpec { adjacent_tuples: false, method: Method::Blocks, ..self.spec.clone() };
-                &other
-            }
-            _ => self.spec,
+        let spec = if of_plan == own && fits {
+            self.spec
+        } else {
+            let method = if fits { Method::Blocks } else { Method::Direct };
+            other = KernelSpec { adjacent_tuples: false, method, ..self.spec.clone() };
+            &other
         };
         let part = Part { spec, loops: &loops, origin, ..*self };
         if tasks == 1 {

@@ -59,7 +59,9 @@ exact! {
 /// one that has none is its low half, which is masked.
 #[derive(Clone, Copy)]
 pub(super) struct Either<const LOW: usize> {
-    /// Bytes from the low half to the high half.
+    bytes: usize,
+    /// Where the halves are.
+    low: usize,
     high: usize,
     mask: u64,
 }
@@ -73,22 +75,47 @@ where
     #[inline(always)]
     fn of(bytes: usize) -> Self {
         debug_assert!(bytes == LOW || bytes == 2 * LOW, "P3");
-        let high = bytes - LOW;
-        Either { high, mask: if high == 0 { 0 } else { u64::MAX } }
+        let (first, last) = (0, bytes - LOW);
+        let (low, high) = if cfg!(target_endian = "big") { (last, first) } else { (first, last) };
+        Either { bytes, low, high, mask: if bytes == LOW { 0 } else { u64::MAX } }
     }
 
     #[inline(always)]
     fn bytes(self) -> usize {
-        LOW + self.high
+        self.bytes
     }
 
     #[inline(always)]
     unsafe fn read(self, index: *const u8) -> u64 {
         let half = Exact::<LOW>::of(LOW);
         // SAFETY: the caller's promise: the low half.
-        let low = unsafe { half.read(index) };
+        let low = unsafe { half.read(index.wrapping_add(self.low)) };
         // SAFETY: as above: the high half, or the low one again.
         let high = unsafe { half.read(index.wrapping_add(self.high)) };
         low | (high & self.mask) << (8 * LOW)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_function_reads_two_sizes() {
+        fn agree<E: ReadIndex<Either: ReadIndex>>(bytes: usize) {
+            for value in [0u64, 1, 0x80, 0xff, 0x1234, u64::MAX, 0x0102_0304_0506_0708] {
+                let memory = value.to_ne_bytes();
+                // SAFETY: eight bytes may be read.
+                let exact = unsafe { E::of(bytes).read(memory.as_ptr()) };
+                // SAFETY: as above.
+                let either = unsafe { E::Either::of(bytes).read(memory.as_ptr()) };
+                assert_eq!(exact, either, "{bytes}, {value:x}");
+                assert_eq!(E::Either::of(bytes).bytes(), bytes);
+            }
+        }
+        agree::<Exact<1>>(1);
+        agree::<Exact<2>>(2);
+        agree::<Exact<4>>(4);
+        agree::<Exact<8>>(8);
     }
 }

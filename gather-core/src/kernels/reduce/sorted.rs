@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::placed::FIRST_BYTES;
-use crate::kernels::moves::prefetch::{self, prefetch};
+use crate::kernels::moves::prefetch::prefetch;
 use crate::kernels::reduce::accumulators::{at, by_columns, columns};
 use crate::kernels::reduce::entries::SortedRows;
 use crate::kernels::reduce::in_memory::write_each;
@@ -39,7 +39,7 @@ pub(crate) type SortedFn = unsafe fn(&SortedJob<'_>);
 
 /// The functions of a reduction.
 pub(super) const fn fns<A: Accumulate>() -> ByLevel<SortedFn> {
-    by_level!(isa::scalar::<Sorted<A, SCALAR_CHUNK>>, isa::avx2::<Sorted<A, { prefetch::LINE }>>)
+    by_level!(isa::scalar::<Sorted<A, SCALAR_CHUNK>>, isa::avx2::<Sorted<A, { crate::kernels::LINE }>>)
 }
 
 /// Prefetch distance, in entries.

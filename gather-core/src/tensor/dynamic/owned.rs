@@ -65,20 +65,26 @@ impl DynTensor {
     /// # Errors
     /// Of the kind `InvalidInput`: [`Error::TooManyElements`], [`Error::TooManyBytes`], then
     /// [`Error::AllocationFailed`]. Then those of the reader, `UnexpectedEof` among them. Of the kind `InvalidData`:
-    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`].
+    /// [`Error::InvalidBytes`], as for [`DynView::from_bytes`]: for a derived type, whose values are not known, before
+    /// memory is taken.
+    ///
+    /// All of the memory is written before the first byte is read. Compare a shape that a file names with the file's
+    /// length first.
     #[cfg(feature = "std")]
     pub fn read(dtype: DType, mut from: impl io::Read, shape: &[usize]) -> io::Result<Self> {
         let input = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let layout = Layout::contiguous(shape).map_err(input)?;
         let bytes = Shape::checked_bytes(shape, dtype.size()).map_err(input)?;
+        let wrong = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
+        check_values(dtype, &[], 0).map_err(wrong)?;
         let memory = Allocation::new(bytes, dtype.align()).map_err(input)?;
-        // A read that is the first to touch a huge page takes Linux several times as long as both.
+        // A read that is the first to touch a huge page takes Linux longer than to write zeros and then to read.
         // SAFETY: the memory has as many bytes, and was just allocated.
         unsafe { memory.start().write_bytes(0, bytes) };
         // SAFETY: as above; all bytes are 0.
         let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start(), bytes) };
         from.read_exact(bytes)?;
-        check_values(dtype, bytes, 0).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        check_values(dtype, bytes, 0).map_err(wrong)?;
         Ok(DynTensor { memory, layout, dtype })
     }
 
