@@ -171,7 +171,7 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`]. After
     /// errors of inputs, plans for any count give [`Error::TooManyBytes`] for updates, and [`Error::MethodUnavailable`]
-    /// where a forced method cannot count so many updates.
+    /// where a forced method cannot count the updates.
     pub fn run(
         &self,
         data: &impl Input<T>,

@@ -207,37 +207,22 @@ pub(super) unsafe fn contiguous<R: ReadIndex, const PACKED: bool>(
     element: &impl TakeRow,
     any: &impl TakeRow,
 ) -> bool {
-    let (mut these, mut others, mut out_of_range) = (*job, job.after(job.outer.n), false);
-    let mut stretch = GROUP;
+    let (mut left, mut out_of_range) = (*job, false);
     loop {
-        // SAFETY: the caller's promise, for some of the planes or the rest of one.
-        let taken = unsafe { elements::<R, PACKED>(&these, bytes, element) };
-        if taken == these.outer.n * these.n {
-            if others.outer.n == 0 {
-                return out_of_range;
-            }
-            (these, others) = (others, others.after(others.outer.n));
-            continue;
+        // SAFETY: the caller's promise, for the planes that are left.
+        let taken = unsafe { elements::<R, PACKED>(&left, bytes, element) };
+        if taken == left.outer.n * left.n {
+            return out_of_range;
         }
-        let (plane, at) = (these.after(taken / these.n), taken % these.n);
-        if plane.outer.n > 1 {
-            others = plane.after(1);
-        }
-        // Where one index is not valid, the next ones may be so too: more of them, the nearer the last such one is.
-        stretch = if taken < stretch { stretch.saturating_mul(2) } else { GROUP };
-        let rest = plane.first(1).rest(at);
-        let some = rest.n.min(stretch);
-        // SAFETY: as above, for some of an inner loop.
-        out_of_range |= unsafe { stepped::<R, _>(&IndexedJob { n: some, ..rest }, any) };
-        if some < rest.n {
-            these = rest.rest(some);
-            continue;
-        }
-        // So may short loops after it.
-        let planes = others.first(others.outer.n.min(if job.n < GROUP { SHORT_AFTER } else { 0 }));
+        let rest = left.after(taken / left.n);
+        // SAFETY: as above, for what is left of an inner loop.
+        out_of_range |= unsafe { stepped::<R, _>(&rest.first(1).rest(taken % left.n), any) };
+        // Where one short loop has such an index, the next ones may.
+        let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
+        let some = others.first(planes.min(others.outer.n));
         // SAFETY: as above, for some inner loops.
-        out_of_range |= unsafe { stepped::<R, _>(&planes, any) };
-        (these, others) = (others.after(planes.outer.n), others.after(others.outer.n));
+        out_of_range |= unsafe { stepped::<R, _>(&some, any) };
+        left = others.after(some.outer.n);
     }
 }
 
