@@ -209,7 +209,7 @@ impl Records {
         let on = Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part };
         // SAFETY: the caller's promise: the loops and components reach a record where they reached a row of the
         // destination, which is as large as the function expects.
-        unsafe { on.call(Take::Reduce(fns.take.at(spec.level), part.plan.by_index())) }
+        unsafe { on.call(Take::Reduce(fns.take.at(spec.level), self.record, part.plan.by_index())) }
     }
 
     /// Writes the rows whose records updates have met.

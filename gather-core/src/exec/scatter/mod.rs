@@ -129,10 +129,10 @@ fn may_be_out_of_range(plan: &ReducePlan) -> bool {
     })
 }
 
-/// Reduces the rows of a plan one by one.
-fn reducing(plan: &ReducePlan) -> Take {
+/// Reduces the rows of a plan, of some bytes, one by one.
+fn reducing(plan: &ReducePlan, row: usize) -> Take {
     let rows = plan.reducer().rows.expect("a plan that groups no rows reduces them one by one");
-    Take::Reduce(rows.resolved.at(plan.spec().level), plan.by_index())
+    Take::Reduce(rows.resolved.at(plan.spec().level), row, plan.by_index())
 }
 
 /// Scratch memory, allocated before the first write.
@@ -446,7 +446,7 @@ impl<'a> Part<'a> {
     unsafe fn reduce(&self) -> Outcome {
         let Some(block) = self.plan.block() else {
             // SAFETY: the caller's promise.
-            return unsafe { self.call(reducing(self.plan)) };
+            return unsafe { self.call(reducing(self.plan, self.spec.row)) };
         };
         let mut loops = SmallVec::<[Loop; 6]>::from_slice(self.loops);
         let [.., inner] = self.loops else { unreachable!("K5: a loop nest has an inner loop") };
@@ -457,7 +457,7 @@ impl<'a> Part<'a> {
             }
             let part = Part { loops: &loops, origin: self.origin.skip(&whole, start), ..*self };
             // SAFETY: the caller's promise: a sub-range of the inner loop is a part of the loop nest.
-            out_of_range |= unsafe { part.call(reducing(self.plan)) }.out_of_range;
+            out_of_range |= unsafe { part.call(reducing(self.plan, self.spec.row)) }.out_of_range;
         }
         Outcome { out_of_range }
     }

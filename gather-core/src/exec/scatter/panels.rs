@@ -128,7 +128,7 @@ impl Run<'_> {
         // SAFETY: the columns are contiguous in the destination, where every row of the axis may be read; the scratch
         // has room for as many rows of up to `panels.columns >= n` columns.
         unsafe { pack_rows(&pack, PACK_AHEAD) };
-        let sink = Sink { take: reducing(plan), elements: plan.elements(), owner: None };
+        let sink = Sink { take: reducing(plan, plan.spec().row), elements: plan.elements(), owner: None };
         let args = IndexArgs {
             spec: plan.spec(),
             origin: Cursor { data: scratch, ..origin },

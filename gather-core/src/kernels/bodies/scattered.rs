@@ -18,7 +18,7 @@ use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
-use crate::kernels::reduce::{ByIndexFn, Chosen, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
+use crate::kernels::reduce::{Chosen, Ends, IndexedFns, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
 use crate::kernels::resolve::ResolveJob;
 use crate::kernels::resolve::block::{BLOCK, Block, Positions};
 use crate::kernels::resolve::check::{self, CheckFn};
@@ -64,7 +64,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     if let Some(by_index) = sink.by_index() {
         if args.spec.components.len() == 1 {
             // SAFETY: the contract of a scatter for the plane: S4.
-            state.out_of_range |= unsafe { by_index(&indexed(args, *at, resolver)) };
+            state.out_of_range |= unsafe { by_index.reduce(&indexed(args, *at, resolver)) };
             return;
         }
         // SAFETY: the caller's promise; S4.
@@ -100,7 +100,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
 #[inline(always)]
 fn indexed(args: &IndexArgs<'_>, at: Cursor, resolver: &Resolver) -> IndexedJob {
     let (component, inner) = (&args.spec.components[0], args.inner());
-    debug_assert!(args.spec.components.len() == 1 || inner.index == 0, "S4");
+    debug_assert_eq!(args.spec.components.len(), 1, "S4");
     IndexedJob {
         n: inner.n,
         outer: *args.outer(),
@@ -135,11 +135,10 @@ unsafe fn by_tuple(
     args: &IndexArgs<'_>,
     mut plane: Cursor,
     resolver: &Resolver,
-    by_index: ByIndexFn,
+    by_index: &IndexedFns,
 ) {
-    debug_assert_eq!(args.inner().index, 0, "S4");
-    const FIRST: &[u8; 8] = &[0; 8];
-    let outer = args.outer();
+    let (outer, inner) = (args.outer(), args.inner());
+    debug_assert_eq!(inner.index, 0, "S4");
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     for _ in 0..planes {
         // SAFETY: K2 and K3 for the tuple.
@@ -148,12 +147,13 @@ unsafe fn by_tuple(
             // SAFETY: the position has just been resolved.
             let position = unsafe { state.positions.as_ptr().read() };
             let data = plane.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-            let job = indexed(args, Cursor { data, ..plane }, resolver);
-            // SAFETY: the contract of a scatter for these elements, which the tuple reaches: the only position of an
-            // axis of one.
-            unsafe {
-                by_index(&IndexedJob { index: FIRST.as_ptr(), dim: 1, outer: stays, next: NextSlice::NONE, ..job })
-            };
+            let mut at = Cursor { data, ..plane };
+            for _ in 0..stays.n {
+                let first = Ends { updates: at.out, destination: at.data.cast_mut() };
+                // SAFETY: the contract of a scatter for these elements, which the tuple reaches.
+                unsafe { by_index.reduce_strided(first, [inner.out, inner.data], inner.n) };
+                at = at.step(&stays);
+            }
         }
         plane = plane.step(outer);
     }

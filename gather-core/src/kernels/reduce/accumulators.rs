@@ -18,19 +18,18 @@
 //!   alignment, and hold values of the type, or it takes any bytes. To end, every record has begun.
 //! - K7 holds too. For `take` the contract of a scatter holds, with records for the destination.
 
-use core::hint::black_box;
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{ByIndexFn, GROUP, STREAM_AHEAD, contiguous, elements};
+use crate::kernels::reduce::by_index::{self, GROUP, IndexedFns, STREAM_AHEAD, TakeFew, elements};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, SCALAR_CHUNK, TakeRow, each, each_short};
+use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
 use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
-use crate::kernels::reduce::stepped::stepped;
+use crate::kernels::reduce::stepped::strided;
 use crate::types::element::Unaligned;
 
 /// The functions of a reduction with accumulators.
@@ -39,7 +38,7 @@ pub(crate) struct AccumulatorFns {
     /// Reduces rows of updates into records.
     pub(crate) take: ByLevel<ReduceFn>,
     /// The same for short rows, by indices of a size.
-    pub(crate) by_index: fn(index: usize, elements: usize) -> Option<ByIndexFn>,
+    pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
     /// Makes records of rows of the destination.
     pub(crate) begin: RowsFn,
     /// Makes rows of the destination of records that updates have met.
@@ -341,35 +340,34 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
     }
 }
 
-/// # Safety
-/// As for [`ReduceFn`], for records of the reduction.
-#[inline(always)]
-unsafe fn take_rows<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
-    let record = record(size_of::<A::Sum>(), NOTE, job.elements);
-    // SAFETY: the caller's promise.
-    unsafe { each(job, record, &Noted::<A, NOTE, LINE>(job.elements, PhantomData)) }
+impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, NOTE, BYTES> {
+    const BYTES: usize = size_of::<A::Item>();
+
+    #[inline(always)]
+    fn of(elements: usize) -> Self {
+        Noted(elements, PhantomData)
+    }
 }
 
 /// # Safety
 /// As for [`ReduceFn`], for records of the reduction.
-unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
-    debug_assert_eq!(job.these.rows.row, job.elements * size_of::<A::Item>(), "S3");
-    let (one, row) = (const { record(size_of::<A::Sum>(), NOTE, 1) }, Noted::<A, NOTE, 1>(1, PhantomData));
-    // SAFETY: the caller's promise.
-    if job.elements == 1 && unsafe { each_short(job, size_of::<A::Item>(), one, &row) } {
-        return;
+unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+    debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
+    if row.elements == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { each(rows, &Noted::<A, NOTE, 1>(1, PhantomData)) };
     }
     // SAFETY: as above.
-    unsafe { take_rows::<A, NOTE>(job) }
+    unsafe { each(rows, &Noted::<A, NOTE, LINE>(row.elements, PhantomData)) }
 }
 
 /// Reduces rows of a few elements into records by indices of a size.
-fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<ByIndexFn> {
+fn choose<A: Accumulate, const NOTE: usize>(index: usize, elements: usize) -> Option<&'static IndexedFns> {
     macro_rules! fixed {
         ($($elements:literal)*) => {
             match (index, elements) {
-                $((4, $elements) => Some(by_index::<A, Exact<4>, NOTE, $elements>),
-                (8, $elements) => Some(by_index::<A, Exact<8>, NOTE, $elements>),)*
+                $((4, $elements) => Some(const { &by_index::<A, Exact<4>, NOTE, $elements>() }),
+                (8, $elements) => Some(const { &by_index::<A, Exact<8>, NOTE, $elements>() }),)*
                 _ => None,
             }
         };
@@ -382,38 +380,36 @@ pub(crate) const FEW_ELEMENTS: usize = 4;
 /// Elements that are widened at a time.
 const WIDENED: usize = 64;
 
-/// # Safety
-/// As for [`ByIndexFn`], for records of the reduction, rows of `ELEMENTS` elements and indices of a size of `R`.
-unsafe fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> bool {
-    let bytes = ELEMENTS * size_of::<A::Item>();
-    let row = Noted::<A, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData);
-    // One function for all numbers of elements takes what has its own loop for one.
-    let any = Noted::<A, NOTE, 1>(black_box(ELEMENTS), PhantomData);
-    if !job.is_contiguous(bytes) {
-        // SAFETY: the caller's promise.
-        return unsafe { stepped::<R, _>(job, &any) };
-    }
-    if !A::WIDENS || job.n < GROUP {
-        // SAFETY: as above.
-        return unsafe { contiguous::<R, false>(job, bytes, &row, &any) };
-    }
-    let mut out_of_range = false;
-    for plane in job.planes() {
-        // SAFETY: the caller's promise, for an inner loop.
-        let done = unsafe { widened::<A, R, NOTE, ELEMENTS>(&plane) };
-        if done < plane.n {
-            // SAFETY: as above, for what is left of it.
-            out_of_range |= unsafe { stepped::<R, _>(&plane.rest(done), &any) };
-        }
-    }
-    out_of_range
+const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> IndexedFns {
+    let (quick, bytes) = (quick::<A, R, NOTE, ELEMENTS>, ELEMENTS * size_of::<A::Item>());
+    let row = Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) };
+    let (rows, strided) = (take_scalar::<A, NOTE>, strided::<Noted<A, NOTE, 1>>);
+    IndexedFns { quick, packed: quick, rows, strided, row, step: bytes as isize }
 }
 
-/// As [`by_index`] for one inner loop over contiguous indices and updates, with some of these widened at a time;
-/// returns how many rows come before the first whose index is negative or out of range.
+/// # Safety
+/// As for [`QuickFn`](super::by_index::QuickFn), for records of the reduction, rows of `ELEMENTS` elements and indices
+/// of a size of `R`.
+unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+    let contiguous = job.updates_step == (ELEMENTS * size_of::<A::Item>()) as isize;
+    if !A::WIDENS || !contiguous || job.n < GROUP {
+        // SAFETY: the caller's promise.
+        return unsafe { by_index::quick::<Noted<A, NOTE, SCALAR_CHUNK>, R, false, ELEMENTS>(job) };
+    }
+    for plane in 0..job.outer.n {
+        // SAFETY: the caller's promise, for an inner loop.
+        let done = unsafe { widened::<A, R, NOTE, ELEMENTS>(&job.after(plane).first(1)) };
+        if done < job.n {
+            return plane * job.n + done;
+        }
+    }
+    job.outer.n * job.n
+}
+
+/// As [`quick`] for one inner loop, with some updates widened at a time.
 ///
 /// # Safety
-/// As for [`by_index`].
+/// As for [`quick`].
 unsafe fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let bytes = ELEMENTS * size_of::<A::Sum>();
     let (mut done, row) = (0, Noted::<Widened<A>, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData));
@@ -471,11 +467,12 @@ impl<A: Accumulate> Accumulate for Widened<A> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn take_avx2<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
-    if job.elements == 1 {
+    let &ReduceJob { rows, row } = job;
+    if row.elements == 1 {
         // SAFETY: the caller's promise. AVX2 does no better by single elements.
         return unsafe { take_scalar::<A, NOTE>(job) };
     }
-    debug_assert_eq!(job.these.rows.row, job.elements * size_of::<A::Item>(), "S3");
+    debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
     // SAFETY: the caller's promise.
-    unsafe { take_rows::<A, NOTE>(job) }
+    unsafe { each(rows, &Noted::<A, NOTE, LINE>(row.elements, PhantomData)) }
 }

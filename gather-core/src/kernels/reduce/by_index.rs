@@ -7,19 +7,20 @@
 //! ```
 //!
 //! These are few operations, and nothing is written between an index and its use. As long as every index is valid, the
-//! branch is predicted. The first index that is not valid ends a loop over contiguous indices and updates. What is left
-//! of it, and some short loops after it, are taken by a loop that knows what such an index stands for. So are indices
-//! and updates that are not contiguous. Gathers have the same loop (`moves/gather_positions.rs`). Where all elements
-//! take one update, it is loaded once.
+//! branch is predicted. The first index that is not valid ends the loop: some elements from there on are taken by
+//! another one (`stepped`), which knows what such an index stands for, and then the quick one goes on. Gathers have the
+//! same loop (`moves/gather_positions.rs`). Where all elements take one update, it is loaded once.
+//!
+//! A reduction has the loops over elements ([`IndexedFns`]). What happens between them stands once, here.
 
-use core::marker::PhantomData;
+use core::num::NonZero;
 
 use crate::kernels::bodies::elements::MOST_ELEMENT;
 use crate::kernels::moves::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{Combine, One, TakeRow};
-use crate::kernels::reduce::stepped::stepped;
+use crate::kernels::reduce::rows::{Combine, Ends, One, ReduceFn, Row, TakeRow, reduce_scalar};
+use crate::kernels::reduce::stepped::{StridedFn, stepped, strided};
 use crate::types::index::Index;
 use crate::types::policy::IndexPolicy;
 
@@ -39,16 +40,31 @@ pub(crate) unsafe fn moved<I: Index>(index: *const u8, policy: IndexPolicy, dim:
     policy.check(unsafe { index.cast::<I>().read_unaligned() }, dim).0
 }
 
-/// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not. Short
-/// inner loops are run here one after the other: to call a function for each would take longer.
+/// Reduces the elements of a plane, in their order, up to the first index that is negative or out of range; returns how
+/// many.
 ///
 /// # Safety
 /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
-pub(crate) type ByIndexFn = unsafe fn(&IndexedJob) -> bool;
+pub(crate) type QuickFn = unsafe fn(&IndexedJob) -> usize;
 
-/// Chooses the function that reduces elements of a size by indices of a size, both in bytes, with updates as they are;
+/// The functions that reduce rows of a few elements by indices of a size.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexedFns {
+    pub(super) quick: QuickFn,
+    /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
+    /// does not move it.
+    pub(super) packed: QuickFn,
+    /// Rows anywhere, and rows a step apart.
+    pub(super) rows: ReduceFn,
+    pub(super) strided: StridedFn,
+    pub(super) row: Row,
+    /// Bytes from one update to the next that `packed` takes.
+    pub(super) step: isize,
+}
+
+/// Chooses the functions that reduce elements of a size by indices of a size, both in bytes, with updates as they are;
 /// `None` where nothing does.
-pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn>;
+pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns>;
 
 /// How the updates of single elements lie along the inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,73 +76,166 @@ pub(crate) enum Updates {
     One,
 }
 
+/// Takes a row of a few elements.
+pub(super) trait TakeFew: TakeRow {
+    /// Bytes of an element of updates.
+    const BYTES: usize;
+
+    /// Takes rows of this number of elements.
+    fn of(elements: usize) -> Self;
+}
+
+impl IndexedFns {
+    /// The functions for rows of an element, those anywhere by `rows`.
+    pub(super) const fn of<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
+        IndexedFns {
+            quick: quick::<T, R, false, 1>,
+            packed: quick::<T, R, true, 1>,
+            rows,
+            strided: strided::<T>,
+            row: Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES },
+            step: T::BYTES as isize,
+        }
+    }
+
+    /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
+    ///
+    /// # Safety
+    /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
+    #[inline(always)]
+    pub(crate) unsafe fn reduce(&self, job: &IndexedJob) -> bool {
+        if job.index_step == 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { stepped(job, self) };
+        }
+        let contiguous = job.index_step == job.index_bytes as isize && job.updates_step == self.step;
+        let packed = job.stride == self.row.bytes as isize && job.destination_step == 0;
+        let quick = if contiguous && packed { self.packed } else { self.quick };
+        // SAFETY: the caller's promise.
+        let taken = unsafe { quick(job) };
+        // SAFETY: as above, for the elements that are left.
+        taken != job.outer.n * job.n && unsafe { self.go_on(quick, job, taken) }
+    }
+
+    /// Reduces the elements of a plane from one on whose index is negative or out of range.
+    ///
+    /// # Safety
+    /// As for [`Self::reduce`]; there are more than `taken` elements.
+    #[inline(never)]
+    unsafe fn go_on(&self, quick: QuickFn, job: &IndexedJob, mut taken: usize) -> bool {
+        let (mut left, mut out_of_range) = (*job, false);
+        while taken < left.outer.n * left.n {
+            let (rest, at) = (left.after(taken / left.n), taken % left.n);
+            // SAFETY: the caller's promise, for the inner loop that has such an index.
+            out_of_range |= unsafe { self.finish(quick, rest.first(1), at) };
+            // Where one short loop has such an index, the next ones may.
+            let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
+            let some = others.first(planes.min(others.outer.n));
+            // SAFETY: as above, for some inner loops.
+            out_of_range |= unsafe { stepped(&some, self) };
+            left = others.after(some.outer.n);
+            // SAFETY: as above, for the planes that are left.
+            taken = unsafe { quick(&left) };
+        }
+        out_of_range
+    }
+
+    /// Reduces `n` rows from the first ends on, at steps of bytes at each: those of one index.
+    ///
+    /// # Safety
+    /// S1, S2 and S3 for the rows.
+    #[inline(always)]
+    pub(crate) unsafe fn reduce_strided(&self, first: Ends, steps: [isize; 2], n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.strided)(first, steps, n, self.row) }
+    }
+
+    /// Reduces the elements of an inner loop from one on whose index is negative or out of range.
+    ///
+    /// # Safety
+    /// As for [`Self::reduce`].
+    unsafe fn finish(&self, quick: QuickFn, inner: IndexedJob, mut at: usize) -> bool {
+        let (mut out_of_range, mut some) = (false, AFTER);
+        while at < inner.n {
+            let these = inner.rest(at).up_to(some);
+            // SAFETY: the caller's promise, for some elements.
+            out_of_range |= unsafe { stepped(&these, self) };
+            at += these.n;
+            if at < inner.n {
+                // SAFETY: as above.
+                let taken = unsafe { quick(&inner.rest(at)) };
+                // Where there are many such indices, the quick loop does not pay.
+                some = if taken < some { 2 * some } else { AFTER };
+                at += taken;
+            }
+        }
+        out_of_range
+    }
+}
+
 /// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are
 /// prefetched.
-pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
+pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
     debug_assert_eq!(element, size_of::<C::Item>(), "S3");
     if const { size_of::<C::Item>() > MOST_ELEMENT } {
         return None;
     }
-    match (updates, index) {
-        (Updates::Each, 1) => Some(reduced::<C, Exact<1>>),
-        (Updates::Each, 2) => Some(reduced::<C, Exact<2>>),
-        (Updates::Each, 4) => Some(reduced::<C, Exact<4>>),
-        (Updates::Each, 8) => Some(reduced::<C, Exact<8>>),
-        (Updates::One, 1) => Some(reduced_by_one::<C, Exact<1>>),
-        (Updates::One, 2) => Some(reduced_by_one::<C, Exact<2>>),
-        (Updates::One, 4) => Some(reduced_by_one::<C, Exact<4>>),
-        (Updates::One, 8) => Some(reduced_by_one::<C, Exact<8>>),
-        _ => None,
+    macro_rules! fixed {
+        ($($bytes:literal)*) => {
+            match (updates, index) {
+                $((Updates::Each, $bytes) => Some(const { &IndexedFns::of::<One<C>, Exact<$bytes>>(reduce_scalar::<C>) }),
+                (Updates::One, $bytes) => Some(const { &of_one_update::<C, Exact<$bytes>>() }),)*
+                _ => None,
+            }
+        };
     }
+    fixed!(1 2 4 8)
 }
 
-/// # Safety
-/// As for [`ByIndexFn`], for the type of the reduction and indices of a size of `R`.
-unsafe fn reduced<C: Combine, R: ReadIndex>(job: &IndexedJob) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { by_index::<R>(job, size_of::<C::Item>(), &One::<C>(PhantomData)) }
+/// The functions for one update of all elements.
+const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
+    let quick = one_update::<C, R>;
+    IndexedFns { quick, packed: quick, step: 0, ..IndexedFns::of::<One<C>, R>(reduce_scalar::<C>) }
 }
 
-/// [`ByIndexFn`] for one update of all elements, which is read once: a histogram. Every byte indexes an axis of 256
+/// [`QuickFn`] for one update of all elements, which is read once: a histogram. Every byte indexes an axis of 256
 /// elements, so that none is compared.
 ///
 /// # Safety
-/// As for [`ByIndexFn`], for the type of the reduction, indices of a size of `R` and [`Updates::One`].
-unsafe fn reduced_by_one<C: Combine, R: ReadIndex>(job: &IndexedJob) -> bool {
+/// As for [`QuickFn`], for the type of the reduction, indices of a size of `R` and [`Updates::One`].
+unsafe fn one_update<C: Combine, R: ReadIndex>(job: &IndexedJob) -> usize {
     debug_assert!(job.stride == size_of::<C::Item>() as isize && job.destination_step == 0, "S4");
-    debug_assert!(job.index_step == job.index_bytes as isize, "S4");
-    let every_byte = R::of(job.index_bytes).bytes() == 1 && job.dim > u64::from(u8::MAX);
-    let mut out_of_range = false;
-    for plane in job.planes() {
+    debug_assert!(job.index_step == R::BYTES as isize, "S4");
+    let every_byte = R::BYTES == 1 && job.dim > u64::from(u8::MAX);
+    for plane in 0..job.outer.n {
+        let inner = job.after(plane).first(1);
         let done = if every_byte {
             // SAFETY: the caller's promise; every byte is below `dim`.
-            unsafe { by_one::<C, R, false>(plane) }
+            unsafe { by_one::<C, R, false>(inner) }
         } else {
             // SAFETY: the caller's promise.
-            unsafe { by_one::<C, R, true>(plane) }
+            unsafe { by_one::<C, R, true>(inner) }
         };
-        if done < plane.n {
-            // SAFETY: the caller's promise.
-            out_of_range |= unsafe { stepped::<R, _>(&plane.rest(done), &One::<C>(PhantomData)) };
+        if done < job.n {
+            return plane * job.n + done;
         }
     }
-    out_of_range
+    job.outer.n * job.n
 }
 
-/// As [`reduced_by_one`], for one inner loop; `COMPARE` says whether indices are compared with the size of the axis.
-/// The job is a copy: for all that the compiler knows, a store might change it.
+/// As [`one_update`], for one inner loop; `COMPARE` says whether indices are compared with the size of the axis. The
+/// job is a copy: for all that the compiler knows, a store might change it.
 ///
 /// # Safety
-/// As for [`reduced_by_one`]; without `COMPARE` all indices are positions.
+/// As for [`one_update`]; without `COMPARE` all indices are positions.
 #[inline(always)]
 unsafe fn by_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: IndexedJob) -> usize {
     let IndexedJob { n, index, updates, .. } = job;
     // SAFETY: S1: an update, at any alignment.
     let new = unsafe { updates.cast::<C::Item>().read_unaligned() };
-    let bytes = R::of(job.index_bytes).bytes();
     let mut done = 0;
     while done < n {
-        prefetch(index.wrapping_add(done * bytes + STREAM_AHEAD), 1);
+        prefetch(index.wrapping_add(done * R::BYTES + STREAM_AHEAD), 1);
         if done + UNROLLED <= n {
             for at in done..done + UNROLLED {
                 // SAFETY: the caller's promise; `at < n`.
@@ -153,9 +262,8 @@ unsafe fn by_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: IndexedJob)
 #[inline(always)]
 unsafe fn take_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: &IndexedJob, at: usize, new: C::Item) -> bool {
     debug_assert!(at < job.n);
-    let indices = R::of(job.index_bytes);
     // SAFETY: K3: one of the `n` indices, which are contiguous (S4).
-    let position = unsafe { indices.read(job.index.wrapping_add(at * indices.bytes())) };
+    let position = unsafe { R::read(job.index.wrapping_add(at * R::BYTES)) };
     debug_assert!(COMPARE || position < job.dim);
     if COMPARE && position >= job.dim {
         return false;
@@ -173,91 +281,58 @@ unsafe fn take_one<C: Combine, R: ReadIndex, const COMPARE: bool>(job: &IndexedJ
 const UNROLLED: usize = 8;
 /// The number of elements after which later indices and updates are prefetched. A loop of fewer is a short one.
 pub(super) const GROUP: usize = 16;
+/// Elements after an index that is negative or out of range, among which others are expected.
+const AFTER: usize = 32;
+/// Short inner loops after one with such an index, for which others are expected.
+const SHORT_AFTER: usize = 64;
 /// Bytes by which streams of indices and short updates are prefetched: among random rows, the hardware prefetcher
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// [`ByIndexFn`] for elements of `bytes` bytes, which `element` takes, and indices of a size of `R`.
+/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes, and indices of a size of `R`.
 ///
 /// # Safety
-/// As for [`ByIndexFn`].
-#[inline(always)]
-pub(super) unsafe fn by_index<R: ReadIndex>(job: &IndexedJob, bytes: usize, element: &impl TakeRow) -> bool {
-    if !job.is_contiguous(bytes) {
-        // SAFETY: the caller's promise.
-        unsafe { stepped::<R, _>(job, element) }
-    } else if job.stride == bytes as isize && job.destination_step == 0 {
-        // SAFETY: as above.
-        unsafe { contiguous::<R, true>(job, bytes, element, element) }
-    } else {
-        // SAFETY: as above.
-        unsafe { contiguous::<R, false>(job, bytes, element, element) }
-    }
-}
-
-/// As [`by_index`], for contiguous indices and updates, and `PACKED` as for [`elements`]. `any` takes what [`stepped`]
-/// takes.
-///
-/// # Safety
-/// As for [`by_index`].
-#[inline(always)]
-pub(super) unsafe fn contiguous<R: ReadIndex, const PACKED: bool>(
+/// As for [`QuickFn`]; `PACKED` as for [`elements`].
+pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PACKED: bool, const ELEMENTS: usize>(
     job: &IndexedJob,
-    bytes: usize,
-    element: &impl TakeRow,
-    any: &impl TakeRow,
-) -> bool {
-    let (mut left, mut out_of_range) = (*job, false);
-    loop {
-        // SAFETY: the caller's promise, for the planes that are left.
-        let taken = unsafe { elements::<R, PACKED>(&left, bytes, element) };
-        if taken == left.outer.n * left.n {
-            return out_of_range;
-        }
-        let rest = left.after(taken / left.n);
-        // SAFETY: as above, for what is left of an inner loop.
-        out_of_range |= unsafe { stepped::<R, _>(&rest.first(1).rest(taken % left.n), any) };
-        // Where one short loop has such an index, the next ones may.
-        let (others, planes) = (rest.after(1), if left.n < GROUP { SHORT_AFTER } else { 0 });
-        let some = others.first(planes.min(others.outer.n));
-        // SAFETY: as above, for some inner loops.
-        out_of_range |= unsafe { stepped::<R, _>(&some, any) };
-        left = others.after(some.outer.n);
-    }
+) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { elements::<R, PACKED>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
 }
 
-/// Short inner loops after one with an index that is negative or out of range, for which others are expected.
-const SHORT_AFTER: usize = 64;
-
-/// Reduces elements of a plane over contiguous indices and updates, up to the first index that is negative or out of
-/// range; returns how many. `PACKED` says whether elements are contiguous along the axis, and the loop does not move
-/// the destination.
+/// Reduces rows of `bytes` bytes of a plane, up to the first index that is negative or out of range; returns how many.
+/// `PACKED` as for [`IndexedFns::packed`].
 ///
 /// # Safety
-/// As for [`by_index`].
+/// As for [`QuickFn`].
 #[inline(always)]
 pub(super) unsafe fn elements<R: ReadIndex, const PACKED: bool>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
 ) -> usize {
-    debug_assert!(job.is_contiguous(bytes));
-    let indices = R::of(job.index_bytes);
+    debug_assert_eq!(job.index_bytes, R::BYTES, "P3");
     // Copied: for all that the compiler knows, a store might change the job.
     let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
-    let (stride, step) = if PACKED { (bytes as isize, 0) } else { (job.stride, job.destination_step) };
+    let Some(n) = NonZero::new(n).map(NonZero::get) else { return 0 };
+    // Steps of indices, updates and the destination.
+    let (stride, steps) = if PACKED {
+        (bytes as isize, [R::BYTES as isize, bytes as isize, 0])
+    } else {
+        (job.stride, [job.index_step, job.updates_step, job.destination_step])
+    };
     // Takes an element: a macro, because it may end the function.
     macro_rules! take {
         ($plane:expr, $at:expr) => {{
-            // SAFETY: K3: one of the `n` indices, which are contiguous.
-            let position = unsafe { indices.read(index.wrapping_add($at * indices.bytes())) };
+            let [index_step, updates_step, step] = steps.map(|step| step.wrapping_mul($at as isize));
+            // SAFETY: K3: one of the `n` indices.
+            let position = unsafe { R::read(index.wrapping_offset(index_step)) };
             if position >= dim {
                 return $plane * n + $at;
             }
-            let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
-            let to = to.wrapping_offset(step.wrapping_mul($at as isize));
-            // SAFETY: S1, S2 and S3 for an element whose position is in range; updates are contiguous.
-            unsafe { element.take(updates.wrapping_add($at * bytes), to) };
+            let to = destination.wrapping_offset(stride.wrapping_mul(position as isize)).wrapping_offset(step);
+            // SAFETY: S1, S2 and S3 for an element whose position is in range.
+            unsafe { element.take(updates.wrapping_offset(updates_step), to) };
         }};
     }
     for plane in 0..outer.n {
@@ -272,11 +347,11 @@ pub(super) unsafe fn elements<R: ReadIndex, const PACKED: bool>(
         }
         while done < n {
             if next.is_some() {
-                next.fetch(done / STEP);
-                next.fetch(done / STEP + 1);
+                next.from(done / STEP).fetch_steps(GROUP);
             }
-            prefetch(index.wrapping_add(done * indices.bytes() + STREAM_AHEAD), GROUP * indices.bytes());
-            prefetch(updates.wrapping_add(done * bytes + STREAM_AHEAD), GROUP * bytes);
+            let [index_step, updates_step, _] = steps.map(|step| step.wrapping_mul(done as isize));
+            prefetch(index.wrapping_offset(index_step).wrapping_add(STREAM_AHEAD), GROUP * R::BYTES);
+            prefetch(updates.wrapping_offset(updates_step).wrapping_add(STREAM_AHEAD), GROUP * bytes);
             for at in done..n.min(done + GROUP) {
                 take!(plane, at);
             }
@@ -344,7 +419,7 @@ mod tests {
             let by_index =
                 choose::<Add<i32>>(4, size_of::<I>(), Updates::Each).expect("a function for every index type");
             // SAFETY: there are as many indices and updates, and data for 40 positions of each.
-            let out_of_range = unsafe { by_index(&job) };
+            let out_of_range = unsafe { by_index.reduce(&job) };
             let mut expected = false;
             for (at, &index) in indices.iter().enumerate() {
                 match policy.resolve(index, 40) {
@@ -403,7 +478,7 @@ mod tests {
             let (mut data, update) = (vec![0i32; dim], [3i32]);
             let job = IndexedJob { updates_step: 0, ..job(indices, &update, &mut data, dim) };
             // SAFETY: there are as many indices, an update, and data for `dim` positions.
-            (unsafe { by_index(&job) }, data)
+            (unsafe { by_index.reduce(&job) }, data)
         };
         for n in [0, 1, 7, 8, 9, 16, 100] {
             let indices: Vec<I> = (0..n).map(|at| good(at * 7 % dim)).collect();

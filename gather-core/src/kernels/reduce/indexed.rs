@@ -38,13 +38,6 @@ pub(crate) struct IndexedJob {
 }
 
 impl IndexedJob {
-    /// The inner loops one after the other.
-    #[inline(always)]
-    pub(super) fn planes(&self) -> impl Iterator<Item = IndexedJob> {
-        let whole = *self;
-        (0..whole.outer.n).map(move |plane| whole.after(plane).first(1))
-    }
-
     /// The inner loops after some.
     #[inline(always)]
     pub(super) fn after(&self, planes: usize) -> IndexedJob {
@@ -65,10 +58,10 @@ impl IndexedJob {
         IndexedJob { outer: Loop { n: planes, ..self.outer }, ..*self }
     }
 
-    /// Whether indices, and updates of some bytes, are contiguous along the inner loop.
+    /// The first elements of each inner loop.
     #[inline(always)]
-    pub(super) fn is_contiguous(&self, updates: usize) -> bool {
-        self.index_step == self.index_bytes as isize && self.updates_step == updates as isize
+    pub(super) fn up_to(&self, elements: usize) -> IndexedJob {
+        IndexedJob { n: self.n.min(elements), ..*self }
     }
 
     /// The inner loop from an iteration on.

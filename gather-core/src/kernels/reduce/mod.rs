@@ -60,13 +60,13 @@ mod vectors;
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::reducer;
-pub(crate) use by_index::{ByIndexFn, MovedFn, STREAM_AHEAD, Updates, moved};
+pub(crate) use by_index::{IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use indexed::IndexedJob;
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
-pub(crate) use rows::{Chosen, ReduceFn};
+pub(crate) use rows::{Chosen, Ends, ReduceFn};
 pub(crate) use sink::{Owner, Sink, Take, Which};
 pub(crate) use sorted::SortedJob;
 

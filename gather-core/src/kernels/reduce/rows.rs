@@ -1,10 +1,13 @@
 //! Reducing rows one by one, in their order.
 //!
 //! ```text
-//! for each row, in order:
-//!     prefetch both ends of a later row         (destinations beyond the caches only)
-//!     for each line's worth of its elements:    load both ends, combine, store
+//! for some rows at a time, in order:
+//!     prefetch both ends of later rows              (destinations beyond the caches only)
+//!     write down where these come from and go to
+//!     for each row, and each line's worth of its elements:    load both ends, combine, store
 //! ```
+//!
+//! Only the last of these is compiled for each reduction and level.
 //!
 //! A line's worth of elements (a vector's at the scalar level of x86-64) is combined by value, in a form that compilers
 //! vectorise for each level: no store stands between its loads, so that nothing has to be known about where the other
@@ -18,22 +21,36 @@ use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::RowFns;
-use crate::kernels::reduce::by_index;
+use crate::kernels::reduce::by_index::{self, TakeFew};
 use crate::types::element::{Element, Unaligned};
 
-/// Reduces resolved rows into their destinations.
+/// A row, for the functions that take rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) elements: usize,
+    /// Bytes of an update's row, and of a row or record that it goes to.
+    pub(crate) bytes: usize,
+    pub(crate) destination_bytes: usize,
+}
+
+/// Where a row of updates comes from and goes to.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) updates: *const u8,
+    pub(crate) destination: *mut u8,
+}
+
+/// Reduces rows into their destinations, in their order.
 ///
 /// # Safety
-/// The contract of a scatter for the rows, whose positions are in range.
+/// S1, S2, S3 and K4 for the rows, of the type that the function is for.
 pub(crate) type ReduceFn = unsafe fn(&ReduceJob<'_>);
 
 /// Rows to be reduced.
+#[derive(Clone, Copy)]
 pub(crate) struct ReduceJob<'a> {
-    pub(crate) these: Chosen<'a>,
-    /// Rows that are reduced after these, and are prefetched at the same time; `None` where they are among these.
-    pub(crate) later: Option<Chosen<'a>>,
-    /// Elements of a row.
-    pub(crate) elements: usize,
+    pub(crate) rows: &'a [Ends],
+    pub(crate) row: Row,
 }
 
 /// Some of the rows of a job, in their order.
@@ -96,15 +113,14 @@ pub(super) const SCALAR_CHUNK: usize = if cfg!(target_arch = "x86_64") { 16 } el
 ///
 /// # Safety
 /// As for [`ReduceFn`], for the type of the reduction.
-unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
-    let (elements, row) = (job.elements, job.these.rows.row);
-    debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
-    // SAFETY: the caller's promise.
-    if elements == 1 && unsafe { each_short(job, size_of::<C::Item>(), size_of::<C::Item>(), &One::<C>(PhantomData)) } {
-        return;
+pub(super) unsafe fn reduce_scalar<C: Combine>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+    debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
+    if row.elements == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { each(rows, &One::<C>(PhantomData)) };
     }
     // SAFETY: as above.
-    unsafe { each(job, row, &Several::<C, SCALAR_CHUNK>(elements, PhantomData)) }
+    unsafe { each(rows, &Several::<C, SCALAR_CHUNK>(row.elements, PhantomData)) }
 }
 
 /// The AVX2 level of a reduction.
@@ -114,14 +130,14 @@ unsafe fn reduce_scalar<C: Combine>(job: &ReduceJob<'_>) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn reduce_avx2<C: Combine>(job: &ReduceJob<'_>) {
-    let (elements, row) = (job.elements, job.these.rows.row);
-    if elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
+    let &ReduceJob { rows, row } = job;
+    if row.elements == 1 && const { size_of::<C::Item>() <= SCALAR_CHUNK } {
         // SAFETY: the caller's promise. AVX2 does no better by single elements.
         return unsafe { reduce_scalar::<C>(job) };
     }
-    debug_assert_eq!(row, elements * size_of::<C::Item>(), "S3");
+    debug_assert_eq!(row.bytes, row.elements * size_of::<C::Item>(), "S3");
     // SAFETY: the caller's promise.
-    unsafe { each(job, row, &Several::<C, LINE>(elements, PhantomData)) }
+    unsafe { each(rows, &Several::<C, LINE>(row.elements, PhantomData)) }
 }
 
 /// Takes one row: a trait, since a closure that is called in several places might become a function of its own,
@@ -137,6 +153,15 @@ pub(super) struct One<C>(pub(super) PhantomData<C>);
 
 /// Reduces a row of the given number of elements, `BYTES` bytes of them at a time.
 struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
+
+impl<C: Combine> TakeFew for One<C> {
+    const BYTES: usize = size_of::<C::Item>();
+
+    #[inline(always)]
+    fn of(_: usize) -> Self {
+        One(PhantomData)
+    }
+}
 
 impl<C: Combine> TakeRow for One<C> {
     #[inline(always)]
@@ -154,145 +179,84 @@ impl<C: Combine, const BYTES: usize> TakeRow for Several<C, BYTES> {
     }
 }
 
-/// Takes every row of a job, of `bytes` bytes, in their order, and prefetches later ones.
+/// Takes rows one after another.
 ///
 /// # Safety
-/// As for [`ReduceFn`]; `row` takes rows of the job.
+/// As for [`ReduceFn`], for rows that `row` takes.
 #[inline(always)]
-pub(super) unsafe fn each(job: &ReduceJob<'_>, bytes: usize, row: &impl TakeRow) {
-    let distance = job.these.rows.prefetch_distance;
-    let later = job.later.unwrap_or(job.these);
-    let first = if job.later.is_some() { 0 } else { distance.min(later.len()) };
-    let asked = if distance == 0 { 0 } else { later.len() - first };
-    let (ends, later_ends, n) = (Ends::of(job.these.rows), Ends::of(later.rows), job.these.len());
-    for k in 0..n.max(asked) {
-        if k < asked {
-            let i = later.row(first + k);
+pub(super) unsafe fn each(rows: &[Ends], row: &impl TakeRow) {
+    for ends in rows {
+        // SAFETY: the caller's promise.
+        unsafe { row.take(ends.updates, ends.destination) };
+    }
+}
+
+/// Rows whose ends are written down before they are reduced: so no function of a reduction depends on how rows were
+/// found.
+pub(super) const ENDS: usize = 16;
+/// Bytes of rows that are prefetched and reduced at a time, unless one row is longer.
+const BYTES_AT_ONCE: usize = 1 << 10;
+
+/// Reduces rows whose positions have been resolved, and prefetches later ones: those after them, or others.
+///
+/// # Safety
+/// The contract of a scatter for the rows, whose positions are in range; the positions of the later ones have been
+/// written. `reduce` is a function of the type.
+pub(super) unsafe fn reduce_rows(reduce: ReduceFn, row: Row, these: Chosen<'_>, later: Option<Chosen<'_>>) {
+    let (found, later_found) = (Found::of(these.rows), Found::of(later.unwrap_or(these).rows));
+    let distance = these.rows.prefetch_distance;
+    let first = if later.is_some() { 0 } else { distance.min(these.len()) };
+    let later = later.unwrap_or(these);
+    let (n, asked) = (these.len(), if distance == 0 { 0 } else { later.len() - first });
+    let at_once = if asked == 0 { ENDS } else { (BYTES_AT_ONCE / row.destination_bytes.max(1)).clamp(1, ENDS) };
+    let mut ends = [Ends { updates: core::ptr::null(), destination: core::ptr::null_mut() }; ENDS];
+    for start in (0..n.max(asked)).step_by(at_once) {
+        for k in start..asked.min(start + at_once) {
             // SAFETY: a row of the later ones, whose position has been written.
-            ask_for(&later_ends, i, unsafe { later_ends.to(i) }, bytes);
+            ask_for(unsafe { later_found.ends(later.row(first + k)) }, later_found.updates_step, row);
         }
-        if k < n {
-            let i = job.these.row(k);
+        let end = n.min(start + at_once);
+        for k in start..end {
             // SAFETY: a row of the job, whose position has been written.
-            let to = unsafe { ends.to(i) };
-            // SAFETY: the caller's promise.
-            unsafe { row.take(ends.from(i), to) };
+            ends[k - start] = unsafe { found.ends(these.row(k)) };
+        }
+        if start < end {
+            // SAFETY: the caller's promise, for these rows.
+            unsafe { reduce(&ReduceJob { rows: &ends[..end - start], row }) };
         }
     }
 }
 
-/// As [`each`], for rows of so few instructions that a branch, or a step that is loaded from memory, would show. It
-/// takes only jobs in which no row is left out, and returns whether it did.
-///
-/// # Safety
-/// As for [`each`].
-#[inline(always)]
-#[must_use]
-pub(super) unsafe fn each_short(job: &ReduceJob<'_>, updates: usize, data: usize, row: &impl TakeRow) -> bool {
-    let Chosen { rows, which } = job.these;
-    if which.is_some() || job.later.is_some_and(|later| later.which.is_some()) {
-        return false;
-    }
-    let (these, distance) = (Ends::of(rows), rows.prefetch_distance);
-    let (later, asked) = match job.later {
-        Some(later) => (Ends::of(later.rows), later.rows.n),
-        None if distance == 0 => (these, 0),
-        None => (these.skip(distance.min(rows.n)), rows.n.saturating_sub(distance)),
-    };
-    macro_rules! with_steps {
-        ($($data:expr),*) => {$(
-            let steps = Steps { updates: updates as isize, data: $data };
-            if these.steps == steps {
-                debug_assert!(later.steps == steps, "rows of one loop");
-                let (these, later) = (Ends { steps, ..these }, Ends { steps, ..later });
-                // SAFETY: the caller's promise.
-                unsafe { each_of(&these, rows.n, &later, asked, data, row) };
-                return true;
-            }
-        )*};
-    }
-    // Along the axis, and along another one.
-    with_steps!(0, data as isize);
-    // SAFETY: as above.
-    unsafe { each_of(&these, rows.n, &later, asked, data, row) };
-    true
-}
-
-/// Takes `n` rows, and prefetches `asked` later ones.
-///
-/// # Safety
-/// As for [`each`], for rows of these ends.
-#[inline(always)]
-unsafe fn each_of(these: &Ends, n: usize, later: &Ends, asked: usize, bytes: usize, row: &impl TakeRow) {
-    let both = n.min(asked);
-    for i in 0..both {
-        // SAFETY: row `i` of the later ones, whose positions have been written.
-        ask_for(later, i, unsafe { later.to(i) }, bytes);
-        // SAFETY: `i < n`, whose position has been written.
-        let to = unsafe { these.to(i) };
-        // SAFETY: the caller's promise, for row `i`.
-        unsafe { row.take(these.from(i), to) };
-    }
-    for i in both..asked {
-        // SAFETY: as above.
-        ask_for(later, i, unsafe { later.to(i) }, bytes);
-    }
-    for i in both..n {
-        // SAFETY: `i < n`, as above.
-        let to = unsafe { these.to(i) };
-        // SAFETY: as above.
-        unsafe { row.take(these.from(i), to) };
-    }
-}
-
-/// The ends of rows, in registers: what is written might else be the job itself. They are read from it one by one,
-/// since to load them at once would wait for what was just written.
-#[derive(Clone, Copy)]
-struct Ends {
+/// Where rows have been found. A copy: for all that the compiler knows, a store might change the job.
+struct Found {
     updates: *const u8,
+    updates_step: isize,
     data: *const u8,
+    data_step: isize,
     positions: *const i32,
     stride: isize,
-    steps: Steps,
 }
 
-/// Bytes from a row to the next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Steps {
-    updates: isize,
-    data: isize,
-}
-
-impl Ends {
+impl Found {
     #[inline(always)]
     fn of(rows: &MoveJob) -> Self {
         let MoveJob { out, out_step, data, data_step, positions, stride, .. } = *rows;
-        Ends { updates: out, data, positions, stride, steps: Steps { updates: out_step, data: data_step } }
+        Found { updates: out, updates_step: out_step, data, data_step, positions, stride }
     }
 
-    /// The rows from `first` on.
-    #[inline(always)]
-    fn skip(self, first: usize) -> Self {
-        let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(first as isize));
-        Ends { updates: self.from(first), data, positions: self.positions.wrapping_add(first), ..self }
-    }
-
-    /// Where row `i` comes from.
-    #[inline(always)]
-    fn from(&self, i: usize) -> *const u8 {
-        self.updates.wrapping_offset(self.steps.updates.wrapping_mul(i as isize))
-    }
-
-    /// Where row `i` goes.
+    /// The ends of row `i`.
     ///
     /// # Safety
     /// The position of the row has been written.
     #[inline(always)]
-    unsafe fn to(&self, i: usize) -> *mut u8 {
+    unsafe fn ends(&self, i: usize) -> Ends {
         // SAFETY: the caller's promise.
         let position = unsafe { self.positions.wrapping_add(i).read() };
-        let data = self.data.wrapping_offset(self.steps.data.wrapping_mul(i as isize));
-        data.wrapping_offset(self.stride.wrapping_mul(position as isize)).cast_mut()
+        let data = self.data.wrapping_offset(self.data_step.wrapping_mul(i as isize));
+        Ends {
+            updates: self.updates.wrapping_offset(self.updates_step.wrapping_mul(i as isize)),
+            destination: data.wrapping_offset(self.stride.wrapping_mul(position as isize)).cast_mut(),
+        }
     }
 }
 
@@ -300,21 +264,22 @@ impl Ends {
 /// `index_add/512Kx64_into_16K`).
 const UPDATES_AHEAD: usize = 6 << 10;
 
-/// Prefetches the destination of row `i`, of `bytes` bytes; and for updates behind it, whose stream the processor loses
-/// sight of between rows that go anywhere.
+/// Prefetches the destination of a row; and for updates behind it, whose stream the processor loses sight of between
+/// rows that go anywhere.
 #[inline(always)]
-fn ask_for(ends: &Ends, i: usize, to: *const u8, bytes: usize) {
+fn ask_for(ends: Ends, updates_step: isize, row: Row) {
+    let bytes = row.destination_bytes;
     if bytes <= 8 {
-        return prefetch(to, 1);
+        return prefetch(ends.destination, 1);
     }
-    ask_for_lines(to, bytes);
-    if bytes >= LINE && ends.steps.updates == bytes as isize {
-        ask_for_lines(ends.from(i).wrapping_add(UPDATES_AHEAD), bytes);
+    ask_for_lines(ends.destination, bytes);
+    if bytes >= LINE && updates_step == bytes as isize {
+        ask_for_lines(ends.updates.wrapping_add(UPDATES_AHEAD), bytes);
     }
 }
 
-/// Prefetches a row, or the first lines of a long one. It takes no [`Ends`], which would be in memory for it.
-#[inline(never)]
+/// Prefetches a row, or the first lines of a long one.
+#[inline(always)]
 fn ask_for_lines(row: *const u8, bytes: usize) {
     let first = bytes.min(FIRST_BYTES);
     prefetch(row, first);

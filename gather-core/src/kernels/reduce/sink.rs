@@ -2,9 +2,9 @@
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::moves::MoveJob;
-use crate::kernels::reduce::by_index::ByIndexFn;
+use crate::kernels::reduce::by_index::IndexedFns;
 use crate::kernels::reduce::entries::Entries;
-use crate::kernels::reduce::rows::{Chosen, ReduceFn, ReduceJob};
+use crate::kernels::reduce::rows::{Chosen, ReduceFn, Row, reduce_rows};
 use crate::kernels::resolve::block::BLOCK;
 
 /// How a kernel uses the rows that it resolves.
@@ -18,8 +18,9 @@ pub(crate) struct Sink {
 
 /// How rows are taken.
 pub(crate) enum Take {
-    /// They are reduced into their destinations: once resolved, or, where the plan says so, by their indices.
-    Reduce(ReduceFn, Option<ByIndexFn>),
+    /// They are reduced into their destinations, each of these bytes: once resolved, or, where the plan says so, by
+    /// their indices.
+    Reduce(ReduceFn, usize, Option<&'static IndexedFns>),
     /// They are written down.
     Collect(Collector),
     /// Nothing: their indices are checked.
@@ -125,9 +126,9 @@ impl Sink {
 
     /// Reduces elements by their indices. It knows no owners.
     #[inline(always)]
-    pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
+    pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
         match self.take {
-            Take::Reduce(_, by_index) if self.owner.is_none() => by_index,
+            Take::Reduce(_, _, by_index) if self.owner.is_none() => by_index,
             _ => None,
         }
     }
@@ -141,10 +142,11 @@ impl Sink {
     pub(crate) unsafe fn take(&self, args: &IndexArgs<'_>, these: Chosen<'_>, later: Option<Chosen<'_>>) {
         debug_assert!([Some(these), later].into_iter().flatten().all(|chosen| chosen.is_sound()));
         match &self.take {
-            Take::Reduce(reduce, _) => {
+            &Take::Reduce(reduce, destination_bytes, _) => {
                 debug_assert_eq!(these.rows.row, args.spec.row, "K6");
+                let row = Row { elements: self.elements, bytes: args.spec.row, destination_bytes };
                 // SAFETY: the caller's promise.
-                unsafe { reduce(&ReduceJob { these, later, elements: self.elements }) }
+                unsafe { reduce_rows(reduce, row, these, later) }
             }
             Take::Collect(collector) => {
                 // SAFETY: the caller's promise.

@@ -1,28 +1,27 @@
 //! `Reduction::None`: rows are stored in their order, so that the last one stays.
 
 use crate::kernels::by_level::by_level;
-use crate::kernels::isa::LevelFn;
+use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{ByIndexFn, Updates, by_index};
-use crate::kernels::reduce::indexed::IndexedJob;
-use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each, each_short};
+use crate::kernels::reduce::by_index::{IndexedFns, TakeFew, Updates};
+use crate::kernels::reduce::read::Exact;
+use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
 use crate::kernels::reduce::{ReduceFns, RowFns};
 
 /// The functions that store elements of any type.
 pub(super) static STORE: ReduceFns =
     ReduceFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), bag: None, groups: None };
 
-/// The function that stores elements of a size by indices of a size.
-fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
+/// The functions that store elements of a size by indices of a size.
+fn choose(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
     if updates == Updates::One {
         return None;
     }
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (element, index) {
-                $(($bytes, 4) => Some(store_by_index::<$bytes, Exact<4>>),
-                ($bytes, 8) => Some(store_by_index::<$bytes, Exact<8>>),)*
+                $(($bytes, 4) => Some(const { &IndexedFns::of::<Element<$bytes>, Exact<4>>(isa::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &IndexedFns::of::<Element<$bytes>, Exact<8>>(isa::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
@@ -30,11 +29,15 @@ fn choose(element: usize, index: usize, updates: Updates) -> Option<ByIndexFn> {
     fixed!(1 2 4 8 16)
 }
 
-/// # Safety
-/// As for [`ByIndexFn`], for elements of `BYTES` bytes and indices of a size of `R`.
-unsafe fn store_by_index<const BYTES: usize, R: ReadIndex>(job: &IndexedJob) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { by_index::<R>(job, BYTES, &Stored(Exactly::<BYTES>)) }
+type Element<const BYTES: usize> = Stored<Exactly<BYTES>>;
+
+impl<const BYTES: usize> TakeFew for Element<BYTES> {
+    const BYTES: usize = BYTES;
+
+    #[inline(always)]
+    fn of(_: usize) -> Self {
+        Stored(Exactly)
+    }
 }
 
 /// Stores rows, one after another.
@@ -47,21 +50,20 @@ impl LevelFn for StoreRows {
     /// # Safety
     /// As for [`ReduceFn`](super::ReduceFn).
     #[inline(always)]
-    unsafe fn call(job: &ReduceJob<'_>) {
+    unsafe fn call(&ReduceJob { rows, row }: &ReduceJob<'_>) {
         macro_rules! fixed {
-        ($($bytes:literal)*) => {
-            match job.these.rows.row {
-                // SAFETY: the caller's promise, for rows of `$bytes` bytes.
-                $($bytes if unsafe { each_short(job, $bytes, $bytes, &Stored(Exactly::<$bytes>)) } => return,)*
-                _ => {}
-            }
-        };
-    }
+            ($($bytes:literal)*) => {
+                match row.bytes {
+                    // SAFETY: the caller's promise, for rows of `$bytes` bytes.
+                    $($bytes => unsafe { each(rows, &Stored(Exactly::<$bytes>)) },)*
+                    _ => by_size!(RowSize::of(row.bytes), |Way| {
+                        // SAFETY: the caller's promise, for rows of this size.
+                        unsafe { each(rows, &Stored(Way::of(row.bytes))) }
+                    }),
+                }
+            };
+        }
         fixed!(1 2 4 8 16 32 64);
-        by_size!(RowSize::of(job.these.rows.row), |Way| {
-            // SAFETY: the caller's promise, for rows of this size.
-            unsafe { each(job, job.these.rows.row, &Stored(Way::of(job.these.rows.row))) }
-        });
     }
 }
 

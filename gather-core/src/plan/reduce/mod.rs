@@ -16,7 +16,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{ByIndexFn, ReduceFns, Updates};
+use crate::kernels::reduce::{IndexedFns, ReduceFns, Updates};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
@@ -89,7 +89,7 @@ pub(crate) struct ReducePlan {
     panel_kernel: IndexKernel,
     reducer: &'static ReduceFns,
     /// P3.
-    by_index: Option<ByIndexFn>,
+    by_index: Option<&'static IndexedFns>,
     include_self: bool,
     /// Elements of a row; of elements of several numbers, these.
     elements: usize,
@@ -227,7 +227,7 @@ impl ReducePlan {
     }
 
     /// The function that reduces elements by their indices; `None` where there is no such function.
-    pub(crate) fn by_index(&self) -> Option<ByIndexFn> {
+    pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
         self.by_index
     }
 
