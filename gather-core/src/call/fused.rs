@@ -11,7 +11,7 @@ use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{DynOutput, Output};
+use crate::tensor::output::{DynOutput, Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Any, Input, Typing};
@@ -88,9 +88,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         table: &FusedRows<'_>,
         indices: &View<'_, I>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_fused_into(table, indices, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_fused_into(table, indices, out))
     }
 
     /// As [`Self::run_fused`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -163,9 +161,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         dtype: DType,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_fused_dyn_into(table, indices, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_fused_dyn_into(table, indices, dtype, out))
     }
 
     /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -240,9 +236,7 @@ impl<U: Typing, I: Typing> FusedPlan<U, I> {
     /// types that are known at run time, [`Error::PlanMismatch`], [`Error::AllocationFailed`], then
     /// [`Error::IndexOutOfRange`].
     pub fn run(&self, table: &FusedRows<'_>, indices: &impl Input<I>) -> Result<U::Tensor, Error> {
-        let mut out = self.plan.empty();
-        self.run_into(table, indices, &mut out)?;
-        Ok(out)
+        written(self.plan.empty(), |out| self.run_into(table, indices, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

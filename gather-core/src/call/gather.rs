@@ -9,7 +9,7 @@ use crate::call::planned::Planned;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
@@ -118,9 +118,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no
     /// elements.
     pub fn run<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used

@@ -12,7 +12,7 @@ use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
 use crate::plan::{Axis, Converting};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
@@ -70,9 +70,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_map_into(map, data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_map_into(map, data, indices, params, out))
     }
 
     /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -212,9 +210,7 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// # Panics
     /// When the map does.
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, params, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

@@ -6,7 +6,7 @@ use crate::call::erased::Request;
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
 use crate::exec::Operands;
-use crate::tensor::output::{Output, Target};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Input, Typing};
 use crate::tensor::view::View;
@@ -57,9 +57,7 @@ impl<T: Typing, I: Typing> Plan<T, I> {
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &impl Input<T>, indices: &impl Input<I>) -> Result<T::Tensor, Error> {
-        let mut out = T::empty(self.dtype);
-        self.run_into(data, indices, &mut out)?;
-        Ok(out)
+        written(T::empty(self.dtype), |out| self.run_into(data, indices, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used

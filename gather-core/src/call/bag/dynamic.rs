@@ -10,7 +10,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::DynOutput;
+use crate::tensor::output::{DynOutput, written};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -68,9 +68,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run`].
     pub fn run_dyn(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(data, bags, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(data, bags, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
@@ -119,9 +117,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run_fused`], with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
     pub fn run_fused_dyn(&self, table: &FusedRows<'_>, bags: &DynBags<'_>, dtype: DType) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_fused_dyn_into(table, bags, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_fused_dyn_into(table, bags, dtype, out))
     }
 
     /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -190,9 +186,7 @@ impl DynBagPlan {
         indices: &DynView<'_>,
         weights: Option<&DynView<'_>>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
-        self.run_into(data, indices, weights, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(self.planned.plan.request().dtype), |out| self.run_into(data, indices, weights, out))
     }
 
     /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again. Allocates what
@@ -222,9 +216,7 @@ impl DynBagPlan {
     /// [`Error::DTypeMismatch`] for data, indices and weights, [`Error::NotAnIndexType`] for offsets, then as for
     /// [`BagPlan::run_bags`](crate::BagPlan::run_bags).
     pub fn run_bags(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
-        self.run_bags_into(data, bags, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(self.planned.plan.request().dtype), |out| self.run_bags_into(data, bags, out))
     }
 
     /// As [`DynBagPlan::run_bags`], into a [`DynOutput`]: a row-major view, or a tensor that is used again.

@@ -9,7 +9,7 @@ use crate::call::fused::check_format;
 use crate::call::plan_type::plan_type;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::codes::Scale;
@@ -58,9 +58,7 @@ impl EmbeddingBag {
         table: &FusedRows<'_>,
         bags: &Bags<'_, f32, I, O>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_fused_into(table, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_fused_into(table, bags, out))
     }
 
     /// As [`Self::run_fused`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -154,9 +152,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, f32>>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(table, indices, weights, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(table, indices, weights, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -184,9 +180,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
     /// # Errors
     /// [`Error::FusedFormatMismatch`], then as for [`BagPlan::run_bags`](crate::BagPlan::run_bags).
     pub fn run_bags<O: Index>(&self, table: &FusedRows<'_>, bags: &Bags<'_, f32, I, O>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(table, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_bags_into(table, bags, out))
     }
 
     /// As [`FusedBagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is

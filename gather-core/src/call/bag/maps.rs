@@ -10,7 +10,7 @@ use crate::call::plan_type::plan_type;
 use crate::kernels::convert::map::{GivenParams, Map, Params};
 use crate::plan::BagPlan;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
@@ -66,9 +66,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_map_into(map, data, bags, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_map_into(map, data, bags, params, out))
     }
 
     /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -177,9 +175,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         weights: Option<&View<'_, U::Number>>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, weights, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, weights, params, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -226,9 +222,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(data, bags, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_bags_into(data, bags, params, out))
     }
 
     /// As [`BagMapPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is

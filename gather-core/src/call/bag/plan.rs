@@ -7,7 +7,7 @@ use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::plan_type::plan_type;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
@@ -61,9 +61,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, T::Number>>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, weights, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, weights, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -109,9 +107,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     /// [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
     /// [`Error::TooManyElements`], then as for [`BagPlan::run`].
     pub fn run_bags<O: Index>(&self, data: &View<'_, T>, bags: &Bags<'_, T::Number, I, O>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(data, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_bags_into(data, bags, out))
     }
 
     /// As [`BagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used

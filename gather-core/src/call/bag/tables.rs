@@ -17,7 +17,7 @@ use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::types::codes::Scale;
 use crate::types::element::{DType, Element};
@@ -76,9 +76,7 @@ impl EmbeddingBag {
     /// ```
     #[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
     pub fn run_tables<U: Scale, I: Index, O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_tables_into(tables, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_tables_into(tables, out))
     }
 
     /// As [`Self::run_tables`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -122,9 +120,7 @@ impl EmbeddingBag {
     /// [`Error::InTable`] with [`Error::NotAnIndexType`] or [`Error::DTypeMismatch`], then as for [`Self::run_tables`],
     /// with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
     pub fn run_tables_dyn(&self, tables: &[DynTableBags<'_>], dtype: DType) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_tables_dyn_into(tables, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_tables_dyn_into(tables, dtype, out))
     }
 
     /// As [`Self::run_tables_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -328,9 +324,7 @@ impl<U: Scale, I: Index> TablesPlan<U, I> {
     /// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`],
     /// then as for [`EmbeddingBag::run_tables`].
     pub fn run<O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(tables, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(tables, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

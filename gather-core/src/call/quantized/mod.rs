@@ -14,7 +14,7 @@ use crate::kernels::convert::quantized::convert_fns;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Scale};
@@ -120,9 +120,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, scales, zero_points, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, scales, zero_points, out))
     }
 
     /// As [`Self::run`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

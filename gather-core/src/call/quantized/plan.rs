@@ -8,7 +8,7 @@ use crate::exec::{self, pool_threads};
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
 use crate::plan::{Explain, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
@@ -91,9 +91,7 @@ impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, scales, zero_points, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, scales, zero_points, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

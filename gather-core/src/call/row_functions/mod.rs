@@ -20,7 +20,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::dynamic::{DynTensor, DynView, check_aligned};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Any;
 use crate::tensor::view::View;
@@ -117,9 +117,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_rows_into(function, data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_rows_into(function, data, indices, params, out))
     }
 
     /// As [`Self::run_rows`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -206,9 +204,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         params: P::Given<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(U::DTYPE);
-        self.run_rows_dyn_into(function, data, indices, params, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(U::DTYPE), |out| self.run_rows_dyn_into(function, data, indices, params, out))
     }
 
     /// As [`Self::run_rows_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used again.

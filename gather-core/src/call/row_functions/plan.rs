@@ -8,7 +8,7 @@ use crate::call::row_functions::{RowCall, aligned};
 use crate::kernels::convert::row::{GivenRows, RowParams, Types};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::Shape;
-use crate::tensor::output::{Output, Target};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Input, Typing};
 use crate::tensor::view::View;
@@ -48,9 +48,7 @@ impl<T: Typing, U: Typing, P: RowParams, I: Typing> RowPlan<T, U, P, I> {
     /// # Panics
     /// When the function does.
     pub fn run(&self, data: &impl Input<T>, indices: &impl Input<I>, params: P::Given<'_>) -> Result<U::Tensor, Error> {
-        let mut out = self.empty();
-        self.run_into(data, indices, params, &mut out)?;
-        Ok(out)
+        written(self.empty(), |out| self.run_into(data, indices, params, out))
     }
 
     /// A result without elements.

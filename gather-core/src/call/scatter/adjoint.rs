@@ -11,7 +11,7 @@ use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element};
@@ -58,9 +58,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         gradient: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.adjoint_into(data, indices, gradient, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.adjoint_into(data, indices, gradient, out))
     }
 
     /// As [`Self::adjoint`], into an [`Output`] of the shape of data, whatever it holds: a view of any strides,
@@ -94,9 +92,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         gradient: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(gradient.dtype());
-        self.adjoint_dyn_into(registry, data, indices, gradient, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(gradient.dtype()), |out| self.adjoint_dyn_into(registry, data, indices, gradient, out))
     }
 
     /// As [`Self::adjoint_dyn`], into a [`DynOutput`] of the shape of data, whatever it holds.

@@ -6,7 +6,7 @@ use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::DynOutput;
+use crate::tensor::output::{DynOutput, written};
 use crate::tensor::typing::Any;
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -25,9 +25,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(registry, data, indices, updates, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, indices, updates, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.

@@ -4,7 +4,7 @@ use crate::call::scatter::erased::{Request, Settings, Tensors};
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -46,9 +46,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_reduce_into(reducer, data, indices, updates, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_reduce_into(reducer, data, indices, updates, out))
     }
 
     /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is

@@ -4,7 +4,7 @@ use crate::call::cloned;
 use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -86,9 +86,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, updates, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, updates, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used

@@ -11,7 +11,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{SpaceLowered, SpacePlan};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
@@ -85,9 +85,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
     pub fn run<T: Element>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -130,9 +128,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::run`].
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(registry, data, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.

@@ -7,7 +7,7 @@ use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::typing::{Any, Input, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -75,9 +75,7 @@ impl<T: Typing> RearrangePlan<T> {
     /// [`Error::DTypeMismatch`] for a type that is known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, then [`Error::AllocationFailed`].
     pub fn run(&self, data: &impl Input<T>) -> Result<T::Tensor, Error> {
-        let mut out = T::empty(self.dtype);
-        self.run_into(data, &mut out)?;
-        Ok(out)
+        written(T::empty(self.dtype), |out| self.run_into(data, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
