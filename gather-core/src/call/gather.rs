@@ -3,7 +3,7 @@
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::erased::{Call, Request};
-use crate::call::operator::{HasAttributes, Operator, TakesIndices};
+use crate::call::operator::{HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
 use crate::call::plan::Plan;
 use crate::call::planned::Planned;
 use crate::kernels::select::Kernels;
@@ -58,31 +58,8 @@ impl<A> IndexOperator<A> {
     }
 }
 
-impl<A> Sealed for Gathering<A> {}
-
-impl<A> HasAttributes for Gathering<A> {
-    type Attributes = A;
-
-    fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    fn attributes_mut(&mut self) -> &mut A {
-        &mut self.attributes
-    }
-}
-
-impl<A> TakesIndices for Gathering<A> {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        (self.policy.negative, self.policy.out_of_bounds)
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        (&mut self.policy.negative, &mut self.policy.out_of_bounds)
-    }
-}
+has_attributes!(Gathering);
+takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// The request for an output of a data type, by indices of a type and the kernels for them.

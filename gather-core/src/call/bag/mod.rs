@@ -19,7 +19,7 @@ pub use plan::BagPlan;
 pub use tables::{DynTableBags, TableBags, TablesPlan};
 
 use crate::call::Sealed;
-use crate::call::operator::{Operator, Reduces, TakesIndices};
+use crate::call::operator::{Operator, Reduces, TakesIndices, takes_indices};
 use crate::tensor::view::View;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 use crate::types::reduction::Reduction;
@@ -100,17 +100,7 @@ pub struct Bagging {
 
 impl Sealed for Bagging {}
 
-impl TakesIndices for Bagging {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        (self.policy.negative, self.policy.out_of_bounds)
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        (&mut self.policy.negative, &mut self.policy.out_of_bounds)
-    }
-}
+takes_indices!(Bagging: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 impl Reduces for Bagging {
     fn reduction(&self) -> Reduction {

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use crate::call::Sealed;
 use crate::call::erased::Request;
 use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-use crate::call::operator::{Operator, TakesIndices};
+use crate::call::operator::{Operator, TakesIndices, takes_indices};
 pub use crate::call::quantized::plan::BlockQuantizedPlan;
 use crate::kernels::convert;
 use crate::kernels::convert::quantized::convert_fns;
@@ -38,17 +38,7 @@ pub type BlockQuantized<A> = Operator<Dequantizing<A>>;
 
 impl<A> Sealed for Dequantizing<A> {}
 
-impl<A> TakesIndices for Dequantizing<A> {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        self.gathering.policy()
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        self.gathering.policy_mut()
-    }
-}
+takes_indices!(Dequantizing<A>: gathering.policy.negative, gathering.policy.out_of_bounds: OutOfBounds);
 
 impl<A> BlockQuantized<A> {
     pub(crate) fn from_operator(operator: IndexOperator<A>, codes: Codes, block_size: usize) -> Self {

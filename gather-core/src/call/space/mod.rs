@@ -2,7 +2,7 @@
 
 pub(crate) mod plan;
 
-use crate::call::operator::{HasAttributes, Operator};
+use crate::call::operator::{HasAttributes, Operator, has_attributes};
 use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
@@ -45,19 +45,7 @@ pub struct Rearranging<A> {
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
 pub type SpaceOperator<A> = Operator<Rearranging<A>>;
 
-impl<A> Sealed for Rearranging<A> {}
-
-impl<A> HasAttributes for Rearranging<A> {
-    type Attributes = A;
-
-    fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    fn attributes_mut(&mut self) -> &mut A {
-        &mut self.attributes
-    }
-}
+has_attributes!(Rearranging);
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
