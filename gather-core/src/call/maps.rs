@@ -197,8 +197,7 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// Asks the system for the pages of data that a run on these indices will touch, as [`IndexOperator::will_need`]
     /// does. Nothing is requested for tensors of other layouts than the plan's.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
+        self.planned.will_need(data, indices)
     }
 
     /// Runs the plan into a fresh tensor.

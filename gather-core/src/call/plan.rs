@@ -112,8 +112,7 @@ impl<T: Element, I: Index> Plan<T, I> {
     /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
     /// layouts than the plan's.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
+        self.planned.will_need(data, indices)
     }
 
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to

@@ -128,14 +128,11 @@ impl Planned {
 
     /// Asks the system for the pages of data that a run on these indices touches; for none where the layouts are not
     /// those of the plan.
-    ///
-    /// # Safety
-    /// The types are those of the plan.
-    pub(super) unsafe fn will_need<T, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.matches_inputs(data.layout(), indices.layout()) {
+    pub(super) fn will_need<T, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if I::TYPE != self.plan.index() || !self.matches_inputs(data.layout(), indices.layout()) {
             return WillNeed::default();
         }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too, by the caller's promise.
+        // SAFETY: the layout and the type of the indices are those of the plan, as just checked.
         unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
     }
 

@@ -46,15 +46,15 @@ impl<A: IndexAttributes> IndexOperator<A> {
     pub fn will_need<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
         let request = Request::typed::<T, I, A>(self, data.layout(), indices.layout());
         let Ok((plan, _)) = request.plan() else { return WillNeed::default() };
-        // SAFETY: the plan was made for these layouts and types.
+        // SAFETY: the plan was made for this layout and type.
         unsafe { advise::<T, I>(&plan, data, indices) }
     }
 }
 
-/// Asks for the pages that a plan touches.
+/// Asks for the pages that a plan touches. Of data no byte is read.
 ///
 /// # Safety
-/// The plan was made for the layouts of these tensors and for their types (P1).
+/// The plan was made for the layout of the indices and for their type (P1).
 pub(super) unsafe fn advise<T, I: Index>(plan: &IndexPlan, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
     let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
     let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };

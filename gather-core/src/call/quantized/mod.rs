@@ -8,7 +8,9 @@ use crate::call::Sealed;
 use crate::call::erased::Request;
 use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
 use crate::call::operator::{Operator, TakesIndices, takes_indices};
+use crate::call::planned::Planned;
 pub use crate::call::quantized::plan::BlockQuantizedPlan;
+use crate::call::quantized::plan::Blocks;
 use crate::kernels::convert;
 use crate::kernels::convert::quantized::convert_fns;
 use crate::kernels::select::Kernels;
@@ -141,7 +143,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         if !whole_rows && (!block_size.is_power_of_two() || *block_size < 16) {
             return Err(Error::BlockSizeOutOfRange { op, block_size: *block_size as i128 });
         }
-        let planned = IndexRequest {
+        let request = IndexRequest {
             op,
             policy: *policy,
             options: self.options,
@@ -155,10 +157,10 @@ impl<A: IndexAttributes> BlockQuantized<A> {
                 kernel: convert::kernel::<I>,
             }),
         };
-        let request = Request { attributes, planned, data, indices };
-        let (plan, out) = request.plan()?;
+        let request = Request { attributes, planned: request, data, indices };
+        let planned = Planned::new(&request)?;
         let last = data.rank().saturating_sub(1);
-        if let Some(axis) = plan.axes().iter().find(|axis| axis.axis >= last) {
+        if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.axis >= last) {
             return Err(Error::QuantizedAxis { op, axis: axis.axis });
         }
         let size = data.shape()[last];
@@ -168,7 +170,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
             return Err(Error::NotRowMajor { op, argument: Argument::Data });
         }
         let blocks = if whole_rows { 1 } else { values.div_ceil(*block_size) };
-        let (output, scales) = (with_last(out.shape(), values), with_last(data.shape(), blocks));
+        let (output, scales) = (with_last(planned.output_shape(), values), with_last(data.shape(), blocks));
         Shape::checked_len(&output)?;
         let zero_points = if codes.is_float() {
             [0].into()
@@ -177,20 +179,10 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         } else {
             with_last(&scales, blocks.div_ceil(per_byte))
         };
-        let (data, indices) = (data.clone(), indices.clone());
         // A block that no row reaches the end of.
         let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
-        Ok(BlockQuantizedPlan {
-            plan,
-            codes: *codes,
-            block_log2,
-            data,
-            indices,
-            scales,
-            zero_points,
-            output,
-            types: PhantomData,
-        })
+        let blocks = Blocks { planned, codes: *codes, block_log2, scales, zero_points, output };
+        Ok(BlockQuantizedPlan { blocks, types: PhantomData })
     }
 }
 

@@ -32,8 +32,7 @@ impl<T: Element, U, P, I: Index> RowPlan<T, U, P, I> {
     /// [`Gather::will_need`](crate::Gather::will_need) does. For tensors of other layouts than the plan's, nothing is
     /// asked for.
     pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
+        self.planned.will_need(data, indices)
     }
 }
 

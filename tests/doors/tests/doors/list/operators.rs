@@ -27,8 +27,6 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("BlockQuantized::plan", Test("tables::block_quantized_data")),
     ("BlockQuantized::run", Test("tables::block_quantized_data")),
     ("BlockQuantized::run_into", Test("tables::block_quantized_data")),
-    ("BlockQuantizedPlan::explain", Test("tables::block_quantized_data")),
-    ("BlockQuantizedPlan::output_shape", Test("tables::block_quantized_data")),
     ("BlockQuantizedPlan::run", Test("tables::block_quantized_data")),
     ("BlockQuantizedPlan::run_into", Test("tables::block_quantized_data")),
     ("BlockQuantizedPlan::will_need", Test("tables::block_quantized_data")),
