@@ -97,8 +97,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::run`]; [`Error::AllocationFailed`] only where a zero for the padding has to be allocated.
     pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
-        let (plan, out) = self.space_plan(Kernels::space(), T::DTYPE, data)?;
-        Ok(RearrangePlan::new(plan, T::DTYPE, data.clone(), out))
+        Ok(RearrangePlan::new(self.space_plan(Kernels::space(), T::DTYPE, data)?, T::DTYPE, data))
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -108,7 +107,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     pub fn plan_into<T: Element>(&self, data: &Layout, out: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
         let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data, out)?;
-        Ok(RearrangePlan::new(plan, T::DTYPE, data.clone(), out.clone()))
+        Ok(RearrangePlan::new((plan, out.clone()), T::DTYPE, data))
     }
 
     /// Runs the operator on a tensor whose type is known at run time, with the kernels of a registry.
@@ -136,8 +135,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::plan`].
     pub fn plan_dyn(&self, registry: &Registry, dtype: DType, data: &Layout) -> Result<DynRearrangePlan, Error> {
-        let (plan, out) = self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?;
-        Ok(RearrangePlan::new(plan, dtype, data.clone(), out))
+        Ok(RearrangePlan::new(self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?, dtype, data))
     }
 
     fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {

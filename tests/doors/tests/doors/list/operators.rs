@@ -183,8 +183,6 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("Plan::run_into", Test("index::numbers")),
     ("Plan::run_slices", Test("index::numbers")),
     ("Plan::will_need", Test("tables::pages_that_are_needed")),
-    ("RearrangePlan::explain", Test("space::elements_of_every_kind")),
-    ("RearrangePlan::output_shape", Test("space::elements_of_every_kind")),
     ("RearrangePlan::run", Test("space::elements_of_every_kind")),
     ("RearrangePlan::run_into", Test("space::elements_of_every_kind")),
     ("RearrangePlan::run_slices", Test("space::elements_of_every_kind")),
