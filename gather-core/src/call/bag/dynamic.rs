@@ -1,7 +1,7 @@
 //! EmbeddingBag on tensors whose types are known at run time, and its plans.
 
 use crate::call::bag::EmbeddingBag;
-use crate::call::bag::erased::{Erased, Request, Tensors};
+use crate::call::bag::erased::{Erased, Offsets, Request, Tensors};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::planned::Planned;
 use crate::call::dynamic::{check_dtype, index_type};
@@ -48,7 +48,7 @@ impl<'a> DynBags<'a> {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights.
     pub(super) fn on(&self, data: Erased<'a>, weight: DType) -> Result<(IndexType, Tensors<'a>), Error> {
         let index = index_type(self.indices.dtype())?;
-        let offsets = self.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
+        let offsets = self.offsets.map(Offsets::erased).transpose()?;
         self.weights.map_or(Ok(()), |weights| check_dtype(weight, weights.dtype()))?;
         let (indices, weights) = (self.indices.into(), self.weights.map(Into::into));
         Ok((index, Tensors { data, indices, offsets, weights, params: ErasedParams::NONE }))
@@ -91,9 +91,7 @@ impl EmbeddingBag {
     /// [`Self::plan`].
     pub fn plan_dyn(&self, dtype: DType, data: &Layout, bags: &DynBags<'_>) -> Result<DynBagPlan, Error> {
         let (request, tensors) = self.dyn_request(dtype, data.into(), bags)?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &tensors) }?;
-        Ok(DynBagPlan { planned })
+        Ok(DynBagPlan { planned: Planned::new(&request, &tensors)? })
     }
 
     /// As [`Self::run_fused`], for indices, offsets and a result whose types are known at run time: the result has
@@ -227,8 +225,7 @@ impl DynBagPlan {
     pub fn run_bags_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
         let dtype = self.check_types(data, bags.indices, bags.weights)?;
         let (_, tensors) = bags.on(data.into(), dtype.number())?;
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         let out = out.target_of(dtype)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
         // types too; O1 for the data type; the output is borrowed mutably, so that it overlaps no input.

@@ -77,8 +77,7 @@ impl EmbeddingBag {
         let (request, out) = (Request::fused::<U, I>(self, table.row())?, out.target());
         out.layout().map_or(Ok(()), check_rows)?;
         let tensors = Tensors::of(table, bags);
-        // SAFETY: the offsets are a view of their type.
-        let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
+        let Made { plan, bounds, out: layout } = request.plan(&tensors, out.layout())?;
         // SAFETY: X1: the plan was made for these layouts, types and rows; weights have been checked, and are `f32`; O1
         // for `U`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { erased::run(&plan.call(&bounds), &layout, &tensors, out) }
@@ -94,8 +93,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, f32, I, O>,
     ) -> Result<FusedBagPlan<U, I>, Error> {
         let request = Request::fused::<U, I>(self, table.row())?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of(table.layout(), bags)) }?;
+        let planned = Planned::new(&request, &Tensors::of(table.layout(), bags))?;
         Ok(FusedBagPlan { planned, format: table.format(), types: PhantomData })
     }
 }
@@ -196,8 +194,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
     ) -> Result<(), Error> {
         check_format(self.format, table)?;
         let tensors = Tensors::of(table, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
         // types and the format too; O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }

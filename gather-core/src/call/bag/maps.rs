@@ -88,8 +88,7 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
         let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
+        let Made { plan, bounds, out: layout } = request.plan(&tensors, out.layout())?;
         check::<P>(&plan, names(map), data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };
@@ -109,8 +108,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, U::Number, I, O>,
     ) -> Result<BagMapPlan<T, U, P, I>, Error> {
         let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of(data, bags)) }?;
+        let planned = Planned::new(&request, &Tensors::of(data, bags))?;
         Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
     }
 }
@@ -241,8 +239,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };

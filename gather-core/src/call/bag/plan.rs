@@ -45,8 +45,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         data: &Layout,
         bags: &Bags<'_, W, I, O>,
     ) -> Result<Self, Error> {
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(request, &Tensors::of(data, bags)) }?;
+        let planned = Planned::new(request, &Tensors::of(data, bags))?;
         Ok(BagPlan { planned, types: PhantomData })
     }
 
@@ -122,8 +121,7 @@ impl<T: Element, I: Index> BagPlan<T, I> {
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
         let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
         // types too; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }

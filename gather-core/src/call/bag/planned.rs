@@ -33,12 +33,8 @@ impl Planned {
     ///
     /// # Errors
     /// Those of [`Request::plan`].
-    ///
-    /// # Safety
-    /// As for [`Request::plan`].
-    pub(super) unsafe fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
-        // SAFETY: the caller's promise.
-        let Made { plan, bounds, out } = unsafe { request.plan(tensors, None) }?;
+    pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
+        let Made { plan, bounds, out } = request.plan(tensors, None)?;
         let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
         Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
     }
@@ -69,13 +65,9 @@ impl Planned {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`], then those of weights.
-    ///
-    /// # Safety
-    /// As for [`erased::bounds`].
-    pub(super) unsafe fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
+    pub(super) fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
         check_layout(Argument::Data, &self.data, tensors.data.layout)?;
-        // SAFETY: the caller's promise.
-        let bounds = unsafe { erased::bounds(tensors, self.rules.include_last_offset) }?;
+        let bounds = erased::bounds(tensors, self.rules.include_last_offset)?;
         erased::check_weights(self.rules.unweighted, tensors)?;
         Ok(bounds)
     }

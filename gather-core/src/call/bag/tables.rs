@@ -237,9 +237,7 @@ impl Plans {
         let include_last_offset = self.op.get_include_last_offset();
         let mut bags = None;
         let read = |(number, tensors): (usize, &Tensors<'_>)| {
-            // SAFETY: the offsets are a view of their type.
-            let bounds = unsafe { erased::bounds(tensors, include_last_offset) };
-            let bounds = bounds.and_then(|bounds| {
+            let bounds = erased::bounds(tensors, include_last_offset).and_then(|bounds| {
                 erased::check_weights(self.unweighted, tensors)?;
                 let (expected, got) = (*bags.get_or_insert(bounds.bags()), bounds.bags());
                 if expected == got { Ok(bounds) } else { Err(Error::BagsMismatch { expected, got }) }
