@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::call::bag::erased::{self, Erased, Made, Request, Tensors};
+use crate::call::bag::erased::{Erased, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::fused::check_format;
@@ -76,11 +76,9 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let (request, out) = (Request::fused::<U, I>(self, table.row())?, out.target());
         out.layout().map_or(Ok(()), check_rows)?;
-        let tensors = Tensors::of(table, bags);
-        let Made { plan, bounds, out: layout } = request.plan(&tensors, out.layout())?;
-        // SAFETY: X1: the plan was made for these layouts, types and rows; weights have been checked, and are `f32`; O1
-        // for `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { erased::run(&plan.call(&bounds), &layout, &tensors, out) }
+        // SAFETY: the tensors are views of these types, and a table of the request's rows; O1 for `U`; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { request.run(&Tensors::of(table, bags), out) }
     }
 
     /// As [`Self::plan`], for fused rows. The plan runs on any table of this format, shape and distance of rows.
