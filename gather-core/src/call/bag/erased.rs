@@ -45,14 +45,14 @@ pub(super) struct Request<'a> {
 
 /// A tensor without its type.
 #[derive(Clone, Copy)]
-pub(super) struct Erased<'a> {
+pub struct Erased<'a> {
     pub(super) origin: *const u8,
     pub(super) layout: &'a Layout,
 }
 
 /// The tensors of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Tensors<'a> {
+pub struct Tensors<'a> {
     pub(super) data: Erased<'a>,
     pub(super) indices: Erased<'a>,
     pub(super) offsets: Option<Offsets<'a>>,
@@ -64,6 +64,12 @@ pub(super) struct Tensors<'a> {
 impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
     fn from(view: &'a View<'_, T>) -> Self {
         Erased { origin: view.origin().cast(), layout: view.layout() }
+    }
+}
+
+impl<'a> From<(*const u8, &'a Layout)> for Erased<'a> {
+    fn from((origin, layout): (*const u8, &'a Layout)) -> Self {
+        Erased { origin, layout }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -37,6 +38,12 @@ impl Planned {
         let Made { plan, bounds, out } = request.plan(tensors, None)?;
         let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
         Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
+    }
+
+    /// The data types of rows and of indices.
+    #[inline]
+    pub(super) fn dtypes(&self) -> (DType, DType) {
+        (self.plan.request().dtype, self.plan.index().dtype())
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {

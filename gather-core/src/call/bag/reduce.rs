@@ -78,7 +78,7 @@ impl EmbeddingBag {
         data: &Layout,
         bags: &Bags<'_, T, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
-        BagPlan::new(&self.reducing::<T, I>(reducer)?, data, bags)
+        BagPlan::new(&self.reducing::<T, I>(reducer)?, &Tensors::of(data, bags))
     }
 
     fn reducing<T: Element, I: Index>(&self, reducer: &Reducer<T>) -> Result<Request<'_>, Error> {

@@ -136,7 +136,8 @@ impl EmbeddingBag {
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let typed = tables.iter().enumerate();
-        let typed = typed.map(|(number, (table, bags))| bags.on((*table).into(), f32::DTYPE).map_err(in_table(number)));
+        let typed =
+            typed.map(|(number, (table, bags))| bags.typed((*table).into(), f32::DTYPE).map_err(in_table(number)));
         let (indices, tensors): (Vec<_>, Vec<_>) = typed.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
         let (out, rows) = (out.target_of(dtype)?, tables.iter().map(|&(table, _)| table));
         let request = |number: usize, row| Request::fused_erased(self, row, (dtype, indices[number]));

@@ -163,6 +163,6 @@ impl EmbeddingBag {
         data: &Layout,
         bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
-        BagPlan::new(&Request::typed::<T, I>(self, None)?, data, bags)
+        BagPlan::new(&Request::typed::<T, I>(self, None)?, &Tensors::of(data, bags))
     }
 }
