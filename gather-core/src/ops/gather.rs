@@ -135,25 +135,10 @@ impl Gather {
         let gather = Self::new(axis).out_of_bounds(OutOfBounds::Zero);
         BlockQuantized::from_operator(gather, codes, block_size)
     }
-
-    /// Sets how many leading dimensions data and indices share. The rank of indices is added to a negative number.
-    #[must_use]
-    pub fn batch_dims(self, batch_dims: i64) -> Self {
-        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
-    }
-
-    /// How many leading dimensions data and indices share, as it was given.
-    #[must_use]
-    pub fn get_batch_dims(&self) -> i64 {
-        self.attributes().batch_dims
-    }
-
-    /// The axis, as it was given.
-    #[must_use]
-    pub fn get_axis(&self) -> i64 {
-        self.attributes().axis
-    }
 }
+
+attribute!(Gather: axis);
+attribute!(Gather: batch_dims, "The rank of indices is added to a negative number.");
 
 impl Sealed for GatherAttributes {}
 
