@@ -6,7 +6,8 @@ use core::marker::PhantomData;
 
 use crate::call::gather::IndexOperator;
 use crate::call::plan_type::plan_type;
-use crate::call::row_functions::{RowAttributes, RowPlan};
+use crate::call::planned::Planned;
+use crate::call::row_functions::{By, RowAttributes, RowPlan};
 use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
@@ -197,7 +198,12 @@ impl<A: RowAttributes> IndexOperator<A> {
     ) -> Result<FusedPlan<Any, Any>, Error> {
         self.check_axis(table)?;
         let (data, row) = (table.data().layout(), table.row());
-        let plan = by_scale!(dtype, U => self.plan_rows_by(&decoder::<U>(row), data, index, indices), refused(dtype))?;
+        let by = By::of_type(index);
+        let plan = by_scale!(
+            dtype,
+            U => self.row_plan(&decoder::<U>(row), by, data, indices, Planned::new),
+            refused(dtype)
+        )?;
         Ok(FusedPlan { plan, row })
     }
 

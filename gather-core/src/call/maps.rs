@@ -6,6 +6,7 @@ use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
+use crate::call::will_need::will_need;
 use crate::exec::{self};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
@@ -14,7 +15,6 @@ use crate::plan::{Axis, Converting};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
-use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
@@ -187,17 +187,12 @@ pub struct MapPlan<T, U, P, I> {
 }
 
 plan_type!(MapPlan<T, U, P, I>: planned);
+will_need!(MapPlan<T, U, P, I>: planned, T, I);
 
 impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// A plan for a map of these types.
     fn new(planned: Planned, map: &Map<T, U, P>) -> Self {
         MapPlan { planned, name: map.erased().name, params: map.erased().params, types: PhantomData }
-    }
-
-    /// Asks the system for the pages of data that a run on these indices will touch, as [`IndexOperator::will_need`]
-    /// does. Nothing is requested for tensors of other layouts than the plan's.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        self.planned.will_need(data, indices)
     }
 
     /// Runs the plan into a fresh tensor.

@@ -51,6 +51,28 @@ impl<A: IndexAttributes> IndexOperator<A> {
     }
 }
 
+/// Implements the advice for a plan, by the plan without types in the named field.
+macro_rules! will_need {
+    ($Plan:ident<$($T:ident),*>: $($planned:ident).+, $Data:ty, $Index:ident) => {
+        impl<$($T),*> $Plan<$($T),*>
+        where
+            $Index: $crate::types::index::Index,
+        {
+            /// Asks the system for the pages of data that a run on these indices will touch, as
+            /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of
+            /// other layouts than the plan's.
+            pub fn will_need(
+                &self,
+                data: &$crate::tensor::view::View<'_, $Data>,
+                indices: &$crate::tensor::view::View<'_, $Index>,
+            ) -> $crate::tensor::pages::WillNeed {
+                self.$($planned).+.will_need(data, indices)
+            }
+        }
+    };
+}
+pub(super) use will_need;
+
 /// Asks for the pages that a plan touches. Of data no byte is read.
 ///
 /// # Safety

@@ -5,13 +5,13 @@ use core::marker::PhantomData;
 use crate::call::check_output;
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
+use crate::call::will_need::will_need;
 use crate::exec;
 use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints};
 use crate::plan::Explain;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
-use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Scale};
 use crate::types::error::Error;
@@ -27,6 +27,7 @@ pub struct BlockQuantizedPlan<T, I> {
 }
 
 plan_type!(BlockQuantizedPlan<T, I>: blocks);
+will_need!(BlockQuantizedPlan<T, I>: blocks.planned, u8, I);
 
 /// A plan without its types.
 #[derive(Clone)]
@@ -53,13 +54,6 @@ impl Blocks {
 }
 
 impl<T: Scale, I: Index> BlockQuantizedPlan<T, I> {
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
-    /// layouts than the plan's.
-    pub fn will_need(&self, data: &View<'_, u8>, indices: &View<'_, I>) -> WillNeed {
-        self.blocks.planned.will_need(data, indices)
-    }
-
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
