@@ -11,6 +11,7 @@ use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::{Bags, DynBags, EmbeddingBag};
 use crate::call::fused::check_format;
+use crate::call::plan_type::plan_type;
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::plan::{BagPlan, Bounds, Explain};
@@ -189,6 +190,10 @@ fn tensors<'a, I: Index, O: Index>(tables: &[TableBags<'a, I, O>]) -> Vec<Tensor
 }
 
 impl Plans {
+    fn explain(&self) -> Explain<'_> {
+        Explain::tables(self.tables.iter().map(|table| &table.plan))
+    }
+
     /// Plans into an output, by the requests of tables with their numbers.
     fn into<'a>(
         op: &'a EmbeddingBag,
@@ -269,7 +274,8 @@ impl Plans {
 }
 
 /// Everything about an [`EmbeddingBag`] of several tables that depends on their formats and shapes: made once by
-/// [`plan_tables`](EmbeddingBag::plan_tables), run with any bags, from any thread.
+/// [`plan_tables`](EmbeddingBag::plan_tables), run with any bags, from any thread. It describes, table by table, the
+/// distance of rows, and what is read of one and made of it.
 ///
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, FusedRows, Reduction, View};
@@ -290,25 +296,7 @@ pub struct TablesPlan<U, I> {
     types: PhantomData<fn(I) -> U>,
 }
 
-impl<U, I> Clone for TablesPlan<U, I> {
-    fn clone(&self) -> Self {
-        TablesPlan { plans: self.plans.clone(), types: PhantomData }
-    }
-}
-
-impl<U, I> core::fmt::Debug for TablesPlan<U, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.explain(), f)
-    }
-}
-
-impl<U, I> TablesPlan<U, I> {
-    /// A description of a call: table by table the distance of rows, what is read of one and made of it; the level.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
-    }
-}
+plan_type!(TablesPlan<U, I>: plans, of no shape);
 
 impl<U: Scale, I: Index> TablesPlan<U, I> {
     /// The columns of a result: those of all tables.

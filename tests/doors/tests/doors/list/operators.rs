@@ -236,7 +236,6 @@ pub(super) const OPERATORS: &[(&str, Door)] = &[
     ("SpaceToDepth::onnx28", Test("inverses::depth_presets")),
     ("SpaceToDepth::openvino1", Test("inverses::depth_presets")),
     ("TablesPlan::columns", Test("fused::several_tables_of_any_bytes")),
-    ("TablesPlan::explain", Test("fused::plans_say_what_they_read_and_make")),
     ("TablesPlan::run", Test("fused::several_tables_of_any_bytes")),
     ("TablesPlan::run_into", Test("fused::several_tables_of_any_bytes")),
     ("ValidPlan::run", Test("nulls::plans_compare_layouts_and_bitmaps")),
