@@ -95,7 +95,14 @@ impl Planned {
         Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
     }
 
-    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
+    // Inlined, so that the hundreds of bytes of a plan are not moved once more.
+    #[inline(always)]
+    pub(super) fn from_parts(
+        request: &Request<'_>,
+        plan: IndexPlan,
+        out: Layout,
+        counted: Option<Box<CountedPlan>>,
+    ) -> Self {
         let (data, indices) = (request.data.clone(), request.indices.clone());
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };

@@ -129,7 +129,10 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         zero_points: Option<&View<'_, u8>>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        self.plan(data.layout(), indices.layout())?.run_into(data, indices, scales, zero_points, out)
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = self.plan(data.layout(), indices.layout());
+        let Ok(plan) = &planned else { return planned.map(drop) };
+        plan.run_into(data, indices, scales, zero_points, out)
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts.
@@ -158,9 +161,9 @@ impl<A: IndexAttributes> BlockQuantized<A> {
             }),
         };
         let request = Request { attributes, planned: request, data, indices };
-        let planned = Planned::new(&request)?;
+        let (plan, out) = request.plan()?;
         let last = data.rank().saturating_sub(1);
-        if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.axis >= last) {
+        if let Some(axis) = plan.axes().iter().find(|axis| axis.axis >= last) {
             return Err(Error::QuantizedAxis { op, axis: axis.axis });
         }
         let size = data.shape()[last];
@@ -170,7 +173,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
             return Err(Error::NotRowMajor { op, argument: Argument::Data });
         }
         let blocks = if whole_rows { 1 } else { values.div_ceil(*block_size) };
-        let (output, scales) = (with_last(planned.output_shape(), values), with_last(data.shape(), blocks));
+        let (output, scales) = (with_last(out.shape(), values), with_last(data.shape(), blocks));
         Shape::checked_len(&output)?;
         let zero_points = if codes.is_float() {
             [0].into()
@@ -181,6 +184,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         };
         // A block that no row reaches the end of.
         let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
+        let planned = Planned::from_parts(&request, plan, out, None);
         let blocks = Blocks { planned, codes: *codes, block_log2, scales, zero_points, output };
         Ok(BlockQuantizedPlan { blocks, types: PhantomData })
     }
