@@ -148,8 +148,8 @@ mod types;
 pub use gather_macros::Element;
 
 pub use crate::call::bag::{
-    BagMapPlan, BagPlan, Bagging, Bags, DynBagPlan, DynBags, DynTableBags, EmbeddingBag, FusedBagPlan, TableBags,
-    TablesPlan,
+    BagMapPlan, BagPlan, Bagging, Bags, BagsOf, DynBagPlan, DynBags, DynTableBags, EmbeddingBag, FusedBagPlan,
+    TableBags, TablesPlan,
 };
 pub use crate::call::dynamic::DynPlan;
 pub use crate::call::fused::FusedPlan;

@@ -8,7 +8,7 @@ use crate::kernels::registry::Registry;
 pub(super) use crate::tensor::dynamic::check_dtype;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::DynOutput;
+use crate::tensor::output::{DynOutput, written};
 use crate::tensor::typing::Any;
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -20,9 +20,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// # Errors
     /// [`Error::NotAnIndexType`], [`Error::UnknownDType`], then as for [`Self::run`].
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>, indices: &DynView<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(registry, data, indices, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, indices, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.

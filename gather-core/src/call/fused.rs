@@ -6,12 +6,13 @@ use core::marker::PhantomData;
 
 use crate::call::gather::IndexOperator;
 use crate::call::plan_type::plan_type;
-use crate::call::row_functions::{RowAttributes, RowPlan};
+use crate::call::planned::Planned;
+use crate::call::row_functions::{By, RowAttributes, RowPlan};
 use crate::kernels::convert::row::{RowFunction, RowValue, Rowwise};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{DynOutput, Output};
+use crate::tensor::output::{DynOutput, Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::pages::WillNeed;
 use crate::tensor::typing::{Any, Input, Typing};
@@ -88,9 +89,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         table: &FusedRows<'_>,
         indices: &View<'_, I>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_fused_into(table, indices, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_fused_into(table, indices, out))
     }
 
     /// As [`Self::run_fused`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -163,9 +162,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         dtype: DType,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_fused_dyn_into(table, indices, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_fused_dyn_into(table, indices, dtype, out))
     }
 
     /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -201,7 +198,12 @@ impl<A: RowAttributes> IndexOperator<A> {
     ) -> Result<FusedPlan<Any, Any>, Error> {
         self.check_axis(table)?;
         let (data, row) = (table.data().layout(), table.row());
-        let plan = by_scale!(dtype, U => self.plan_rows_by(&decoder::<U>(row), data, index, indices), refused(dtype))?;
+        let by = By::of_type(index);
+        let plan = by_scale!(
+            dtype,
+            U => self.row_plan(&decoder::<U>(row), by, data, indices, Planned::new),
+            refused(dtype)
+        )?;
         Ok(FusedPlan { plan, row })
     }
 
@@ -240,9 +242,7 @@ impl<U: Typing, I: Typing> FusedPlan<U, I> {
     /// types that are known at run time, [`Error::PlanMismatch`], [`Error::AllocationFailed`], then
     /// [`Error::IndexOutOfRange`].
     pub fn run(&self, table: &FusedRows<'_>, indices: &impl Input<I>) -> Result<U::Tensor, Error> {
-        let mut out = self.plan.empty();
-        self.run_into(table, indices, &mut out)?;
-        Ok(out)
+        written(self.plan.empty(), |out| self.run_into(table, indices, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

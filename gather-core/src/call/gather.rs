@@ -3,13 +3,13 @@
 use crate::call::Sealed;
 use crate::call::cloned;
 use crate::call::erased::{Call, Request};
-use crate::call::operator::{HasAttributes, Operator, TakesIndices};
+use crate::call::operator::{HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
 use crate::call::plan::Plan;
 use crate::call::planned::Planned;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
@@ -58,31 +58,8 @@ impl<A> IndexOperator<A> {
     }
 }
 
-impl<A> Sealed for Gathering<A> {}
-
-impl<A> HasAttributes for Gathering<A> {
-    type Attributes = A;
-
-    fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    fn attributes_mut(&mut self) -> &mut A {
-        &mut self.attributes
-    }
-}
-
-impl<A> TakesIndices for Gathering<A> {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        (self.policy.negative, self.policy.out_of_bounds)
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        (&mut self.policy.negative, &mut self.policy.out_of_bounds)
-    }
-}
+has_attributes!(Gathering);
+takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 impl<A: IndexAttributes> IndexOperator<A> {
     /// The request for an output of a data type, by indices of a type and the kernels for them.
@@ -118,9 +95,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no
     /// elements.
     pub fn run<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used

@@ -6,15 +6,15 @@ use crate::call::erased::Request;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
+use crate::call::will_need::will_need;
 use crate::exec::{self};
 use crate::kernels::convert;
 use crate::kernels::convert::map::{Count, GivenParams, MAX_PARAMS, Map, Params};
 use crate::kernels::select::Kernels;
 use crate::plan::{Axis, Converting};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
-use crate::tensor::pages::WillNeed;
 use crate::tensor::view::View;
 use crate::types::element::{Element, IsElement};
 use crate::types::error::Error;
@@ -70,9 +70,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_map_into(map, data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_map_into(map, data, indices, params, out))
     }
 
     /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -189,18 +187,12 @@ pub struct MapPlan<T, U, P, I> {
 }
 
 plan_type!(MapPlan<T, U, P, I>: planned);
+will_need!(MapPlan<T, U, P, I>: planned, T, I);
 
 impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// A plan for a map of these types.
     fn new(planned: Planned, map: &Map<T, U, P>) -> Self {
         MapPlan { planned, name: map.erased().name, params: map.erased().params, types: PhantomData }
-    }
-
-    /// Asks the system for the pages of data that a run on these indices will touch, as [`IndexOperator::will_need`]
-    /// does. Nothing is requested for tensors of other layouts than the plan's.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
     }
 
     /// Runs the plan into a fresh tensor.
@@ -212,9 +204,7 @@ impl<T: Element, U: Element, P: Params, I: Index> MapPlan<T, U, P, I> {
     /// # Panics
     /// When the map does.
     pub fn run(&self, data: &View<'_, T>, indices: &View<'_, I>, params: P::Given<'_>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, params, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

@@ -16,7 +16,6 @@ mod plan_type;
 mod planned;
 pub(crate) mod quantized;
 pub(crate) mod row_functions;
-pub(crate) mod rows;
 pub(crate) mod scatter;
 pub(crate) mod space;
 pub(crate) mod valid;

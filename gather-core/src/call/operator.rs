@@ -53,6 +53,45 @@ pub trait Reduces: Sealed {
     fn reduction_mut(&mut self) -> &mut Reduction;
 }
 
+/// Implements [`HasAttributes`] for a kind with a field `attributes`.
+macro_rules! has_attributes {
+    ($Kind:ident) => {
+        impl<A> Sealed for $Kind<A> {}
+
+        impl<A> HasAttributes for $Kind<A> {
+            type Attributes = A;
+
+            fn attributes(&self) -> &A {
+                &self.attributes
+            }
+
+            fn attributes_mut(&mut self) -> &mut A {
+                &mut self.attributes
+            }
+        }
+    };
+}
+pub(super) use has_attributes;
+
+/// Implements [`TakesIndices`] for a kind, whose fields are the meaning of negative indices and the policy of a type
+/// for indices out of range.
+macro_rules! takes_indices {
+    ($Kind:ident$(<$A:ident>)?: $($negative:ident).+, $($out_of_bounds:ident).+: $OutOfBounds:ty) => {
+        impl$(<$A>)? TakesIndices for $Kind$(<$A>)? {
+            type OutOfBounds = $OutOfBounds;
+
+            fn policy(&self) -> (NegativeIndex, $OutOfBounds) {
+                (self.$($negative).+, self.$($out_of_bounds).+)
+            }
+
+            fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut $OutOfBounds) {
+                (&mut self.$($negative).+, &mut self.$($out_of_bounds).+)
+            }
+        }
+    };
+}
+pub(super) use takes_indices;
+
 impl<K> Operator<K> {
     /// An operator whose calls run as the machine allows.
     pub(crate) fn of(kind: K) -> Self {

@@ -5,11 +5,10 @@ use core::marker::PhantomData;
 use crate::call::erased::Request;
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
+use crate::call::will_need::will_need;
 use crate::exec::Operands;
-use crate::tensor::output::{Output, Target};
-use crate::tensor::pages::WillNeed;
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::{Input, Typing};
-use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -40,6 +39,7 @@ pub struct Plan<T, I> {
 }
 
 plan_type!(Plan<T, I>: planned);
+will_need!(Plan<T, I>: planned, T, I);
 
 impl<T: Typing, I: Typing> Plan<T, I> {
     /// A plan for a request of these types.
@@ -57,9 +57,7 @@ impl<T: Typing, I: Typing> Plan<T, I> {
     /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     pub fn run(&self, data: &impl Input<T>, indices: &impl Input<I>) -> Result<T::Tensor, Error> {
-        let mut out = T::empty(self.dtype);
-        self.run_into(data, indices, &mut out)?;
-        Ok(out)
+        written(T::empty(self.dtype), |out| self.run_into(data, indices, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
@@ -110,14 +108,6 @@ impl<T: Typing, I: Typing> Plan<T, I> {
 }
 
 impl<T: Element, I: Index> Plan<T, I> {
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
-    /// layouts than the plan's.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
-    }
-
     /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to
     /// a kernel.
     ///

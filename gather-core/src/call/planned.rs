@@ -95,7 +95,14 @@ impl Planned {
         Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
     }
 
-    fn from_parts(request: &Request<'_>, plan: IndexPlan, out: Layout, counted: Option<Box<CountedPlan>>) -> Self {
+    // Inlined, so that the hundreds of bytes of a plan are not moved once more.
+    #[inline(always)]
+    pub(super) fn from_parts(
+        request: &Request<'_>,
+        plan: IndexPlan,
+        out: Layout,
+        counted: Option<Box<CountedPlan>>,
+    ) -> Self {
         let (data, indices) = (request.data.clone(), request.indices.clone());
         // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
         let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
@@ -128,14 +135,11 @@ impl Planned {
 
     /// Asks the system for the pages of data that a run on these indices touches; for none where the layouts are not
     /// those of the plan.
-    ///
-    /// # Safety
-    /// The types are those of the plan.
-    pub(super) unsafe fn will_need<T, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        if !self.matches_inputs(data.layout(), indices.layout()) {
+    pub(super) fn will_need<T, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
+        if I::TYPE != self.plan.index() || !self.matches_inputs(data.layout(), indices.layout()) {
             return WillNeed::default();
         }
-        // SAFETY: the layouts are those of the plan, as just checked, and the types too, by the caller's promise.
+        // SAFETY: the layout and the type of the indices are those of the plan, as just checked.
         unsafe { will_need::advise::<T, I>(&self.plan, data, indices) }
     }
 

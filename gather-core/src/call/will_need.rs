@@ -46,15 +46,37 @@ impl<A: IndexAttributes> IndexOperator<A> {
     pub fn will_need<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
         let request = Request::typed::<T, I, A>(self, data.layout(), indices.layout());
         let Ok((plan, _)) = request.plan() else { return WillNeed::default() };
-        // SAFETY: the plan was made for these layouts and types.
+        // SAFETY: the plan was made for this layout and type.
         unsafe { advise::<T, I>(&plan, data, indices) }
     }
 }
 
-/// Asks for the pages that a plan touches.
+/// Implements the advice for a plan, by the plan without types in the named field.
+macro_rules! will_need {
+    ($Plan:ident<$($T:ident),*>: $($planned:ident).+, $Data:ty, $Index:ident) => {
+        impl<$($T),*> $Plan<$($T),*>
+        where
+            $Index: $crate::types::index::Index,
+        {
+            /// Asks the system for the pages of data that a run on these indices will touch, as
+            /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of
+            /// other layouts than the plan's.
+            pub fn will_need(
+                &self,
+                data: &$crate::tensor::view::View<'_, $Data>,
+                indices: &$crate::tensor::view::View<'_, $Index>,
+            ) -> $crate::tensor::pages::WillNeed {
+                self.$($planned).+.will_need(data, indices)
+            }
+        }
+    };
+}
+pub(super) use will_need;
+
+/// Asks for the pages that a plan touches. Of data no byte is read.
 ///
 /// # Safety
-/// The plan was made for the layouts of these tensors and for their types (P1).
+/// The plan was made for the layout of the indices and for their type (P1).
 pub(super) unsafe fn advise<T, I: Index>(plan: &IndexPlan, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
     let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
     let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };

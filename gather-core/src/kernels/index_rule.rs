@@ -114,6 +114,7 @@ impl IndexPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::index::of_every_type;
 
     /// The rule in `i128`, as the documentation of the policies says it.
     fn expected(policy: IndexPolicy, index: i128, dim: i128) -> Option<i128> {
@@ -154,16 +155,7 @@ mod tests {
 
     #[test]
     fn every_type_and_policy_follows_the_rule() {
-        check::<i8>();
-        check::<i16>();
-        check::<i32>();
-        check::<i64>();
-        check::<isize>();
-        check::<u8>();
-        check::<u16>();
-        check::<u32>();
-        check::<u64>();
-        check::<usize>();
+        of_every_type!(check);
     }
 
     #[test]

@@ -4,15 +4,15 @@
 
 use alloc::vec::Vec;
 
+use crate::call::Sealed;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::quantized::BlockQuantized;
 use crate::call::row_functions::RowAttributes;
-use crate::call::{self, Sealed};
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
-use crate::tensor::view::View;
+use crate::tensor::view::{View, ViewMut};
 use crate::types::codes::Codes;
 use crate::types::element::Element;
 use crate::types::error::Error;
@@ -135,25 +135,10 @@ impl Gather {
         let gather = Self::new(axis).out_of_bounds(OutOfBounds::Zero);
         BlockQuantized::from_operator(gather, codes, block_size)
     }
-
-    /// Sets how many leading dimensions data and indices share. The rank of indices is added to a negative number.
-    #[must_use]
-    pub fn batch_dims(self, batch_dims: i64) -> Self {
-        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
-    }
-
-    /// How many leading dimensions data and indices share, as it was given.
-    #[must_use]
-    pub fn get_batch_dims(&self) -> i64 {
-        self.attributes().batch_dims
-    }
-
-    /// The axis, as it was given.
-    #[must_use]
-    pub fn get_axis(&self) -> i64 {
-        self.attributes().axis
-    }
 }
+
+attribute!(Gather: axis);
+attribute!(Gather: batch_dims, "The rank of indices is added to a negative number.");
 
 impl Sealed for GatherAttributes {}
 
@@ -280,7 +265,8 @@ pub fn gather<T: Element, I: Index>(data: &View<'_, T>, indices: &View<'_, I>, a
 /// ```
 #[doc(alias("embedding", "take", "index_select"))]
 pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<Vec<T>, Error> {
-    call::rows::rows(&Gather::new(0), table, dim, ids)
+    let table = View::new(table, &[row_count(table.len(), dim), dim])?;
+    Ok(gather(&table, &View::new(ids, &[ids.len()])?, 0)?.into_vec())
 }
 
 /// Rows of a table by their ids, into a slice of `ids.len() * dim` elements. Allocates nothing.
@@ -301,5 +287,12 @@ pub fn rows<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I]) -> Result<
 /// ```
 #[doc(alias("embedding", "take", "index_select"))]
 pub fn rows_into<T: Element, I: Index>(table: &[T], dim: usize, ids: &[I], out: &mut [T]) -> Result<(), Error> {
-    call::rows::rows_into(&Gather::new(0), table, dim, ids, out)
+    let table = View::new(table, &[row_count(table.len(), dim), dim])?;
+    let mut out = ViewMut::new(out, &[ids.len(), dim])?;
+    Gather::new(0).run_into(&table, &View::new(ids, &[ids.len()])?, &mut out)
+}
+
+/// The rows of a table of `len` elements: where they are not whole, a view of that number of rows refuses the slice.
+fn row_count(len: usize, dim: usize) -> usize {
+    len.checked_div(dim).unwrap_or(0)
 }

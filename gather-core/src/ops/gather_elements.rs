@@ -105,13 +105,9 @@ impl GatherElements {
             .negative_index(NegativeIndex::Reject)
             .with_attributes(|attributes| attributes.shapes = Shapes::Torch)
     }
-
-    /// The axis, as it was given.
-    #[must_use]
-    pub fn get_axis(&self) -> i64 {
-        self.attributes().axis
-    }
 }
+
+attribute!(GatherElements: axis);
 
 impl Sealed for GatherElementsAttributes {}
 

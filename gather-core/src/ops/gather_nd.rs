@@ -113,19 +113,9 @@ impl GatherNd {
     pub fn openvino8(batch_dims: i64) -> Self {
         Self::onnx13(batch_dims)
     }
-
-    /// Sets how many leading dimensions data and indices share.
-    #[must_use]
-    pub fn batch_dims(self, batch_dims: i64) -> Self {
-        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
-    }
-
-    /// How many leading dimensions data and indices share, as it was given.
-    #[must_use]
-    pub fn get_batch_dims(&self) -> i64 {
-        self.attributes().batch_dims
-    }
 }
+
+attribute!(GatherNd: batch_dims);
 
 impl Sealed for GatherNdAttributes {}
 

@@ -1,5 +1,34 @@
 //! The operators: small values that hold attributes, check them against shapes, and lower to loops.
 
+/// Implements the settings and getters of an attribute that several operators have.
+macro_rules! attribute {
+    ($Op:ident: axis) => {
+        impl $Op {
+            /// The axis, as it was given.
+            #[must_use]
+            pub fn get_axis(&self) -> i64 {
+                self.attributes().axis
+            }
+        }
+    };
+    ($Op:ident: batch_dims $(, $more:literal)?) => {
+        impl $Op {
+            /// Sets how many leading dimensions data and indices share.
+            $(#[doc = $more])?
+            #[must_use]
+            pub fn batch_dims(self, batch_dims: i64) -> Self {
+                self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
+            }
+
+            /// How many leading dimensions data and indices share, as it was given.
+            #[must_use]
+            pub fn get_batch_dims(&self) -> i64 {
+                self.attributes().batch_dims
+            }
+        }
+    };
+}
+
 mod batch_to_space;
 mod blocks;
 mod depth;

@@ -112,13 +112,9 @@ impl ScatterElements {
             .negative_index(NegativeIndex::Reject)
             .with_attributes(|attributes| attributes.shapes = Shapes::Torch)
     }
-
-    /// The axis, as it was given.
-    #[must_use]
-    pub fn get_axis(&self) -> i64 {
-        self.attributes().axis
-    }
 }
+
+attribute!(ScatterElements: axis);
 
 impl Sealed for ScatterElementsAttributes {}
 

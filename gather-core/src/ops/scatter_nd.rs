@@ -116,19 +116,9 @@ impl ScatterNd {
     pub fn tensorflow(reduction: Reduction) -> Self {
         Self::new().reduction(reduction).negative_index(NegativeIndex::Reject)
     }
-
-    /// Sets how many leading dimensions data and indices share.
-    #[must_use]
-    pub fn batch_dims(self, batch_dims: i64) -> Self {
-        self.with_attributes(|attributes| attributes.batch_dims = batch_dims)
-    }
-
-    /// How many leading dimensions data and indices share, as it was given.
-    #[must_use]
-    pub fn get_batch_dims(&self) -> i64 {
-        self.attributes().batch_dims
-    }
 }
+
+attribute!(ScatterNd: batch_dims);
 
 impl Sealed for ScatterNdAttributes {}
 

@@ -146,6 +146,16 @@ impl Target<'_> {
     }
 }
 
+/// Calls `write` on an output, and returns the output.
+///
+/// # Errors
+/// Those of `write`.
+#[inline(always)]
+pub(crate) fn written<O>(mut out: O, write: impl FnOnce(&mut O) -> Result<(), Error>) -> Result<O, Error> {
+    write(&mut out)?;
+    Ok(out)
+}
+
 impl dyn Resize + '_ {
     /// Makes the tensor a row-major result of `len` elements, which `write` initialises.
     ///

@@ -28,12 +28,14 @@ impl sealed::Sealed for DynView<'_> {}
 /// # Safety
 /// The target that [`Typing::write`] returns may be read and written along the layout for as long as the view is
 /// borrowed, as elements of the type, or of the data type that is asked for, and no two coordinates share an element
-/// (V1 to V3).
+/// (V1 to V3). Weights that [`Typing::weights`] returns may be read so, as numbers of that type.
 pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
     /// A tensor that is changed in place: [`ViewMut<T>`](ViewMut), or [`DynViewMut`] for [`Any`].
     type ViewMut<'a>;
     /// A result: [`Tensor<T>`](Tensor), or [`DynTensor`] for [`Any`].
     type Tensor: Output<Self>;
+    /// Weights of rows: [`View<T::Number>`](View), or [`DynView`] for [`Any`].
+    type Weights<'a>;
 
     /// A tensor of a data type, without elements.
     #[doc(hidden)]
@@ -45,6 +47,13 @@ pub unsafe trait Typing: sealed::Sealed + Copy + 'static {
     /// [`Error::DTypeMismatch`].
     #[doc(hidden)]
     fn write<'v>(view: &'v mut Self::ViewMut<'_>, dtype: DType) -> Result<(*mut u8, &'v Layout), Error>;
+
+    /// Where weights of rows of a data type begin, and their layout.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    #[doc(hidden)]
+    fn weights<'v>(view: &'v Self::Weights<'_>, dtype: DType) -> Result<(*const u8, &'v Layout), Error>;
 }
 
 /// A tensor whose elements `T` plans read: a [`View<T>`](View), or a [`DynView`] for [`Any`]. Sealed.
@@ -89,6 +98,7 @@ pub unsafe trait Input<T>: sealed::Sealed {
 unsafe impl<T: Element> Typing for T {
     type ViewMut<'a> = ViewMut<'a, T>;
     type Tensor = Tensor<T>;
+    type Weights<'a> = View<'a, T::Number>;
 
     fn empty(_: DType) -> Tensor<T> {
         Tensor::default()
@@ -99,12 +109,18 @@ unsafe impl<T: Element> Typing for T {
         debug_assert_eq!(dtype, T::DTYPE);
         Ok((view.origin().cast(), view.layout()))
     }
+
+    #[inline(always)]
+    fn weights<'v>(view: &'v View<'_, T::Number>, _: DType) -> Result<(*const u8, &'v Layout), Error> {
+        Ok((view.origin().cast(), view.layout()))
+    }
 }
 
 // SAFETY: V1 to V3 of views of the data type, which is compared.
 unsafe impl Typing for Any {
     type ViewMut<'a> = DynViewMut<'a>;
     type Tensor = DynTensor;
+    type Weights<'a> = DynView<'a>;
 
     fn empty(dtype: DType) -> DynTensor {
         DynTensor::empty(dtype)
@@ -113,6 +129,10 @@ unsafe impl Typing for Any {
     fn write<'v>(view: &'v mut DynViewMut<'_>, dtype: DType) -> Result<(*mut u8, &'v Layout), Error> {
         check_dtype(dtype, view.dtype())?;
         Ok((view.origin(), view.layout()))
+    }
+
+    fn weights<'v>(view: &'v DynView<'_>, dtype: DType) -> Result<(*const u8, &'v Layout), Error> {
+        view.read(dtype.number())
     }
 }
 

@@ -225,6 +225,19 @@ indices! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, usize => Usize
 }
 
+/// Calls a generic function for every index type.
+#[cfg(test)]
+macro_rules! of_every_type {
+    ($check:ident) => {
+        of_every_type!($check: i8 i16 i32 i64 isize u8 u16 u32 u64 usize)
+    };
+    ($check:ident: $($I:ty)*) => {
+        $($check::<$I>();)*
+    };
+}
+#[cfg(test)]
+pub(crate) use of_every_type;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,16 +260,7 @@ mod tests {
 
     #[test]
     fn values_are_read_exactly() {
-        check::<i8>();
-        check::<i16>();
-        check::<i32>();
-        check::<i64>();
-        check::<isize>();
-        check::<u8>();
-        check::<u16>();
-        check::<u32>();
-        check::<u64>();
-        check::<usize>();
+        of_every_type!(check);
         assert_eq!(IndexType::ALL.len(), 10);
     }
 }

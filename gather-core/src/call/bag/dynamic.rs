@@ -1,16 +1,16 @@
 //! EmbeddingBag on tensors whose types are known at run time, and its plans.
 
-use crate::call::bag::EmbeddingBag;
-use crate::call::bag::erased::{Erased, Request, Tensors};
+use crate::call::Sealed;
+use crate::call::bag::erased::{Erased, Offsets, Request, Tensors};
 use crate::call::bag::fused::check_rows;
-use crate::call::bag::planned::Planned;
+use crate::call::bag::{BagPlan, BagsOf, EmbeddingBag};
 use crate::call::dynamic::{check_dtype, index_type};
-use crate::call::plan_type::plan_type;
 use crate::kernels::convert::ErasedParams;
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::DynOutput;
+use crate::tensor::output::{DynOutput, written};
+use crate::tensor::typing::Any;
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
 use crate::types::index::IndexType;
@@ -46,12 +46,23 @@ impl<'a> DynBags<'a> {
     ///
     /// # Errors
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights.
-    pub(super) fn on(&self, data: Erased<'a>, weight: DType) -> Result<(IndexType, Tensors<'a>), Error> {
+    pub(super) fn typed(&self, data: Erased<'a>, weight: DType) -> Result<(IndexType, Tensors<'a>), Error> {
         let index = index_type(self.indices.dtype())?;
-        let offsets = self.offsets.map(|offsets| Ok((offsets.into(), index_type(offsets.dtype())?))).transpose()?;
+        let offsets = self.offsets.map(Offsets::erased).transpose()?;
         self.weights.map_or(Ok(()), |weights| check_dtype(weight, weights.dtype()))?;
         let (indices, weights) = (self.indices.into(), self.weights.map(Into::into));
         Ok((index, Tensors { data, indices, offsets, weights, params: ErasedParams::NONE }))
+    }
+}
+
+impl Sealed for DynBags<'_> {}
+
+// SAFETY: they are views (V1, V3) of the plan's types, which are compared.
+unsafe impl BagsOf<Any, Any> for DynBags<'_> {
+    fn on<'a>(&'a self, data: Erased<'a>, (dtype, index): (DType, DType)) -> Result<Tensors<'a>, Error> {
+        check_dtype(index, self.indices.dtype())?;
+        self.weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
+        Ok(self.typed(data, dtype.number())?.1)
     }
 }
 
@@ -68,9 +79,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run`].
     pub fn run_dyn(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(data, bags, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(data, bags, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
@@ -93,9 +102,7 @@ impl EmbeddingBag {
     /// [`Self::plan`].
     pub fn plan_dyn(&self, dtype: DType, data: &Layout, bags: &DynBags<'_>) -> Result<DynBagPlan, Error> {
         let (request, tensors) = self.dyn_request(dtype, data.into(), bags)?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &tensors) }?;
-        Ok(DynBagPlan { planned })
+        BagPlan::new(&request, &tensors)
     }
 
     /// As [`Self::run_fused`], for indices, offsets and a result whose types are known at run time: the result has
@@ -119,9 +126,7 @@ impl EmbeddingBag {
     /// [`Error::NotAnIndexType`] for indices and for offsets, [`Error::DTypeMismatch`] for weights, then as for
     /// [`Self::run_fused`], with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
     pub fn run_fused_dyn(&self, table: &FusedRows<'_>, bags: &DynBags<'_>, dtype: DType) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_fused_dyn_into(table, bags, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_fused_dyn_into(table, bags, dtype, out))
     }
 
     /// As [`Self::run_fused_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -138,7 +143,7 @@ impl EmbeddingBag {
         dtype: DType,
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let (index, tensors) = bags.on(table.into(), f32::DTYPE)?;
+        let (index, tensors) = bags.typed(table.into(), f32::DTYPE)?;
         let request = Request::fused_erased(self, table.row(), (dtype, index))?;
         let out = out.target_of(dtype)?;
         out.layout().map_or(Ok(()), check_rows)?;
@@ -153,12 +158,12 @@ impl EmbeddingBag {
         data: Erased<'a>,
         bags: &DynBags<'a>,
     ) -> Result<(Request<'a>, Tensors<'a>), Error> {
-        let (index, tensors) = bags.on(data, dtype.number())?;
+        let (index, tensors) = bags.typed(data, dtype.number())?;
         Ok((Request::erased(self, (dtype, index))?, tensors))
     }
 }
 
-/// As [`BagPlan`](crate::BagPlan), for types that are known at run time. Made by
+/// A [`BagPlan`] of types that are known at run time. Made by
 /// [`plan_dyn`](EmbeddingBag::plan_dyn).
 ///
 /// ```
@@ -173,87 +178,4 @@ impl EmbeddingBag {
 ///     Ok(())
 /// }
 /// ```
-pub struct DynBagPlan {
-    planned: Planned,
-}
-
-plan_type!(DynBagPlan<>: planned);
-
-impl DynBagPlan {
-    /// Runs the plan into a fresh tensor.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`] for data, indices and weights, then as for [`BagPlan::run`](crate::BagPlan::run).
-    pub fn run(
-        &self,
-        data: &DynView<'_>,
-        indices: &DynView<'_>,
-        weights: Option<&DynView<'_>>,
-    ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
-        self.run_into(data, indices, weights, &mut out)?;
-        Ok(out)
-    }
-
-    /// Runs the plan into a [`DynOutput`]: a row-major view, or a tensor that is used again. Allocates what
-    /// [`BagPlan::run_into`](crate::BagPlan::run_into) does.
-    ///
-    /// # Errors
-    /// As for [`DynBagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
-    /// errors of inputs; the output is then as after [`EmbeddingBag::run_into`].
-    pub fn run_into(
-        &self,
-        data: &DynView<'_>,
-        indices: &DynView<'_>,
-        weights: Option<&DynView<'_>>,
-        out: &mut impl DynOutput,
-    ) -> Result<(), Error> {
-        let dtype = self.check_types(data, indices, weights)?;
-        let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        let out = out.target_of(dtype)?;
-        // SAFETY: the inputs are of the plan's layouts and types, as just checked; O1 for the data type; the output is
-        // borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run(&tensors, out) }
-    }
-
-    /// Runs the plan with any bags, into a fresh tensor.
-    ///
-    /// # Errors
-    /// [`Error::DTypeMismatch`] for data, indices and weights, [`Error::NotAnIndexType`] for offsets, then as for
-    /// [`BagPlan::run_bags`](crate::BagPlan::run_bags).
-    pub fn run_bags(&self, data: &DynView<'_>, bags: &DynBags<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(self.planned.plan.request().dtype);
-        self.run_bags_into(data, bags, &mut out)?;
-        Ok(out)
-    }
-
-    /// As [`DynBagPlan::run_bags`], into a [`DynOutput`]: a row-major view, or a tensor that is used again.
-    ///
-    /// # Errors
-    /// As for [`DynBagPlan::run_bags`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
-    /// errors of inputs.
-    pub fn run_bags_into(&self, data: &DynView<'_>, bags: &DynBags<'_>, out: &mut impl DynOutput) -> Result<(), Error> {
-        let dtype = self.check_types(data, bags.indices, bags.weights)?;
-        let (_, tensors) = bags.on(data.into(), dtype.number())?;
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
-        let out = out.target_of(dtype)?;
-        // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
-        // types too; O1 for the data type; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run_bags(&bounds, &tensors, out) }
-    }
-
-    /// Checks the types of the tensors of a call; returns that of data.
-    fn check_types(
-        &self,
-        data: &DynView<'_>,
-        indices: &DynView<'_>,
-        weights: Option<&DynView<'_>>,
-    ) -> Result<DType, Error> {
-        let (dtype, index) = (self.planned.plan.request().dtype, self.planned.plan.index().dtype());
-        check_dtype(dtype, data.dtype())?;
-        check_dtype(index, indices.dtype())?;
-        weights.map_or(Ok(()), |weights| check_dtype(dtype.number(), weights.dtype()))?;
-        Ok(dtype)
-    }
-}
+pub type DynBagPlan = BagPlan<Any, Any>;

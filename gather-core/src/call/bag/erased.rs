@@ -6,11 +6,13 @@
 
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
+use crate::call::dynamic::index_type;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};
 use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn, ReduceFns};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
+use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::view::View;
@@ -43,17 +45,17 @@ pub(super) struct Request<'a> {
 
 /// A tensor without its type.
 #[derive(Clone, Copy)]
-pub(super) struct Erased<'a> {
+pub struct Erased<'a> {
     pub(super) origin: *const u8,
     pub(super) layout: &'a Layout,
 }
 
 /// The tensors of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Tensors<'a> {
+pub struct Tensors<'a> {
     pub(super) data: Erased<'a>,
     pub(super) indices: Erased<'a>,
-    pub(super) offsets: Option<(Erased<'a>, IndexType)>,
+    pub(super) offsets: Option<Offsets<'a>>,
     pub(super) weights: Option<Erased<'a>>,
     /// The values of a map's parameters.
     pub(super) params: ErasedParams<'a>,
@@ -65,10 +67,55 @@ impl<'a, T> From<&'a View<'_, T>> for Erased<'a> {
     }
 }
 
+impl<'a> From<(*const u8, &'a Layout)> for Erased<'a> {
+    fn from((origin, layout): (*const u8, &'a Layout)) -> Self {
+        Erased { origin, layout }
+    }
+}
+
 /// The layout of a tensor that is not read.
 impl<'a> From<&'a Layout> for Erased<'a> {
     fn from(layout: &'a Layout) -> Self {
         Erased { origin: core::ptr::null(), layout }
+    }
+}
+
+/// The offsets of bags.
+///
+/// Invariant V1: they may be read along the layout as values of the index type, as long as they are borrowed.
+#[derive(Clone, Copy)]
+pub(super) struct Offsets<'a> {
+    of: Erased<'a>,
+    index: IndexType,
+}
+
+impl<'a> Offsets<'a> {
+    fn new<O: Index>(offsets: &'a View<'_, O>) -> Self {
+        Offsets { of: offsets.into(), index: O::TYPE }
+    }
+
+    /// Those of a type that is known at run time.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`].
+    pub(super) fn erased(offsets: &'a DynView<'_>) -> Result<Self, Error> {
+        Ok(Offsets { of: offsets.into(), index: index_type(offsets.dtype())? })
+    }
+
+    /// Reads a list of offsets.
+    ///
+    /// # Errors
+    /// Those of [`Bounds::at`].
+    fn read(&self, indices: usize, its_end: bool) -> Result<Bounds, Error> {
+        let Offsets { of: Erased { origin, layout }, index } = *self;
+        let &[stride] = layout.strides() else { unreachable!("offsets are of rank 1") };
+        let (read, stride) = (index.reader(), stride.wrapping_mul(index.size() as isize));
+        let offset = |at: usize| {
+            let at = origin.wrapping_offset(stride.wrapping_mul(at as isize));
+            // SAFETY: V1: an offset of the list.
+            unsafe { read(at) }
+        };
+        Bounds::at((0..layout.len()).map(offset), indices, its_end)
     }
 }
 
@@ -78,7 +125,7 @@ impl<'a> Tensors<'a> {
         Tensors {
             data: data.into(),
             indices: bags.indices.into(),
-            offsets: bags.offsets.map(|offsets| (offsets.into(), O::TYPE)),
+            offsets: bags.offsets.map(Offsets::new),
             weights: bags.weights.map(Into::into),
             params: ErasedParams::NONE,
         }
@@ -232,14 +279,10 @@ impl<'a> Request<'a> {
     /// # Errors
     /// Those of attributes and shapes, [`Error::ShapeMismatch`] for a fixed output, [`Error::TooManyElements`], and
     /// those of [`BagPlan::new`].
-    ///
-    /// # Safety
-    /// As for [`bounds`].
     #[inline(always)]
-    pub(super) unsafe fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
+    pub(super) fn plan(&self, tensors: &Tensors<'_>, fixed: Option<&Layout>) -> Result<Made, Error> {
         let data = tensors.data.layout;
-        // SAFETY: the caller's promise.
-        let bounds = unsafe { bounds(tensors, self.op.kind.include_last_offset) }?;
+        let bounds = bounds(tensors, self.op.kind.include_last_offset)?;
         let request = self.of_data(data)?;
         check_weights(self.unweighted, tensors)?;
         let out = output(data, bounds.bags())?;
@@ -259,8 +302,7 @@ impl<'a> Request<'a> {
     /// The tensors may be read along their layouts as values of the request's types. O1 for elements of its data type;
     /// a fixed output overlaps no input.
     pub(super) unsafe fn run(&self, tensors: &Tensors<'_>, out: Target<'_>) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        let made = unsafe { self.plan(tensors, out.layout()) };
+        let made = self.plan(tensors, out.layout());
         // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
         let Ok(made) = &made else { return made.map(drop) };
         // SAFETY: X1: the plan was made for these layouts and types; weights have been checked.
@@ -287,20 +329,15 @@ pub(super) struct Rules {
 ///
 /// # Errors
 /// [`Error::RankOutOfRange`], then those of offsets.
-///
-/// # Safety
-/// The offsets may be read along their layout as values of their type.
 //
 // Inlined, as is `output`: what a function returns by words and the caller moves in vectors waits for the stores.
 #[inline(always)]
-pub(super) unsafe fn bounds(tensors: &Tensors<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
+pub(super) fn bounds(tensors: &Tensors<'_>, include_last_offset: bool) -> Result<Bounds, Error> {
     let (data, indices) = (tensors.data.layout, tensors.indices.layout);
-    let offsets_rank = tensors.offsets.map(|(offsets, _)| offsets.layout.rank());
-    check_ranks(data.rank(), indices.rank(), offsets_rank)?;
+    check_ranks(data.rank(), indices.rank(), tensors.offsets.map(|offsets| offsets.of.layout.rank()))?;
     match tensors.offsets {
         None => Ok(Bounds::every(indices.shape()[1], indices.shape()[0])),
-        // SAFETY: the caller's promise, for a list.
-        Some((offsets, index)) => unsafe { read(offsets, index, indices.len(), include_last_offset) },
+        Some(offsets) => offsets.read(indices.len(), include_last_offset),
     }
 }
 
@@ -372,21 +409,4 @@ fn row(argument: Argument, index: Option<i64>, negative: NegativeIndex, dim: usi
     let row = i128::from(index) + if from_end { dim as i128 } else { 0 };
     let row = usize::try_from(row).ok().filter(|&row| row < dim);
     row.map(Some).ok_or(Error::RowOutOfRange { argument, index, dim })
-}
-
-/// Reads offsets.
-///
-/// # Errors
-/// Those of [`Bounds::at`].
-///
-/// # Safety
-/// The offsets are a list, and may be read along their layout as values of the index type.
-unsafe fn read(offsets: Erased<'_>, index: IndexType, indices: usize, its_end: bool) -> Result<Bounds, Error> {
-    let (read, stride) = (index.reader(), offsets.layout.strides()[0].wrapping_mul(index.size() as isize));
-    let offset = |at: usize| {
-        let at = offsets.origin.wrapping_offset(stride.wrapping_mul(at as isize));
-        // SAFETY: V1: an offset of the list.
-        unsafe { read(at) }
-    };
-    Bounds::at((0..offsets.layout.len()).map(offset), indices, its_end)
 }

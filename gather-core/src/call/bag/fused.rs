@@ -2,14 +2,14 @@
 
 use core::marker::PhantomData;
 
-use crate::call::bag::erased::{self, Erased, Made, Request, Tensors};
+use crate::call::bag::erased::{Erased, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::fused::check_format;
 use crate::call::plan_type::plan_type;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::codes::Scale;
@@ -58,9 +58,7 @@ impl EmbeddingBag {
         table: &FusedRows<'_>,
         bags: &Bags<'_, f32, I, O>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_fused_into(table, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_fused_into(table, bags, out))
     }
 
     /// As [`Self::run_fused`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -78,12 +76,9 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let (request, out) = (Request::fused::<U, I>(self, table.row())?, out.target());
         out.layout().map_or(Ok(()), check_rows)?;
-        let tensors = Tensors::of(table, bags);
-        // SAFETY: the offsets are a view of their type.
-        let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
-        // SAFETY: X1: the plan was made for these layouts, types and rows; weights have been checked, and are `f32`; O1
-        // for `U`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { erased::run(&plan.call(&bounds), &layout, &tensors, out) }
+        // SAFETY: the tensors are views of these types, and a table of the request's rows; O1 for `U`; the output is
+        // borrowed mutably, so that it overlaps no input.
+        unsafe { request.run(&Tensors::of(table, bags), out) }
     }
 
     /// As [`Self::plan`], for fused rows. The plan runs on any table of this format, shape and distance of rows.
@@ -96,8 +91,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, f32, I, O>,
     ) -> Result<FusedBagPlan<U, I>, Error> {
         let request = Request::fused::<U, I>(self, table.row())?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of(table.layout(), bags)) }?;
+        let planned = Planned::new(&request, &Tensors::of(table.layout(), bags))?;
         Ok(FusedBagPlan { planned, format: table.format(), types: PhantomData })
     }
 }
@@ -154,9 +148,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
         indices: &View<'_, I>,
         weights: Option<&View<'_, f32>>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(table, indices, weights, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(table, indices, weights, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -184,9 +176,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
     /// # Errors
     /// [`Error::FusedFormatMismatch`], then as for [`BagPlan::run_bags`](crate::BagPlan::run_bags).
     pub fn run_bags<O: Index>(&self, table: &FusedRows<'_>, bags: &Bags<'_, f32, I, O>) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(table, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_bags_into(table, bags, out))
     }
 
     /// As [`FusedBagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is
@@ -202,8 +192,7 @@ impl<U: Scale, I: Index> FusedBagPlan<U, I> {
     ) -> Result<(), Error> {
         check_format(self.format, table)?;
         let tensors = Tensors::of(table, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
         // types and the format too; O1 for `U`; the output is borrowed mutably, so that it overlaps no input.
         unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }

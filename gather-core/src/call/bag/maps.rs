@@ -10,7 +10,7 @@ use crate::call::plan_type::plan_type;
 use crate::kernels::convert::map::{GivenParams, Map, Params};
 use crate::plan::BagPlan;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
@@ -66,9 +66,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_map_into(map, data, bags, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_map_into(map, data, bags, params, out))
     }
 
     /// As [`Self::run_map`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -90,8 +88,7 @@ impl EmbeddingBag {
     ) -> Result<(), Error> {
         let (request, out) = (Request::mapped::<T, U, I>(self, map.erased().convert_fns)?, out.target());
         let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let Made { plan, bounds, out: layout } = unsafe { request.plan(&tensors, out.layout()) }?;
+        let Made { plan, bounds, out: layout } = request.plan(&tensors, out.layout())?;
         check::<P>(&plan, names(map), data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };
@@ -111,8 +108,7 @@ impl EmbeddingBag {
         bags: &Bags<'_, U::Number, I, O>,
     ) -> Result<BagMapPlan<T, U, P, I>, Error> {
         let request = Request::mapped::<T, U, I>(self, map.erased().convert_fns)?;
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(&request, &Tensors::of(data, bags)) }?;
+        let planned = Planned::new(&request, &Tensors::of(data, bags))?;
         Ok(BagMapPlan { planned, map: names(map), types: PhantomData })
     }
 }
@@ -177,9 +173,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         weights: Option<&View<'_, U::Number>>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, weights, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, weights, params, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -226,9 +220,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         bags: &Bags<'_, U::Number, I, O>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(data, bags, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_bags_into(data, bags, params, out))
     }
 
     /// As [`BagMapPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is
@@ -247,8 +239,7 @@ impl<T: Element, U: Reducible, P: Params, I: Index> BagMapPlan<T, U, P, I> {
         out: &mut impl Output<U>,
     ) -> Result<(), Error> {
         let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let bounds = self.planned.check_bags(&tensors)?;
         check::<P>(&self.planned.plan, self.map, data.layout(), &params)?;
         let given = GivenParams::<P>::new(&params, data.origin().addr());
         let tensors = Tensors { params: given.erased(), ..tensors };

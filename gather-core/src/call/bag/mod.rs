@@ -19,8 +19,12 @@ pub use plan::BagPlan;
 pub use tables::{DynTableBags, TableBags, TablesPlan};
 
 use crate::call::Sealed;
-use crate::call::operator::{Operator, Reduces, TakesIndices};
+use crate::call::bag::erased::{Erased, Tensors};
+use crate::call::operator::{Operator, Reduces, TakesIndices, takes_indices};
 use crate::tensor::view::View;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::index::Index;
 use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
 use crate::types::reduction::Reduction;
 
@@ -100,17 +104,7 @@ pub struct Bagging {
 
 impl Sealed for Bagging {}
 
-impl TakesIndices for Bagging {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        (self.policy.negative, self.policy.out_of_bounds)
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        (&mut self.policy.negative, &mut self.policy.out_of_bounds)
-    }
-}
+takes_indices!(Bagging: policy.negative, policy.out_of_bounds: OutOfBounds);
 
 impl Reduces for Bagging {
     fn reduction(&self) -> Reduction {
@@ -147,6 +141,36 @@ impl<'a, T, I, O> Bags<'a, T, I, O> {
     #[must_use]
     pub fn weights(self, weights: &'a View<'a, T>) -> Self {
         Bags { weights: Some(weights), ..self }
+    }
+}
+
+/// The bags that a plan for rows of `T` and indices `I` runs: [`Bags`], or [`DynBags`] where types are known at run
+/// time. Sealed.
+///
+/// # Safety
+/// Indices and weights that [`BagsOf::on`] returns may be read along their layouts as values of the plan's types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no bags for rows of `{T}` and indices `{I}`",
+    note = "plans run `Bags` with indices of their type and weights of the rows' numbers, and `DynBags` where types are \
+            known at run time"
+)]
+pub unsafe trait BagsOf<T, I>: Sealed {
+    /// The tensors of a call on data, for a plan of these types of rows and indices.
+    ///
+    /// # Errors
+    /// For types that are known at run time, [`Error::DTypeMismatch`](crate::Error::DTypeMismatch) and
+    /// [`Error::NotAnIndexType`](crate::Error::NotAnIndexType).
+    #[doc(hidden)]
+    fn on<'a>(&'a self, data: Erased<'a>, types: (DType, DType)) -> Result<Tensors<'a>, Error>;
+}
+
+impl<T, I, O> Sealed for Bags<'_, T, I, O> {}
+
+// SAFETY: they are views of these types (V1).
+unsafe impl<T: Element, I: Index, O: Index> BagsOf<T, I> for Bags<'_, T::Number, I, O> {
+    #[inline(always)]
+    fn on<'a>(&'a self, data: Erased<'a>, _: (DType, DType)) -> Result<Tensors<'a>, Error> {
+        Ok(Tensors::of(data, self))
     }
 }
 

@@ -2,17 +2,13 @@
 
 use core::marker::PhantomData;
 
-use crate::call::bag::Bags;
+use crate::call::bag::BagsOf;
 use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::plan_type::plan_type;
-use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
-use crate::tensor::owned::Tensor;
-use crate::tensor::view::View;
-use crate::types::element::Element;
+use crate::tensor::output::{Output, written};
+use crate::tensor::typing::{Input, Typing};
 use crate::types::error::Error;
-use crate::types::index::Index;
 
 /// Everything about an [`EmbeddingBag`](crate::EmbeddingBag) that depends on shapes, types and the bounds of its bags:
 /// made once, run many times, from any thread. Its [`run`](Self::run) takes other indices and weights in the planned
@@ -38,32 +34,25 @@ pub struct BagPlan<T, I> {
 
 plan_type!(BagPlan<T, I>: planned);
 
-impl<T: Element, I: Index> BagPlan<T, I> {
+impl<T: Typing, I: Typing> BagPlan<T, I> {
     /// A plan for a request of these types.
-    pub(super) fn new<W, O: Index>(
-        request: &Request<'_>,
-        data: &Layout,
-        bags: &Bags<'_, W, I, O>,
-    ) -> Result<Self, Error> {
-        // SAFETY: the offsets are a view of their type.
-        let planned = unsafe { Planned::new(request, &Tensors::of(data, bags)) }?;
-        Ok(BagPlan { planned, types: PhantomData })
+    pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
+        Ok(BagPlan { planned: Planned::new(request, tensors)?, types: PhantomData })
     }
 
     /// Runs the plan into a fresh tensor.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
-    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`],
+    /// [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`], [`Error::AllocationFailed`], then
+    /// [`Error::IndexOutOfRange`].
     pub fn run(
         &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, T::Number>>,
-    ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, weights, &mut out)?;
-        Ok(out)
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        weights: Option<&T::Weights<'_>>,
+    ) -> Result<T::Tensor, Error> {
+        written(T::empty(self.planned.dtypes().0), |out| self.run_into(data, indices, weights, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -71,18 +60,23 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     /// memory of a tensor that is too small.
     ///
     /// # Errors
-    /// As for [`BagPlan::run`]; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).
+    /// As for [`BagPlan::run`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after errors of
+    /// inputs; the output is then as after [`EmbeddingBag::run_into`](crate::EmbeddingBag::run_into).
     pub fn run_into(
         &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        weights: Option<&View<'_, T::Number>>,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        weights: Option<&T::Weights<'_>>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
+        let (dtype, index) = self.planned.dtypes();
+        let (data, indices) = (data.read(dtype)?, indices.read(index)?);
+        let weights = weights.map(|weights| T::weights(weights, dtype)).transpose()?;
         let tensors = self.planned.check(data.into(), indices.into(), weights.map(Into::into))?;
-        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types too; O1 for `T`; the
-        // output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run(&tensors, out.target()) }
+        let out = out.target_of(dtype)?;
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked, and the types too (`Input`,
+        // `Typing`); O1; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run(&tensors, out) }
     }
 
     /// Runs the plan with any bags, into a fresh tensor.
@@ -105,31 +99,32 @@ impl<T: Element, I: Index> BagPlan<T, I> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] for data, [`Error::RankOutOfRange`], [`Error::NoOffsets`], [`Error::AllocationFailed`],
-    /// [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`], [`Error::ShapeMismatch`],
-    /// [`Error::TooManyElements`], then as for [`BagPlan::run`].
-    pub fn run_bags<O: Index>(&self, data: &View<'_, T>, bags: &Bags<'_, T::Number, I, O>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_bags_into(data, bags, &mut out)?;
-        Ok(out)
+    /// For types that are known at run time, [`Error::DTypeMismatch`] for data, indices and weights and
+    /// [`Error::NotAnIndexType`] for offsets; [`Error::PlanMismatch`] for data, [`Error::RankOutOfRange`],
+    /// [`Error::NoOffsets`], [`Error::AllocationFailed`], [`Error::BagOffsetOutOfRange`], [`Error::WeightsUnavailable`],
+    /// [`Error::ShapeMismatch`], [`Error::TooManyElements`], then as for [`BagPlan::run`].
+    pub fn run_bags(&self, data: &impl Input<T>, bags: &impl BagsOf<T, I>) -> Result<T::Tensor, Error> {
+        written(T::empty(self.planned.dtypes().0), |out| self.run_bags_into(data, bags, out))
     }
 
     /// As [`BagPlan::run_bags`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used
     /// again. Allocates as [`BagPlan::run_into`] does, and for the bounds of bags of several lengths.
     ///
     /// # Errors
-    /// As for [`BagPlan::run_bags`], with [`Error::PlanMismatch`] for the output after errors of inputs.
-    pub fn run_bags_into<O: Index>(
+    /// As for [`BagPlan::run_bags`], with [`Error::DTypeMismatch`] and [`Error::PlanMismatch`] for the output after
+    /// errors of inputs.
+    pub fn run_bags_into(
         &self,
-        data: &View<'_, T>,
-        bags: &Bags<'_, T::Number, I, O>,
+        data: &impl Input<T>,
+        bags: &impl BagsOf<T, I>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let tensors = Tensors::of(data, bags);
-        // SAFETY: the offsets are a view of their type.
-        let bounds = unsafe { self.planned.check_bags(&tensors) }?;
+        let (dtype, index) = self.planned.dtypes();
+        let tensors = bags.on(data.read(dtype)?.into(), (dtype, index))?;
+        let bounds = self.planned.check_bags(&tensors)?;
+        let out = out.target_of(dtype)?;
         // SAFETY: the layout of data is that of the plan, and bounds are those of the indices, as just checked, and the
-        // types too; O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
-        unsafe { self.planned.run_bags(&bounds, &tensors, out.target()) }
+        // types too (`Input`, `BagsOf`); O1; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { self.planned.run_bags(&bounds, &tensors, out) }
     }
 }

@@ -8,6 +8,7 @@ use crate::kernels::convert::ErasedParams;
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;
+use crate::types::element::DType;
 use crate::types::error::Error;
 use crate::types::op::Argument;
 
@@ -33,14 +34,16 @@ impl Planned {
     ///
     /// # Errors
     /// Those of [`Request::plan`].
-    ///
-    /// # Safety
-    /// As for [`Request::plan`].
-    pub(super) unsafe fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
-        // SAFETY: the caller's promise.
-        let Made { plan, bounds, out } = unsafe { request.plan(tensors, None) }?;
+    pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
+        let Made { plan, bounds, out } = request.plan(tensors, None)?;
         let (data, indices) = (tensors.data.layout.clone(), tensors.indices.layout.clone());
         Ok(Planned { plan, bounds, indices, out, data, rules: request.rules() })
+    }
+
+    /// The data types of rows and of indices.
+    #[inline]
+    pub(super) fn dtypes(&self) -> (DType, DType) {
+        (self.plan.request().dtype, self.plan.index().dtype())
     }
 
     pub(super) fn output_shape(&self) -> &[usize] {
@@ -69,13 +72,9 @@ impl Planned {
     ///
     /// # Errors
     /// [`Error::PlanMismatch`] for data, those of [`erased::bounds`], then those of weights.
-    ///
-    /// # Safety
-    /// As for [`erased::bounds`].
-    pub(super) unsafe fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
+    pub(super) fn check_bags(&self, tensors: &Tensors<'_>) -> Result<Bounds, Error> {
         check_layout(Argument::Data, &self.data, tensors.data.layout)?;
-        // SAFETY: the caller's promise.
-        let bounds = unsafe { erased::bounds(tensors, self.rules.include_last_offset) }?;
+        let bounds = erased::bounds(tensors, self.rules.include_last_offset)?;
         erased::check_weights(self.rules.unweighted, tensors)?;
         Ok(bounds)
     }

@@ -4,7 +4,7 @@ use crate::call::bag::erased::{Request, Tensors};
 use crate::call::bag::{BagPlan, Bags, EmbeddingBag};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
@@ -44,9 +44,7 @@ impl EmbeddingBag {
         data: &View<'_, T>,
         bags: &Bags<'_, T, I, O>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_reduce_into(reducer, data, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_reduce_into(reducer, data, bags, out))
     }
 
     /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is
@@ -80,7 +78,7 @@ impl EmbeddingBag {
         data: &Layout,
         bags: &Bags<'_, T, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
-        BagPlan::new(&self.reducing::<T, I>(reducer)?, data, bags)
+        BagPlan::new(&self.reducing::<T, I>(reducer)?, &Tensors::of(data, bags))
     }
 
     fn reducing<T: Element, I: Index>(&self, reducer: &Reducer<T>) -> Result<Request<'_>, Error> {

@@ -11,13 +11,14 @@ use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::{Bags, DynBags, EmbeddingBag};
 use crate::call::fused::check_format;
+use crate::call::plan_type::plan_type;
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};
 use crate::plan::{BagPlan, Bounds, Explain};
 use crate::tensor::dynamic::DynTensor;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::types::codes::Scale;
 use crate::types::element::{DType, Element};
@@ -76,9 +77,7 @@ impl EmbeddingBag {
     /// ```
     #[doc(alias("table_batched_embedding", "SplitTableBatchedEmbeddingBags", "embedding_bag_collection"))]
     pub fn run_tables<U: Scale, I: Index, O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_tables_into(tables, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_tables_into(tables, out))
     }
 
     /// As [`Self::run_tables`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -122,9 +121,7 @@ impl EmbeddingBag {
     /// [`Error::InTable`] with [`Error::NotAnIndexType`] or [`Error::DTypeMismatch`], then as for [`Self::run_tables`],
     /// with [`Error::ReductionUnavailable`] where `dtype` is none of its types too.
     pub fn run_tables_dyn(&self, tables: &[DynTableBags<'_>], dtype: DType) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(dtype);
-        self.run_tables_dyn_into(tables, dtype, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(dtype), |out| self.run_tables_dyn_into(tables, dtype, out))
     }
 
     /// As [`Self::run_tables_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used
@@ -140,7 +137,8 @@ impl EmbeddingBag {
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
         let typed = tables.iter().enumerate();
-        let typed = typed.map(|(number, (table, bags))| bags.on((*table).into(), f32::DTYPE).map_err(in_table(number)));
+        let typed =
+            typed.map(|(number, (table, bags))| bags.typed((*table).into(), f32::DTYPE).map_err(in_table(number)));
         let (indices, tensors): (Vec<_>, Vec<_>) = typed.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
         let (out, rows) = (out.target_of(dtype)?, tables.iter().map(|&(table, _)| table));
         let request = |number: usize, row| Request::fused_erased(self, row, (dtype, indices[number]));
@@ -192,6 +190,10 @@ fn tensors<'a, I: Index, O: Index>(tables: &[TableBags<'a, I, O>]) -> Vec<Tensor
 }
 
 impl Plans {
+    fn explain(&self) -> Explain<'_> {
+        Explain::tables(self.tables.iter().map(|table| &table.plan))
+    }
+
     /// Plans into an output, by the requests of tables with their numbers.
     fn into<'a>(
         op: &'a EmbeddingBag,
@@ -241,9 +243,7 @@ impl Plans {
         let include_last_offset = self.op.get_include_last_offset();
         let mut bags = None;
         let read = |(number, tensors): (usize, &Tensors<'_>)| {
-            // SAFETY: the offsets are a view of their type.
-            let bounds = unsafe { erased::bounds(tensors, include_last_offset) };
-            let bounds = bounds.and_then(|bounds| {
+            let bounds = erased::bounds(tensors, include_last_offset).and_then(|bounds| {
                 erased::check_weights(self.unweighted, tensors)?;
                 let (expected, got) = (*bags.get_or_insert(bounds.bags()), bounds.bags());
                 if expected == got { Ok(bounds) } else { Err(Error::BagsMismatch { expected, got }) }
@@ -274,7 +274,8 @@ impl Plans {
 }
 
 /// Everything about an [`EmbeddingBag`] of several tables that depends on their formats and shapes: made once by
-/// [`plan_tables`](EmbeddingBag::plan_tables), run with any bags, from any thread.
+/// [`plan_tables`](EmbeddingBag::plan_tables), run with any bags, from any thread. It describes, table by table, the
+/// distance of rows, and what is read of one and made of it.
 ///
 /// ```
 /// use gather_core::{Bags, EmbeddingBag, FusedRows, Reduction, View};
@@ -295,25 +296,7 @@ pub struct TablesPlan<U, I> {
     types: PhantomData<fn(I) -> U>,
 }
 
-impl<U, I> Clone for TablesPlan<U, I> {
-    fn clone(&self) -> Self {
-        TablesPlan { plans: self.plans.clone(), types: PhantomData }
-    }
-}
-
-impl<U, I> core::fmt::Debug for TablesPlan<U, I> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&self.explain(), f)
-    }
-}
-
-impl<U, I> TablesPlan<U, I> {
-    /// A description of a call: table by table the distance of rows, what is read of one and made of it; the level.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        Explain::tables(self.plans.tables.iter().map(|table| &table.plan))
-    }
-}
+plan_type!(TablesPlan<U, I>: plans, of no shape);
 
 impl<U: Scale, I: Index> TablesPlan<U, I> {
     /// The columns of a result: those of all tables.
@@ -328,9 +311,7 @@ impl<U: Scale, I: Index> TablesPlan<U, I> {
     /// [`Error::TablesMismatch`], [`Error::InTable`] with [`Error::FusedFormatMismatch`] or [`Error::PlanMismatch`],
     /// then as for [`EmbeddingBag::run_tables`].
     pub fn run<O: Index>(&self, tables: &[TableBags<'_, I, O>]) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(tables, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(tables, out))
     }
 
     /// Runs the plan into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.

@@ -3,7 +3,7 @@
 use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::{BagPlan, Bagging, Bags, EmbeddingBag};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::Element;
@@ -131,9 +131,7 @@ impl EmbeddingBag {
         data: &View<'_, T>,
         bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, bags, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, bags, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -165,6 +163,6 @@ impl EmbeddingBag {
         data: &Layout,
         bags: &Bags<'_, T::Number, I, O>,
     ) -> Result<BagPlan<T, I>, Error> {
-        BagPlan::new(&Request::typed::<T, I>(self, None)?, data, bags)
+        BagPlan::new(&Request::typed::<T, I>(self, None)?, &Tensors::of(data, bags))
     }
 }

@@ -7,14 +7,16 @@ use core::marker::PhantomData;
 use crate::call::Sealed;
 use crate::call::erased::Request;
 use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-use crate::call::operator::{Operator, TakesIndices};
+use crate::call::operator::{Operator, TakesIndices, takes_indices};
+use crate::call::planned::Planned;
 pub use crate::call::quantized::plan::BlockQuantizedPlan;
+use crate::call::quantized::plan::Blocks;
 use crate::kernels::convert;
 use crate::kernels::convert::quantized::convert_fns;
 use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::codes::{Codes, Scale};
@@ -38,17 +40,7 @@ pub type BlockQuantized<A> = Operator<Dequantizing<A>>;
 
 impl<A> Sealed for Dequantizing<A> {}
 
-impl<A> TakesIndices for Dequantizing<A> {
-    type OutOfBounds = OutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, OutOfBounds) {
-        self.gathering.policy()
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut OutOfBounds) {
-        self.gathering.policy_mut()
-    }
-}
+takes_indices!(Dequantizing<A>: gathering.policy.negative, gathering.policy.out_of_bounds: OutOfBounds);
 
 impl<A> BlockQuantized<A> {
     pub(crate) fn from_operator(operator: IndexOperator<A>, codes: Codes, block_size: usize) -> Self {
@@ -120,9 +112,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         scales: &View<'_, T>,
         zero_points: Option<&View<'_, u8>>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, scales, zero_points, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, scales, zero_points, out))
     }
 
     /// As [`Self::run`], into an [`Output`]: a row-major view, uninitialised memory, or a tensor that is used again.
@@ -139,7 +129,10 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         zero_points: Option<&View<'_, u8>>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        self.plan(data.layout(), indices.layout())?.run_into(data, indices, scales, zero_points, out)
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = self.plan(data.layout(), indices.layout());
+        let Ok(plan) = &planned else { return planned.map(drop) };
+        plan.run_into(data, indices, scales, zero_points, out)
     }
 
     /// Makes a plan: it does the work that depends on shapes and types once, and runs on any tensors of these layouts.
@@ -153,7 +146,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         if !whole_rows && (!block_size.is_power_of_two() || *block_size < 16) {
             return Err(Error::BlockSizeOutOfRange { op, block_size: *block_size as i128 });
         }
-        let planned = IndexRequest {
+        let request = IndexRequest {
             op,
             policy: *policy,
             options: self.options,
@@ -167,7 +160,7 @@ impl<A: IndexAttributes> BlockQuantized<A> {
                 kernel: convert::kernel::<I>,
             }),
         };
-        let request = Request { attributes, planned, data, indices };
+        let request = Request { attributes, planned: request, data, indices };
         let (plan, out) = request.plan()?;
         let last = data.rank().saturating_sub(1);
         if let Some(axis) = plan.axes().iter().find(|axis| axis.axis >= last) {
@@ -189,20 +182,11 @@ impl<A: IndexAttributes> BlockQuantized<A> {
         } else {
             with_last(&scales, blocks.div_ceil(per_byte))
         };
-        let (data, indices) = (data.clone(), indices.clone());
         // A block that no row reaches the end of.
         let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
-        Ok(BlockQuantizedPlan {
-            plan,
-            codes: *codes,
-            block_log2,
-            data,
-            indices,
-            scales,
-            zero_points,
-            output,
-            types: PhantomData,
-        })
+        let planned = Planned::from_parts(&request, plan, out, None);
+        let blocks = Blocks { planned, codes: *codes, block_log2, scales, zero_points, output };
+        Ok(BlockQuantizedPlan { blocks, types: PhantomData })
     }
 }
 

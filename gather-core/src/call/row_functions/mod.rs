@@ -20,7 +20,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::dynamic::{DynTensor, DynView, check_aligned};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::typing::Any;
 use crate::tensor::view::View;
@@ -117,9 +117,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         params: P::Given<'_>,
     ) -> Result<Tensor<U>, Error> {
-        let mut out = Tensor::default();
-        self.run_rows_into(function, data, indices, params, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_rows_into(function, data, indices, params, out))
     }
 
     /// As [`Self::run_rows`], into an [`Output`]: a view whose rows are contiguous, uninitialised memory, or a tensor
@@ -159,8 +157,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<RowPlan<T, U, P, I>, Error> {
-        let (planned, call) = self.row_plan(function, By::of::<I>(), data, indices, Planned::new)?;
-        Ok(RowPlan { planned, call, types: PhantomData })
+        self.row_plan(function, By::of::<I>(), data, indices, Planned::new)
     }
 
     /// As [`Self::plan_rows`], for any size of the first dimension of indices. The size in `indices` is what calls are
@@ -174,8 +171,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         data: &Layout,
         indices: &Layout,
     ) -> Result<RowPlan<T, U, P, I>, Error> {
-        let (planned, call) = self.row_plan(function, By::of::<I>(), data, indices, Planned::new_any_count)?;
-        Ok(RowPlan { planned, call, types: PhantomData })
+        self.row_plan(function, By::of::<I>(), data, indices, Planned::new_any_count)
     }
 
     /// As [`Self::run_rows`], on tensors whose types are known at run time: data of the type that the function reads,
@@ -206,9 +202,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         params: P::Given<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(U::DTYPE);
-        self.run_rows_dyn_into(function, data, indices, params, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(U::DTYPE), |out| self.run_rows_dyn_into(function, data, indices, params, out))
     }
 
     /// As [`Self::run_rows_dyn`], into a [`DynOutput`]: a view whose rows are contiguous, or a tensor that is used again.
@@ -244,20 +238,7 @@ impl<A: RowAttributes> IndexOperator<A> {
         index: IndexType,
         indices: &Layout,
     ) -> Result<RowPlan<Any, Any, P, Any>, Error> {
-        let RowPlan { planned, call, .. } = self.plan_rows_by(function, data, index, indices)?;
-        Ok(RowPlan { planned, call, types: PhantomData })
-    }
-
-    /// As [`Self::plan_rows_dyn`], for data of the type that the function reads.
-    pub(super) fn plan_rows_by<T, U: Element, P: RowParams>(
-        &self,
-        function: &RowFunction<T, U, P>,
-        data: &Layout,
-        index: IndexType,
-        indices: &Layout,
-    ) -> Result<RowPlan<T, Any, P, Any>, Error> {
-        let (planned, call) = self.row_plan(function, By::of_type(index), data, indices, Planned::new)?;
-        Ok(RowPlan { planned, call, types: PhantomData })
+        self.row_plan(function, By::of_type(index), data, indices, Planned::new)
     }
 
     /// Runs a function without its types.
@@ -294,20 +275,21 @@ impl<A: RowAttributes> IndexOperator<A> {
         unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
     }
 
-    fn row_plan<T, U: Element, P: RowParams>(
+    /// A plan for inputs `D` and `I` and outputs `O`: the types of the function, or [`Any`].
+    pub(super) fn row_plan<T, U: Element, P: RowParams, D, O, I>(
         &self,
         function: &RowFunction<T, U, P>,
         by: By,
         data: &Layout,
         indices: &Layout,
         make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
-    ) -> Result<(Planned, RowCall), Error> {
+    ) -> Result<RowPlan<D, O, P, I>, Error> {
         let (erased, fill) = function.erased();
         let whole = self.whole(&erased, data)?;
         let mut planned = make(&self.row_request(&erased, &whole, by, data, indices))?;
         fill.inspect(|fill| planned.set_fill(fill));
         let call = whole.call(erased, &planned.plan, data, None)?;
-        Ok((planned, call))
+        Ok(RowPlan { planned, call, types: PhantomData })
     }
 
     /// The attributes with the rows of data and of results.
@@ -339,7 +321,7 @@ impl<A: RowAttributes> IndexOperator<A> {
 
 /// An index type, with the kernels for it.
 #[derive(Clone, Copy)]
-struct By {
+pub(super) struct By {
     index: IndexType,
     kernels: Kernels,
     kernel: fn(Level, Method) -> IndexKernel,
@@ -353,7 +335,7 @@ impl By {
     }
 
     /// A type that is known at run time.
-    fn of_type(index: IndexType) -> Self {
+    pub(super) fn of_type(index: IndexType) -> Self {
         By { index, kernels: Kernels::builtin(index), kernel: convert::kernel_of(index) }
     }
 }

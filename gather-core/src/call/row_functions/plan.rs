@@ -5,16 +5,13 @@ use core::marker::PhantomData;
 use crate::call::plan_type::plan_type;
 use crate::call::planned::{Inputs, Planned};
 use crate::call::row_functions::{RowCall, aligned};
+use crate::call::will_need::will_need;
 use crate::kernels::convert::row::{GivenRows, RowParams, Types};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::layout::Shape;
-use crate::tensor::output::{Output, Target};
-use crate::tensor::pages::WillNeed;
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::{Input, Typing};
-use crate::tensor::view::View;
-use crate::types::element::Element;
 use crate::types::error::Error;
-use crate::types::index::Index;
 
 /// Everything about a call with a [`RowFunction`](crate::RowFunction) that depends on shapes and types: made once by
 /// [`plan_rows`](crate::Gather::plan_rows) or [`plan_rows_any_count`](crate::Gather::plan_rows_any_count), run many
@@ -26,16 +23,7 @@ pub struct RowPlan<T, U, P, I> {
 }
 
 plan_type!(RowPlan<T, U, P, I>: planned);
-
-impl<T: Element, U, P, I: Index> RowPlan<T, U, P, I> {
-    /// Asks the system for the pages of data that a run on these indices will touch, as
-    /// [`Gather::will_need`](crate::Gather::will_need) does. For tensors of other layouts than the plan's, nothing is
-    /// asked for.
-    pub fn will_need(&self, data: &View<'_, T>, indices: &View<'_, I>) -> WillNeed {
-        // SAFETY: the types are those of the plan.
-        unsafe { self.planned.will_need(data, indices) }
-    }
-}
+will_need!(RowPlan<T, U, P, I>: planned, T, I);
 
 impl<T: Typing, U: Typing, P: RowParams, I: Typing> RowPlan<T, U, P, I> {
     /// Runs the plan into a fresh tensor.
@@ -48,9 +36,7 @@ impl<T: Typing, U: Typing, P: RowParams, I: Typing> RowPlan<T, U, P, I> {
     /// # Panics
     /// When the function does.
     pub fn run(&self, data: &impl Input<T>, indices: &impl Input<I>, params: P::Given<'_>) -> Result<U::Tensor, Error> {
-        let mut out = self.empty();
-        self.run_into(data, indices, params, &mut out)?;
-        Ok(out)
+        written(self.empty(), |out| self.run_into(data, indices, params, out))
     }
 
     /// A result without elements.

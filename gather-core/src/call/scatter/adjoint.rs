@@ -4,15 +4,15 @@ use alloc::vec::Vec;
 
 use crate::call::dynamic::index_type;
 use crate::call::gather::{IndexAttributes, IndexOperator};
-use crate::call::scatter::dynamic::run_on;
-use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
+use crate::call::scatter::erased::{Attributes, Settings, Types};
 use crate::call::scatter::{DynScatterPlan, ScatterPlan};
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
 use crate::tensor::memory;
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, written};
 use crate::tensor::owned::Tensor;
+use crate::tensor::typing::{Any, Input, Typing};
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -58,9 +58,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         gradient: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.adjoint_into(data, indices, gradient, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.adjoint_into(data, indices, gradient, out))
     }
 
     /// As [`Self::adjoint`], into an [`Output`] of the shape of data, whatever it holds: a view of any strides,
@@ -76,10 +74,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         gradient: &View<'_, T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { from_zeros(&request, data, Tensors::new(indices, gradient), out.target()) }
+        self.backwards().run_on_zeros(Types::<T, I>::known(), data, indices, gradient, out)
     }
 
     /// As [`Self::adjoint`], for types that are known at run time, with the kernels that [`Self::adjoint_dyn_on`]
@@ -94,9 +89,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         gradient: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(gradient.dtype());
-        self.adjoint_dyn_into(registry, data, indices, gradient, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(gradient.dtype()), |out| self.adjoint_dyn_into(registry, data, indices, gradient, out))
     }
 
     /// As [`Self::adjoint_dyn`], into a [`DynOutput`] of the shape of data, whatever it holds.
@@ -112,12 +105,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         gradient: &DynView<'_>,
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let types = (gradient.dtype(), index_type(indices.dtype())?);
-        let out = out.target_of(gradient.dtype())?;
-        let request = Request::erased(registry, self.backwards(), types, indices.layout(), gradient.layout())?;
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
-        // borrowed mutably, so that it overlaps no input.
-        unsafe { from_zeros(&request, data, Tensors::new(indices, gradient), out) }
+        let types = self.dyn_types(registry, gradient.dtype(), index_type(indices.dtype())?);
+        self.backwards().run_on_zeros(types, data, indices, gradient, out)
     }
 
     /// As [`Self::adjoint`], and adds to a tensor of the shape of data, of any strides: the gradients of several
@@ -133,11 +122,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &View<'_, I>,
         gradient: &View<'_, T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.backwards(), indices.layout(), gradient.layout())?;
-        let (start, layout) = (destination.origin().cast(), destination.layout());
-        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
-        // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::new(indices, gradient), (start, layout)) }
+        self.backwards().run_on(Types::<T, I>::known(), destination, indices, gradient)
     }
 
     /// As [`Self::adjoint_on`], for types that are known at run time, with the kernels of a registry: those of
@@ -152,7 +137,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &DynView<'_>,
         gradient: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(registry, self.backwards(), destination, indices, gradient)
+        let types = self.dyn_types(registry, destination.dtype(), index_type(indices.dtype())?);
+        self.backwards().run_on(types, destination, indices, gradient)
     }
 
     /// Makes a plan: it does the shape-dependent work once, and adds gradients of one layout to tensors of another, by
@@ -166,7 +152,7 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        ScatterPlan::new(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, destination)
+        ScatterPlan::new(&self.backwards().request(Types::<T, I>::known(), indices, gradient)?, destination)
     }
 
     /// As [`Self::plan_adjoint`], for types that are known at run time, with the kernels that
@@ -183,7 +169,8 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        ScatterPlan::new(&Request::erased(registry, self.backwards(), (dtype, index), indices, gradient)?, destination)
+        let types = self.dyn_types(registry, dtype, index);
+        ScatterPlan::new(&self.backwards().request(types, indices, gradient)?, destination)
     }
 
     /// As [`Self::plan_adjoint`], for any size of the first dimension of indices and of the gradient, which are equal.
@@ -198,7 +185,11 @@ impl<A: IndexAttributes> IndexOperator<A> {
         indices: &Layout,
         gradient: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        ScatterPlan::new_any_count(&Request::typed::<T, I>(self.backwards(), indices, gradient)?, destination)
+        ScatterPlan::new_any_count(&self.backwards().request(Types::<T, I>::known(), indices, gradient)?, destination)
+    }
+
+    fn dyn_types(&self, registry: &Registry, dtype: DType, index: IndexType) -> Types<Any, Any> {
+        Types::erased(registry, self.attributes().op(), dtype, index)
     }
 
     /// The operator run the other way.
@@ -217,20 +208,28 @@ impl<A: IndexAttributes> IndexOperator<A> {
 /// A number of any built-in type, 0.
 static ZERO: [u128; 2] = [0; 2];
 
-/// Adds updates to zeros of a shape, in an output.
-///
-/// # Errors
-/// [`Error::TooManyElements`], [`Error::AllocationFailed`] for an element of many numbers, then those of
-/// [`Request::run`].
-///
-/// # Safety
-/// The promise of [`Request::run`], except for data.
-unsafe fn from_zeros(request: &Request<'_>, shape: &[usize], tensors: Tensors, out: Target<'_>) -> Result<(), Error> {
-    let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;
-    let size = request.planned.dtype.size();
-    let many: Vec<u8> = if size <= size_of_val(&ZERO) { Vec::new() } else { memory::zeros(size)? };
-    let zero = if many.is_empty() { ZERO.as_ptr().cast() } else { many.as_ptr() };
-    // SAFETY: the caller's promise; every coordinate of data is `zero`, whose bytes are a number of any built-in type,
-    // or as many as make an element: no others are added.
-    unsafe { request.run((zero, &everywhere), tensors, out) }
+impl Settings<'_> {
+    /// As [`Settings::run_into`], on zeros of a shape.
+    ///
+    /// # Errors
+    /// After those of the request [`Error::TooManyElements`], and [`Error::AllocationFailed`] for an element of many
+    /// numbers.
+    fn run_on_zeros<T: Typing, I: Typing>(
+        self,
+        types: Types<T, I>,
+        shape: &[usize],
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let (tensors, out) = (types.read(indices, updates)?, out.target_of(types.dtype)?);
+        let request = self.request(types, indices.layout(), updates.layout())?;
+        let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;
+        let size = types.dtype.size();
+        let many: Vec<u8> = if size <= size_of_val(&ZERO) { Vec::new() } else { memory::zeros(size)? };
+        let zero = if many.is_empty() { ZERO.as_ptr().cast() } else { many.as_ptr() };
+        // SAFETY: as in `run_into`; every coordinate of data is `zero`, whose bytes are a number of any built-in type,
+        // or as many as make an element: no others are added.
+        unsafe { request.run((zero, &everywhere), tensors, out) }
+    }
 }

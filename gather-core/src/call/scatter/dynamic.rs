@@ -1,12 +1,14 @@
 //! Scatters on tensors whose types are known at run time, and their plans.
 
-use crate::call::dynamic::{check_dtype, index_type};
-use crate::call::scatter::erased::{Request, Settings, Tensors};
+#![forbid(unsafe_code)]
+
+use crate::call::dynamic::index_type;
+use crate::call::scatter::erased::Types;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::DynOutput;
+use crate::tensor::output::{DynOutput, written};
 use crate::tensor::typing::Any;
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -25,9 +27,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(registry, data, indices, updates, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, indices, updates, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
@@ -43,14 +43,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &DynView<'_>,
         out: &mut impl DynOutput,
     ) -> Result<(), Error> {
-        let types = (data.dtype(), index_type(indices.dtype())?);
-        check_dtype(data.dtype(), updates.dtype())?;
-        let out = out.target_of(data.dtype())?;
-        let request = Request::erased(registry, self.settings(), types, indices.layout(), updates.layout())?;
-        let (tensors, data) = (Tensors::new(indices, updates), (data.origin(), data.layout()));
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for the data type; the output is
-        // borrowed mutably, so that it overlaps no input.
-        unsafe { request.run(data, tensors, out) }
+        let types = self.dyn_types(registry, data.dtype(), index_type(indices.dtype())?);
+        self.settings().run_into(types, data, indices, updates, out)
     }
 
     /// As [`Self::run_dyn`], in place, on a tensor of any strides.
@@ -64,7 +58,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &DynView<'_>,
         updates: &DynView<'_>,
     ) -> Result<(), Error> {
-        run_on(registry, self.settings(), destination, indices, updates)
+        let types = self.dyn_types(registry, destination.dtype(), index_type(indices.dtype())?);
+        self.settings().run_on(types, destination, indices, updates)
     }
 
     /// As [`Self::plan`], for types that are known at run time, with the kernels of a registry.
@@ -80,7 +75,8 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        let request = Request::erased(registry, self.settings(), (dtype, index), indices, updates)?;
+        let types = self.dyn_types(registry, dtype, index);
+        let request = self.settings().request(types, indices, updates)?;
         ScatterPlan::new(&request, &Layout::contiguous(data)?)
     }
 
@@ -97,26 +93,14 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<DynScatterPlan, Error> {
-        let request = Request::erased(registry, self.settings(), (dtype, index), indices, updates)?;
+        let types = self.dyn_types(registry, dtype, index);
+        let request = self.settings().request(types, indices, updates)?;
         ScatterPlan::new_any_count(&request, &Layout::contiguous(data)?)
     }
-}
 
-/// Runs in place.
-pub(super) fn run_on(
-    registry: &Registry,
-    settings: Settings<'_>,
-    destination: &mut DynViewMut<'_>,
-    indices: &DynView<'_>,
-    updates: &DynView<'_>,
-) -> Result<(), Error> {
-    let types = (destination.dtype(), index_type(indices.dtype())?);
-    check_dtype(destination.dtype(), updates.dtype())?;
-    let request = Request::erased(registry, settings, types, indices.layout(), updates.layout())?;
-    // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be read and written along
-    // its layout, and being borrowed mutably it overlaps no input. Its bytes are initialised; the built-in reductions
-    // take any.
-    unsafe { request.run_on(Tensors::new(indices, updates), (destination.origin(), destination.layout())) }
+    fn dyn_types(&self, registry: &Registry, dtype: DType, index: IndexType) -> Types<Any, Any> {
+        Types::erased(registry, self.attributes().op(), dtype, index)
+    }
 }
 
 /// A [`ScatterPlan`] of types that are known at run time. Made by [`plan_dyn`](ScatterOperator::plan_dyn), for

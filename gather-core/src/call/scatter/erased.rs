@@ -4,6 +4,8 @@
 //! lower (attributes against shapes)  ->  plan (loops, method, kernel)  ->  check indices, copy data, run
 //! ```
 
+use core::marker::PhantomData;
+
 use crate::call::check_output;
 use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
@@ -13,8 +15,8 @@ use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{CountedReducePlan, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Target;
-use crate::tensor::typing::Input;
+use crate::tensor::output::{Output, Target};
+use crate::tensor::typing::{Any, Input, Typing};
 use crate::types::element::{DType, Element, IsElement};
 use crate::types::error::Error;
 use crate::types::index::{Index, IndexType};
@@ -83,6 +85,111 @@ pub(super) struct Settings<'a> {
     pub(super) options: Options,
 }
 
+/// The types of a call, known to the compiler or [`Any`], and the kernels for them.
+#[derive(Clone, Copy)]
+pub(super) struct Types<T, I> {
+    pub(super) dtype: DType,
+    index: IndexType,
+    /// `None` for a data type that a registry does not have.
+    scatters: Option<Kernels>,
+    copying: Kernels,
+    types: PhantomData<fn(T, I)>,
+}
+
+impl<T: Element, I: Index> Types<T, I> {
+    /// Types that are known to the compiler, which links no other kernels.
+    #[inline(always)]
+    pub(super) fn known() -> Self {
+        const { IsElement::<T>::CHECK };
+        let (scatters, copying) = (Some(Kernels::scatters_of::<I>()), Kernels::of::<I>());
+        Types { dtype: T::DTYPE, index: I::TYPE, scatters, copying, types: PhantomData }
+    }
+}
+
+impl Types<Any, Any> {
+    /// Types that are known at run time, with the kernels of a registry.
+    pub(super) fn erased(registry: &Registry, op: Op, dtype: DType, index: IndexType) -> Self {
+        let (scatters, copying) = (registry.scatter_kernels(op, dtype, index), Kernels::builtin(index));
+        Types { dtype, index, scatters, copying, types: PhantomData }
+    }
+}
+
+impl<T: Typing, I: Typing> Types<T, I> {
+    /// Where indices and updates of these types begin.
+    #[inline(always)]
+    pub(super) fn read(&self, indices: &impl Input<I>, updates: &impl Input<T>) -> Result<Tensors, Error> {
+        indices.check(self.index.dtype())?;
+        updates.check(self.dtype)?;
+        Ok(Tensors { index: indices.start(), updates: updates.start() })
+    }
+}
+
+impl<'a> Settings<'a> {
+    /// Runs on a copy of data, in an output.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`], those of [`Settings::request`], then those of [`Request::run`].
+    #[inline(always)]
+    pub(super) fn run_into<T: Typing, I: Typing>(
+        self,
+        types: Types<T, I>,
+        data: &impl Input<T>,
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let (tensors, data) = (types.read(indices, updates)?, data.read(types.dtype)?);
+        let out = out.target_of(types.dtype)?;
+        let request = self.request(types, indices.layout(), updates.layout())?;
+        // SAFETY: the tensors are of the request's types (`Input`) and layouts; O1; the output is borrowed mutably, so
+        // that it overlaps no input.
+        unsafe { request.run(data, tensors, out) }
+    }
+
+    /// Runs in place.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`], those of [`Settings::request`], then those of [`Request::run_on`].
+    #[inline(always)]
+    pub(super) fn run_on<T: Typing, I: Typing>(
+        self,
+        types: Types<T, I>,
+        destination: &mut T::ViewMut<'_>,
+        indices: &impl Input<I>,
+        updates: &impl Input<T>,
+    ) -> Result<(), Error> {
+        let (tensors, destination) = (types.read(indices, updates)?, T::write(destination, types.dtype)?);
+        let request = self.request(types, indices.layout(), updates.layout())?;
+        // SAFETY: the tensors are of the request's types (`Input`, `Typing`) and layouts; a mutable view may be written
+        // along its layout, and overlaps no input. It holds values, or initialised bytes where the type is known at run
+        // time: the built-in reductions take any, and others are of types that the compiler knows.
+        unsafe { request.run_on(tensors, destination) }
+    }
+
+    /// A request for types, and for indices and updates of layouts.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
+    #[inline(always)]
+    pub(super) fn request<T, I>(
+        self,
+        Types { dtype, index, scatters, copying, .. }: Types<T, I>,
+        indices: &'a Layout,
+        updates: &'a Layout,
+    ) -> Result<Request<'a>, Error> {
+        let Settings { attributes, reduction, own, include_self, policy, options } = self;
+        let op = attributes.op();
+        let kernels = scatters.ok_or(Error::UnknownDType { op, dtype })?;
+        let found = own.map_or_else(|| reduce::reducer(dtype, reduction), |own| Some((own, 1)));
+        let (reducer, values) = found.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
+        // What is replaced does not count in any case.
+        let include_self = include_self || (own.is_none() && reduction == Reduction::None);
+        let planned =
+            ReduceRequest { op, dtype, index, kernels, copying, reducer, values, include_self, policy, options };
+        Ok(Request { attributes, planned, indices, updates })
+    }
+}
+
 /// The call to plan, without its types.
 pub(super) struct Request<'a> {
     attributes: Attributes<'a>,
@@ -99,10 +206,6 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    pub(super) fn new<T, I>(indices: &impl Input<I>, updates: &impl Input<T>) -> Self {
-        Tensors { index: indices.start(), updates: updates.start() }
-    }
-
     /// With the destination and the layout of the indices.
     pub(super) fn operands(self, destination: *mut u8, indices: &Layout) -> ScatterOperands<'_> {
         ScatterOperands { destination, updates: self.updates, index: self.index, indices }
@@ -110,57 +213,6 @@ impl Tensors {
 }
 
 impl<'a> Request<'a> {
-    /// A request for elements and indices of types that are known to the compiler.
-    ///
-    /// # Errors
-    /// [`Error::ReductionUnavailable`].
-    #[inline(always)]
-    pub(super) fn typed<T: Element, I: Index>(
-        settings: Settings<'a>,
-        indices: &'a Layout,
-        updates: &'a Layout,
-    ) -> Result<Self, Error> {
-        const { IsElement::<T>::CHECK };
-        let kernels = (Kernels::scatters_of::<I>(), Kernels::of::<I>());
-        Self::new(settings, (T::DTYPE, I::TYPE), kernels, indices, updates)
-    }
-
-    /// A request for types that are known at run time, with the kernels of a registry.
-    ///
-    /// # Errors
-    /// [`Error::UnknownDType`], [`Error::ReductionUnavailable`].
-    pub(super) fn erased(
-        registry: &Registry,
-        settings: Settings<'a>,
-        (dtype, index): (DType, IndexType),
-        indices: &'a Layout,
-        updates: &'a Layout,
-    ) -> Result<Self, Error> {
-        let op = settings.attributes.op();
-        let scatters = registry.scatter_kernels(op, dtype, index).ok_or(Error::UnknownDType { op, dtype })?;
-        let kernels = (scatters, Kernels::builtin(index));
-        Self::new(settings, (dtype, index), kernels, indices, updates)
-    }
-
-    #[inline(always)]
-    fn new(
-        settings: Settings<'a>,
-        (dtype, index): (DType, IndexType),
-        (kernels, copying): (Kernels, Kernels),
-        indices: &'a Layout,
-        updates: &'a Layout,
-    ) -> Result<Self, Error> {
-        let Settings { attributes, reduction, own, include_self, policy, options } = settings;
-        let op = attributes.op();
-        let found = own.map_or_else(|| reduce::reducer(dtype, reduction), |own| Some((own, 1)));
-        let (reducer, values) = found.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
-        // What is replaced does not count in any case.
-        let include_self = include_self || (own.is_none() && reduction == Reduction::None);
-        let planned =
-            ReduceRequest { op, dtype, index, kernels, copying, reducer, values, include_self, policy, options };
-        Ok(Request { attributes, planned, indices, updates })
-    }
-
     /// Plans for a destination.
     ///
     /// # Errors

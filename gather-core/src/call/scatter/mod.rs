@@ -13,7 +13,7 @@ pub use dynamic::DynScatterPlan;
 pub use plan::ScatterPlan;
 
 use crate::call::Sealed;
-use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
+use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices, has_attributes, takes_indices};
 use crate::plan::IndexLowered;
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -52,31 +52,8 @@ pub struct Scattering<A> {
 /// number of threads, at every level and by every method.
 pub type ScatterOperator<A> = Operator<Scattering<A>>;
 
-impl<A> Sealed for Scattering<A> {}
-
-impl<A> HasAttributes for Scattering<A> {
-    type Attributes = A;
-
-    fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    fn attributes_mut(&mut self) -> &mut A {
-        &mut self.attributes
-    }
-}
-
-impl<A> TakesIndices for Scattering<A> {
-    type OutOfBounds = ScatterOutOfBounds;
-
-    fn policy(&self) -> (NegativeIndex, ScatterOutOfBounds) {
-        (self.negative, self.out_of_bounds)
-    }
-
-    fn policy_mut(&mut self) -> (&mut NegativeIndex, &mut ScatterOutOfBounds) {
-        (&mut self.negative, &mut self.out_of_bounds)
-    }
-}
+has_attributes!(Scattering);
+takes_indices!(Scattering<A>: negative, out_of_bounds: ScatterOutOfBounds);
 
 impl<A> Reduces for Scattering<A> {
     fn reduction(&self) -> Reduction {

@@ -9,7 +9,7 @@ use crate::call::{check_counted, check_layout, check_target, mismatch};
 use crate::exec::{self, Check, Original, pool_threads};
 use crate::plan::{CountedReducePlan, Explain, ReducePlan, ReduceRequest};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{Output, Target};
+use crate::tensor::output::{Output, Target, written};
 use crate::tensor::typing::{Input, Typing};
 use crate::types::element::DType;
 use crate::types::error::Error;
@@ -178,9 +178,7 @@ impl<T: Typing, I: Typing> ScatterPlan<T, I> {
         indices: &impl Input<I>,
         updates: &impl Input<T>,
     ) -> Result<T::Tensor, Error> {
-        let mut out = T::empty(self.planned.request.dtype);
-        self.run_into(data, indices, updates, &mut out)?;
-        Ok(out)
+        written(T::empty(self.planned.request.dtype), |out| self.run_into(data, indices, updates, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used

@@ -1,10 +1,12 @@
 //! Scatters by a reduction of the caller's own.
 
-use crate::call::scatter::erased::{Request, Settings, Tensors};
+#![forbid(unsafe_code)]
+
+use crate::call::scatter::erased::{Settings, Types};
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -46,9 +48,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_reduce_into(reducer, data, indices, updates, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_reduce_into(reducer, data, indices, updates, out))
     }
 
     /// As [`Self::run_reduce`], into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is
@@ -67,10 +67,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &View<'_, T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { request.run((data.origin().cast(), data.layout()), Tensors::new(indices, updates), out.target()) }
+        self.reducing(reducer).run_into(Types::<T, I>::known(), data, indices, updates, out)
     }
 
     /// As [`Self::run_reduce`], in place, on a tensor of any strides.
@@ -87,11 +84,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.reducing(reducer), indices.layout(), updates.layout())?;
-        let (start, layout) = (destination.origin().cast(), destination.layout());
-        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
-        // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(Tensors::new(indices, updates), (start, layout)) }
+        self.reducing(reducer).run_on(Types::<T, I>::known(), destination, indices, updates)
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.
@@ -105,7 +98,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        let request = Request::typed::<T, I>(self.reducing(reducer), indices, updates)?;
+        let request = self.reducing(reducer).request(Types::<T, I>::known(), indices, updates)?;
         ScatterPlan::new(&request, &Layout::contiguous(data)?)
     }
 

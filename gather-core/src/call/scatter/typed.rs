@@ -1,10 +1,12 @@
 //! The settings of scatters, and their calls on tensors whose types are known.
 
+#![forbid(unsafe_code)]
+
 use crate::call::cloned;
-use crate::call::scatter::erased::{Attributes, Request, Settings, Tensors};
+use crate::call::scatter::erased::{Attributes, Settings, Types};
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::element::Element;
@@ -86,9 +88,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, indices, updates, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, indices, updates, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -106,11 +106,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &View<'_, T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
-        let tensors = Tensors::new(indices, updates);
-        // SAFETY: the request and the tensors are of these types and layouts; O1 for `T`; the output is borrowed
-        // mutably, so that it overlaps no input.
-        unsafe { request.run((data.origin().cast(), data.layout()), tensors, out.target()) }
+        self.settings().run_into(Types::<T, I>::known(), data, indices, updates, out)
     }
 
     /// Runs the operator in place, on a tensor of any strides. Allocates as [`Self::run_into`] does.
@@ -136,12 +132,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
-        let request = Request::typed::<T, I>(self.settings(), indices.layout(), updates.layout())?;
-        let tensors = Tensors::new(indices, updates);
-        let (start, layout) = (destination.origin().cast(), destination.layout());
-        // SAFETY: the request and the tensors are of these types and layouts; a mutable view may be written along its
-        // layout, holds values, and being borrowed mutably overlaps no input.
-        unsafe { request.run_on(tensors, (start, layout)) }
+        self.settings().run_on(Types::<T, I>::known(), destination, indices, updates)
     }
 
     /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these shapes, whose indices and
@@ -170,7 +161,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        ScatterPlan::new(&Request::typed::<T, I>(self.settings(), indices, updates)?, destination)
+        ScatterPlan::new(&self.settings().request(Types::<T, I>::known(), indices, updates)?, destination)
     }
 
     /// As [`Self::plan`], for any size of the first dimension of indices and of updates, which are equal. The size that
@@ -202,7 +193,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        let request = Request::typed::<T, I>(self.settings(), indices, updates)?;
+        let request = self.settings().request(Types::<T, I>::known(), indices, updates)?;
         ScatterPlan::new_any_count(&request, &Layout::contiguous(data)?)
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod plan;
 
-use crate::call::operator::{HasAttributes, Operator};
+use crate::call::operator::{HasAttributes, Operator, has_attributes};
 use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 use crate::call::{Sealed, check_output, cloned};
 use crate::exec;
@@ -11,7 +11,7 @@ use crate::kernels::select::Kernels;
 use crate::plan::{SpaceLowered, SpacePlan};
 use crate::tensor::dynamic::{DynTensor, DynView};
 use crate::tensor::layout::{Layout, Shape};
-use crate::tensor::output::{DynOutput, Output, Target};
+use crate::tensor::output::{DynOutput, Output, Target, written};
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element, IsElement};
@@ -45,19 +45,7 @@ pub struct Rearranging<A> {
 /// [`DepthToSpace`](crate::DepthToSpace) and [`SpaceToDepth`](crate::SpaceToDepth).
 pub type SpaceOperator<A> = Operator<Rearranging<A>>;
 
-impl<A> Sealed for Rearranging<A> {}
-
-impl<A> HasAttributes for Rearranging<A> {
-    type Attributes = A;
-
-    fn attributes(&self) -> &A {
-        &self.attributes
-    }
-
-    fn attributes_mut(&mut self) -> &mut A {
-        &mut self.attributes
-    }
-}
+has_attributes!(Rearranging);
 
 impl<A> SpaceOperator<A> {
     pub(crate) fn from_attributes(attributes: A) -> Self {
@@ -85,9 +73,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::output_shape`], then [`Error::LevelUnavailable`], [`Error::TooManyBytes`],
     /// [`Error::MethodUnavailable`] and [`Error::AllocationFailed`].
     pub fn run<T: Element>(&self, data: &View<'_, T>) -> Result<Tensor<T>, Error> {
-        let mut out = Tensor::default();
-        self.run_into(data, &mut out)?;
-        Ok(out)
+        written(Tensor::default(), |out| self.run_into(data, out))
     }
 
     /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
@@ -111,8 +97,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// As for [`Self::run`]; [`Error::AllocationFailed`] only where a zero for the padding has to be allocated.
     pub fn plan<T: Element>(&self, data: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
-        let (plan, out) = self.space_plan(Kernels::space(), T::DTYPE, data)?;
-        Ok(RearrangePlan::new(plan, T::DTYPE, data.clone(), out))
+        Ok(RearrangePlan::new(self.space_plan(Kernels::space(), T::DTYPE, data)?, T::DTYPE, data))
     }
 
     /// As [`Self::plan`], for outputs of a given layout, of any strides.
@@ -122,7 +107,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     pub fn plan_into<T: Element>(&self, data: &Layout, out: &Layout) -> Result<RearrangePlan<T>, Error> {
         const { IsElement::<T>::CHECK };
         let plan = self.space_plan_into(Kernels::space(), T::DTYPE, data, out)?;
-        Ok(RearrangePlan::new(plan, T::DTYPE, data.clone(), out.clone()))
+        Ok(RearrangePlan::new((plan, out.clone()), T::DTYPE, data))
     }
 
     /// Runs the operator on a tensor whose type is known at run time, with the kernels of a registry.
@@ -130,9 +115,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::run`].
     pub fn run_dyn(&self, registry: &Registry, data: &DynView<'_>) -> Result<DynTensor, Error> {
-        let mut out = DynTensor::empty(data.dtype());
-        self.run_dyn_into(registry, data, &mut out)?;
-        Ok(out)
+        written(DynTensor::empty(data.dtype()), |out| self.run_dyn_into(registry, data, out))
     }
 
     /// As [`Self::run_dyn`], into a [`DynOutput`]: a view of any strides, or a tensor that is used again.
@@ -152,8 +135,7 @@ impl<A: SpaceAttributes> SpaceOperator<A> {
     /// # Errors
     /// [`Error::UnknownDType`], then as for [`Self::plan`].
     pub fn plan_dyn(&self, registry: &Registry, dtype: DType, data: &Layout) -> Result<DynRearrangePlan, Error> {
-        let (plan, out) = self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?;
-        Ok(RearrangePlan::new(plan, dtype, data.clone(), out))
+        Ok(RearrangePlan::new(self.space_plan(self.dyn_kernels(registry, dtype)?, dtype, data)?, dtype, data))
     }
 
     fn dyn_kernels(&self, registry: &Registry, dtype: DType) -> Result<Kernels, Error> {

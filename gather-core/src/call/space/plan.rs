@@ -2,12 +2,13 @@
 
 use core::marker::PhantomData;
 
+use crate::call::plan_type::plan_type;
 use crate::call::space::run;
 use crate::call::{check_layout, check_target, mismatch};
 use crate::exec::{self, pool_threads};
 use crate::plan::{Explain, SpacePlan};
 use crate::tensor::layout::Layout;
-use crate::tensor::output::Output;
+use crate::tensor::output::{Output, written};
 use crate::tensor::typing::{Any, Input, Typing};
 use crate::types::element::{DType, Element};
 use crate::types::error::Error;
@@ -29,44 +30,39 @@ use crate::types::op::Argument;
 /// }
 /// ```
 pub struct RearrangePlan<T> {
+    planned: Planned,
+    dtype: DType,
+    types: PhantomData<fn(T)>,
+}
+
+plan_type!(RearrangePlan<T>: planned);
+
+/// A plan without its type, and the layouts that it was made for.
+#[derive(Clone)]
+struct Planned {
     plan: SpacePlan,
     data: Layout,
     out: Layout,
     /// Whether both layouts are row-major, as slices are.
     contiguous: bool,
-    dtype: DType,
-    types: PhantomData<fn(T)>,
 }
 
-impl<T> Clone for RearrangePlan<T> {
-    fn clone(&self) -> Self {
-        RearrangePlan { plan: self.plan.clone(), data: self.data.clone(), out: self.out.clone(), ..*self }
+impl Planned {
+    fn output_shape(&self) -> &[usize] {
+        self.out.shape()
     }
-}
 
-impl<T> core::fmt::Debug for RearrangePlan<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(&Explain::space(&self.plan, pool_threads), f)
+    fn explain(&self) -> Explain<'_> {
+        Explain::space(&self.plan, pool_threads)
     }
 }
 
 impl<T: Typing> RearrangePlan<T> {
-    /// A plan for these layouts and for elements of the data type.
-    pub(super) fn new(plan: SpacePlan, dtype: DType, data: Layout, out: Layout) -> Self {
+    /// A plan for data of a layout, whose elements are of the data type.
+    pub(super) fn new((plan, out): (SpacePlan, Layout), dtype: DType, data: &Layout) -> Self {
         let contiguous = data.is_contiguous() && out.is_contiguous();
-        RearrangePlan { plan, data, out, contiguous, dtype, types: PhantomData }
-    }
-
-    /// The shape of the result.
-    #[must_use]
-    pub fn output_shape(&self) -> &[usize] {
-        self.out.shape()
-    }
-
-    /// A description of a call: kernel, loops, bytes, tasks.
-    #[must_use]
-    pub fn explain(&self) -> Explain<'_> {
-        Explain::space(&self.plan, pool_threads)
+        let planned = Planned { plan, data: data.clone(), out, contiguous };
+        RearrangePlan { planned, dtype, types: PhantomData }
     }
 
     /// Runs the plan into a fresh tensor.
@@ -75,9 +71,7 @@ impl<T: Typing> RearrangePlan<T> {
     /// [`Error::DTypeMismatch`] for a type that is known at run time, [`Error::PlanMismatch`], also where the plan was
     /// made for an output that is not row-major, then [`Error::AllocationFailed`].
     pub fn run(&self, data: &impl Input<T>) -> Result<T::Tensor, Error> {
-        let mut out = T::empty(self.dtype);
-        self.run_into(data, &mut out)?;
-        Ok(out)
+        written(T::empty(self.dtype), |out| self.run_into(data, out))
     }
 
     /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
@@ -90,11 +84,11 @@ impl<T: Typing> RearrangePlan<T> {
     #[inline]
     pub fn run_into(&self, data: &impl Input<T>, out: &mut impl Output<T>) -> Result<(), Error> {
         let ((data, layout), out) = (data.read(self.dtype)?, out.target_of(self.dtype)?);
-        check_layout(Argument::Data, &self.data, layout)?;
-        check_target(&self.out, &out)?;
+        check_layout(Argument::Data, &self.planned.data, layout)?;
+        check_target(&self.planned.out, &out)?;
         // SAFETY: X1: the layouts are those of the plan, as just checked, and the type too (`Input`); O1; the output
         // is borrowed mutably, so that it overlaps no input.
-        unsafe { run(&self.plan, data, out) }
+        unsafe { run(&self.planned.plan, data, out) }
     }
 }
 
@@ -105,14 +99,15 @@ impl<T: Element> RearrangePlan<T> {
     /// [`Error::PlanMismatch`] where a slice has another length, or the plan was made for other strides.
     #[inline]
     pub fn run_slices(&self, data: &[T], out: &mut [T]) -> Result<(), Error> {
-        if !self.contiguous || data.len() != self.data.len() {
-            return Err(mismatch(Argument::Data, self.data.shape(), &[data.len()]));
+        let Planned { plan, data: from, out: to, contiguous } = &self.planned;
+        if !contiguous || data.len() != from.len() {
+            return Err(mismatch(Argument::Data, from.shape(), &[data.len()]));
         }
-        if out.len() != self.out.len() {
-            return Err(mismatch(Argument::Output, self.out.shape(), &[out.len()]));
+        if out.len() != to.len() {
+            return Err(mismatch(Argument::Output, to.shape(), &[out.len()]));
         }
         // SAFETY: X1: row-major tensors of the plan's shapes have as many elements as the slices, in order.
-        unsafe { exec::run_space(&self.plan, data.as_ptr().cast(), out.as_mut_ptr().cast()) };
+        unsafe { exec::run_space(plan, data.as_ptr().cast(), out.as_mut_ptr().cast()) };
         Ok(())
     }
 }

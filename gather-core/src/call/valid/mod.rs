@@ -419,13 +419,9 @@ impl ValidCall<'_> {
         out: Target<'_>,
         bits: &mut [u8],
     ) -> Result<usize, Error> {
-        if is_wide(shapes.lowered) {
-            // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i64>((shapes, nulls), out, bits) }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.run_by::<i32>((shapes, nulls), out, bits) }
-        }
+        let run_by = if is_wide(shapes.lowered) { Self::run_by::<i64> } else { Self::run_by::<i32> };
+        // SAFETY: the caller's promise.
+        unsafe { run_by(self, (shapes, nulls), out, bits) }
     }
 
     /// As [`ValidCall::run_with_nulls`], by positions of a type that all axes fit in.

@@ -1,7 +1,6 @@
 //! Maps: conversions that are applied while gathering ([`Map`]), and what a call gives for their parameters
 //! ([`Param`]).
 
-use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
@@ -62,25 +61,35 @@ impl<T, U, P> Map<T, U, P> {
     pub(crate) fn erased(&self) -> Erased {
         self.erased
     }
-
-    /// The name of the static.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.erased.name
-    }
-
-    /// The names of the parameters, in the order in which a call gives them.
-    #[must_use]
-    pub const fn params(&self) -> &'static [&'static str] {
-        self.erased.params
-    }
 }
 
-impl<T, U, P> fmt::Debug for Map<T, U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Map").field("name", &self.name()).field("params", &self.params()).finish()
-    }
+/// Implements what names a static of the caller's, and its parameters.
+macro_rules! named {
+    ($Function:ident) => {
+        impl<T, U, P> $Function<T, U, P> {
+            /// The name of the static.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                self.erased.name
+            }
+
+            /// The names of the parameters, in the order in which a call gives them.
+            #[must_use]
+            pub const fn params(&self) -> &'static [&'static str] {
+                self.erased.params
+            }
+        }
+
+        impl<T, U, P> core::fmt::Debug for $Function<T, U, P> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let name = stringify!($Function);
+                f.debug_struct(name).field("name", &self.name()).field("params", &self.params()).finish()
+            }
+        }
+    };
 }
+pub(super) use named;
+named!(Map);
 
 /// The value or values of one parameter of a [`Map`] in a call.
 #[derive(Debug)]
@@ -326,12 +335,20 @@ macro_rules! params {
         }
     };
 }
-params!();
-params!(A 0);
-params!(A 0, B 1);
-params!(A 0, B 1, C 2);
-params!(A 0, B 1, C 2, D 3);
-const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
+
+/// Calls a macro for each number of parameters, with their types and fields of a tuple.
+macro_rules! for_tuples {
+    ($params:ident) => {
+        $params!();
+        $params!(A 0);
+        $params!(A 0, B 1);
+        $params!(A 0, B 1, C 2);
+        $params!(A 0, B 1, C 2, D 3);
+        const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
+    };
+}
+pub(super) use for_tuples;
+for_tuples!(params);
 
 /// A map, as [`map_kernels!`](crate::map_kernels!) emits it for a closure.
 #[doc(hidden)]

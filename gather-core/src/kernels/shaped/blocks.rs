@@ -9,6 +9,7 @@
 //!
 //! Dimensions are folded as plans fold theirs, so that the loops of a call can be compared with those of a declaration.
 
+use crate::kernels::shaped::fold::at_the_end;
 use crate::kernels::shaped::size::{Size, Sizes, Slots, Source};
 use crate::types::declared::{ANY, Declaration, Declared, MAX_DIMS, times};
 use crate::types::element::Element;
@@ -177,12 +178,7 @@ impl SpaceShape {
                 self.len -= 1;
             }
         }
-        let (mut loops, mut at) = ([ONCE; MAX_DIMS], 0);
-        while at < self.len {
-            loops[MAX_DIMS - self.len + at] = self.loops[at];
-            at += 1;
-        }
-        SpaceShape { loops, ..self }
+        SpaceShape { loops: at_the_end(self.loops, self.len, ONCE), ..self }
     }
 
     /// The loops that count.
@@ -210,11 +206,7 @@ impl SpaceShape {
             used |= (along.whole.slots | along.step.slots | along.period.slots) >> slot & 1 == 1;
             at += 1;
         }
-        if self.row.slots == 1 << slot {
-            return Some((Source::Row, self.row.known));
-        }
-        used |= self.row.slots >> slot & 1 == 1;
-        if used { None } else { Some((Source::Unused, 1)) }
+        Source::in_row(self.row, slot, used)
     }
 }
 

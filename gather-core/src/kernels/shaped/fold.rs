@@ -129,11 +129,7 @@ impl IndexShape {
             used |= (axis.dim.slots | axis.stride.slots) >> slot & 1 == 1;
             at += 1;
         }
-        if self.row.slots == 1 << slot {
-            return Some((Source::Row, self.row.known));
-        }
-        used |= self.row.slots >> slot & 1 == 1;
-        if used { None } else { Some((Source::Unused, 1)) }
+        Source::in_row(self.row, slot, used)
     }
 
     /// Adds a loop inside the others, or makes it one with the last.
@@ -172,13 +168,18 @@ impl IndexShape {
                 self.len -= 1;
             }
         }
-        let (mut loops, mut at) = ([ONCE; MAX_DIMS], 0);
-        while at < self.len {
-            loops[MAX_DIMS - self.len + at] = self.loops[at];
-            at += 1;
-        }
-        IndexShape { loops, ..self }
+        IndexShape { loops: at_the_end(self.loops, self.len, ONCE), ..self }
     }
+}
+
+/// The first `len` loops behind others that run once.
+pub(super) const fn at_the_end<L: Copy>(own: [L; MAX_DIMS], len: usize, once: L) -> [L; MAX_DIMS] {
+    let (mut loops, mut at) = ([once; MAX_DIMS], 0);
+    while at < len {
+        loops[MAX_DIMS - len + at] = own[at];
+        at += 1;
+    }
+    loops
 }
 
 /// Whether one step of the outer loop is as far as all of the inner one's.

@@ -111,6 +111,17 @@ pub(crate) enum Source {
     Unused,
 }
 
+impl Source {
+    /// An open size that stands alone in no loop or axis: that of the row, or one that is not `used` at all.
+    pub(crate) const fn in_row(row: Size, slot: usize, used: bool) -> Option<(Self, usize)> {
+        if row.slots == 1 << slot {
+            return Some((Source::Row, row.known));
+        }
+        let used = used || row.slots >> slot & 1 == 1;
+        if used { None } else { Some((Source::Unused, 1)) }
+    }
+}
+
 impl<const ARGS: usize> Sizes<ARGS> {
     /// The open sizes of folded loops: `source` says where each stands, and what it is multiplied by there, and `value`
     /// what is found there. `None` where one stands nowhere by itself.

@@ -14,13 +14,13 @@
 
 mod params;
 
-use core::fmt;
 use core::marker::PhantomData;
 
 use crate::kernels::args::IndexArgs;
 use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion;
+use crate::kernels::convert::map::named;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{
     AnySlice, OptionalSlice, RowParam, RowParams, RowSlice, RowValue, Slice,
@@ -124,25 +124,9 @@ impl<T, U, P> RowFunction<T, U, P> {
     pub const fn fill(&self) -> Option<&U> {
         self.fill.as_ref()
     }
-
-    /// The name of the static.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.erased.name
-    }
-
-    /// The names of the parameters, in the order in which a call gives them.
-    #[must_use]
-    pub const fn params(&self) -> &'static [&'static str] {
-        self.erased.params
-    }
 }
 
-impl<T, U, P> fmt::Debug for RowFunction<T, U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RowFunction").field("name", &self.name()).field("params", &self.params()).finish()
-    }
-}
+named!(RowFunction);
 
 /// A row function, as [`row_kernels!`](crate::row_kernels!) emits it for a closure.
 #[doc(hidden)]

@@ -5,7 +5,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use crate::kernels::convert::map::MAX_PARAMS;
+use crate::kernels::convert::map::{MAX_PARAMS, for_tuples};
 use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::policy::Per;
@@ -307,12 +307,7 @@ macro_rules! params {
         }
     };
 }
-params!();
-params!(A 0);
-params!(A 0, B 1);
-params!(A 0, B 1, C 2);
-params!(A 0, B 1, C 2, D 3);
-const _: () = assert!(MAX_PARAMS == 4, "there are tuples of other lengths");
+for_tuples!(params);
 
 /// The parameters of a row function, as its kernel takes them.
 pub(crate) struct GivenRows<'a, P: RowParams> {
