@@ -14,10 +14,10 @@ mod variants;
 use std::collections::BTreeSet;
 
 use gather_core::{Error, Level, Method, Op};
-use gather_tests::oracle::{BadIndex, Dense, Rule};
+use gather_tests::oracle::{BadIndex, Dense, Rule, numbered};
 use gather_tests::support::{METHODS, available_levels, same_bits};
 
-use self::call::{Call, expected_bytes, sampled};
+use self::call::Call;
 use self::coverage::Coverage;
 use self::indices::{Bytes, IndexLayout, Values};
 use self::variants::{COUNTS, Form, VARIANTS, Variant};
@@ -88,9 +88,10 @@ fn run_cell<I: Bytes>(cell: &Cell<'_>, levels: &[Level], coverage: &mut Coverage
     let expected: Result<Dense<u32>, BadIndex> = variant.expected(&positions, values, rules);
     let laid = layout.lay::<I>(values);
     let data_len = positions.values.len();
+    let in_memory = numbered::numbers(data_shape, variant.transposed);
     for &width in widths(variant, layout).iter().filter(|&&width| width == 1 || width * data_len <= MOST_DATA) {
-        let data = sampled(variant, data_shape, width);
-        let bytes = expected.as_ref().map(|expected| expected_bytes(expected, width)).map_err(|bad| *bad);
+        let data = numbered::elements(&in_memory, width);
+        let bytes = expected.as_ref().map(|found| numbered::elements(&found.values, width)).map_err(|bad| *bad);
         for &level in levels {
             for method in std::iter::once(None).chain(METHODS.iter().copied().map(Some)) {
                 let call = Call { variant, data: &data, data_shape, width, negative, out_of_bounds, level, method };

@@ -12,11 +12,12 @@ pub mod fuzz;
 // WebAssembly has no pages to protect.
 #[cfg(not(target_family = "wasm"))]
 pub mod guard;
-pub mod oracle;
 pub mod policies;
 pub mod scatters;
 pub mod support;
 pub mod tally;
+
+pub use gather_tests_oracle as oracle;
 
 /// The README's code blocks, run as doctests.
 #[doc = include_str!("../../README.md")]

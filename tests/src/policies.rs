@@ -20,10 +20,8 @@ const fn rules(negative: NegativeIndex, out: OutOfBounds, out_of_range: Rule) ->
     (negative, out, Rules { from_end: matches!(negative, NegativeIndex::FromEnd), out_of_range })
 }
 
-impl Rules {
-    /// What negative indices mean, in the library's spelling.
-    #[must_use]
-    pub fn negative(&self) -> NegativeIndex {
-        if self.from_end { NegativeIndex::FromEnd } else { NegativeIndex::Reject }
-    }
+/// What negative indices mean under these rules, in the library's spelling.
+#[must_use]
+pub fn negative(rules: Rules) -> NegativeIndex {
+    if rules.from_end { NegativeIndex::FromEnd } else { NegativeIndex::Reject }
 }

@@ -159,8 +159,7 @@ pub fn dense<T: Clone>(tensor: &Tensor<T>) -> Dense<T> {
 /// When one does not.
 #[must_use]
 pub fn narrow<I: Index + TryFrom<i128>>(indices: &Dense<i128>) -> Dense<I> {
-    let value = |&index: &i128| I::try_from(index).ok().expect("an index that fits its type");
-    Dense { shape: indices.shape.clone(), values: indices.values.iter().map(value).collect() }
+    Dense::from_fn(&indices.shape, |at| I::try_from(indices.values[at]).ok().expect("an index that fits its type"))
 }
 
 /// Compares what a call gave with what the oracle gives: shape and elements, to the bit, or the index out of range.
@@ -224,9 +223,9 @@ impl<T: Element> Spread<T> {
         }
         let offset = 1;
         let mut memory = vec![T::ZERO; offset + step as usize];
-        for (coords, value) in crate::oracle::coords(&dense.shape).zip(&dense.values) {
-            let at: isize = coords.iter().zip(&strides).map(|(&c, &stride)| c as isize * stride).sum();
-            memory[offset + at as usize] = *value;
+        let places = crate::oracle::strided(&dense.shape, &strides, offset);
+        for (at, &place) in places.iter().enumerate() {
+            memory[place] = dense.values[at];
         }
         Spread { memory, strides, shape: dense.shape.clone(), offset }
     }

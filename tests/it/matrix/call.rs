@@ -1,13 +1,9 @@
 //! One call of the matrix, through the typed or the type-erased door.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use gather_core::{
     DType, DynView, Element, Error, Gather, GatherElements, GatherNd, Level, Method, NegativeIndex, OutOfBounds, Par,
     Registry, Tensor, View,
 };
-use gather_tests::oracle::{self, Dense};
 use num_complex::Complex;
 
 use super::indices::{Bytes, Laid};
@@ -124,63 +120,4 @@ impl Call<'_> {
             (_, width) => panic!("no data type of {width} bytes"),
         }
     }
-}
-
-thread_local! {
-    /// The bytes of the elements of a width that have been asked for so far, in the order of their numbers.
-    static SAMPLES: RefCell<BTreeMap<usize, Vec<u8>>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// The bytes of the element that the oracle numbers `position`; zeros for 0, which stands for none.
-fn sample(position: u32, width: usize, bytes: &mut Vec<u8>) {
-    if position == 0 {
-        bytes.resize(bytes.len() + width, 0);
-    } else {
-        // Neighbours differ in every byte, and 256 in a row in the first.
-        let mixed = position.wrapping_mul(0x9e37_79b1);
-        bytes.push((position % 255) as u8 + 1);
-        bytes.extend((1..width).map(|at| (mixed >> (at % 4 * 8)) as u8 ^ (at as u8)));
-    }
-}
-
-/// Reads the bytes of the elements up to a number. Each element is made once.
-fn with_samples<R>(last: usize, width: usize, read: impl FnOnce(&[u8]) -> R) -> R {
-    SAMPLES.with_borrow_mut(|known| {
-        let known = known.entry(width).or_default();
-        for position in known.len() / width..=last {
-            sample(position as u32, width, known);
-        }
-        read(known)
-    })
-}
-
-/// The bytes of elements by their numbers.
-fn samples(positions: &[u32], width: usize) -> Vec<u8> {
-    let last = positions.iter().copied().max().unwrap_or(0) as usize;
-    with_samples(last, width, |known| {
-        let mut bytes = Vec::with_capacity(positions.len() * width);
-        for &position in positions {
-            bytes.extend_from_slice(&known[position as usize * width..][..width]);
-        }
-        bytes
-    })
-}
-
-/// The bytes of data as they lie in memory.
-pub(super) fn sampled(variant: &Variant, shape: &[usize], width: usize) -> Vec<u8> {
-    if variant.transposed {
-        // The element at a place of memory, whose dimensions stand in the reverse order.
-        let reversed: Vec<usize> = shape.iter().rev().copied().collect();
-        let position = |coords: Vec<usize>| coords.iter().rev().zip(shape).fold(0, |at, (&c, &dim)| at * dim + c);
-        let positions: Vec<u32> = oracle::coords(&reversed).map(|coords| position(coords) as u32 + 1).collect();
-        samples(&positions, width)
-    } else {
-        let len = shape.iter().product::<usize>();
-        with_samples(len, width, |known| known[width..(len + 1) * width].to_vec())
-    }
-}
-
-/// The bytes of a result that the oracle gives as numbers of elements.
-pub(super) fn expected_bytes(expected: &Dense<u32>, width: usize) -> Vec<u8> {
-    samples(&expected.values, width)
 }

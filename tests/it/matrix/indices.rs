@@ -87,9 +87,8 @@ impl IndexLayout {
             strides.iter_mut().for_each(|stride| *stride = -*stride);
             offset = memory.len() - 1;
         }
-        for (coords, &value) in oracle::coords(shape).zip(&dense.values) {
-            let at: isize = coords.iter().zip(&strides).map(|(&c, &stride)| c as isize * stride).sum();
-            let place = &mut memory[(offset as isize + at) as usize];
+        for (place, &value) in oracle::strided(shape, &strides, offset).into_iter().zip(&dense.values) {
+            let place = &mut memory[place];
             assert!(place.is_none_or(|before| before == value), "indices that share memory must be equal");
             *place = Some(value);
         }

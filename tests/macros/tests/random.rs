@@ -14,7 +14,7 @@ fn any_tokens_expand_to_items_or_errors() {
         seen[expand(u)? as usize] += 1;
         Ok(())
     });
-    test.size_min(16).size_max(1024).budget(Duration::from_secs(seconds.unwrap_or(6))).run();
+    test.size_min(16).size_max(1024).budget(Duration::from_secs(seconds.unwrap_or(2))).run();
     let [items, refused, no_tokens] =
         [Outcome::Items, Outcome::Refused, Outcome::NoTokens].map(|kind| seen[kind as usize]);
     println!("macros: {items} calls expanded, {refused} were refused, {no_tokens} were no tokens");

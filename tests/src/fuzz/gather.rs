@@ -7,6 +7,7 @@ use super::index::Model;
 use super::index_op::IndexOp;
 use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
+use crate::policies;
 
 #[derive(Debug)]
 pub(super) struct Attributes {
@@ -112,7 +113,7 @@ impl Model for Attributes {
         let axis = self.axis_of(data.shape.len())?;
         let batch = self.batch(axis, indices.shape.len())?;
         oracle::gather(data, indices, axis, batch, rules, &None).map_err(|BadIndex { position, index }| {
-            let (dim, negative) = (data.shape[axis], rules.negative());
+            let (dim, negative) = (data.shape[axis], policies::negative(rules));
             Error::IndexOutOfRange { op: Op::Gather, position, index, axis, dim, negative }
         })
     }

@@ -8,6 +8,7 @@ use super::index::Model;
 use super::index_op::IndexOp;
 use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
+use crate::policies;
 
 #[derive(Debug)]
 pub(super) struct Attributes {
@@ -95,7 +96,7 @@ impl Model for Attributes {
     ) -> std::result::Result<Dense<Option<usize>>, Error> {
         let axis = normal(self.axis, data.shape.len()).expect("shapes fit");
         oracle::gather_elements(data, indices, axis, rules, &None).map_err(|BadIndex { position, index }| {
-            let (dim, negative) = (data.shape[axis], rules.negative());
+            let (dim, negative) = (data.shape[axis], policies::negative(rules));
             Error::IndexOutOfRange { op: Op::GatherElements, position, index, axis, dim, negative }
         })
     }

@@ -8,6 +8,7 @@ use super::index::Model;
 use super::index_op::IndexOp;
 use super::{MOST_DATA, MOST_OUT, Outcome, draw, index};
 use crate::oracle::{self, BadIndex, Dense, Rules};
+use crate::policies;
 
 #[derive(Debug)]
 pub(super) struct Attributes {
@@ -109,7 +110,7 @@ impl Model for Attributes {
         let found = oracle::gather_nd(data, indices, batch, rules, &None);
         let found = found.map_err(|BadIndex { position, index }| {
             let axis = batch + position % indices.shape[indices.shape.len() - 1];
-            let (dim, negative) = (data.shape[axis], rules.negative());
+            let (dim, negative) = (data.shape[axis], policies::negative(rules));
             Error::IndexOutOfRange { op: Op::GatherNd, position, index, axis, dim, negative }
         })?;
         Ok(Dense { shape: self.flattened(found.shape), values: found.values })

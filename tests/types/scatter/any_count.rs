@@ -37,32 +37,39 @@ where
     let (data, registry) = (filled(shape, 1), Registry::builtin());
     let with = |count: usize, inner: &[usize]| [&[count], inner].concat();
     let most = shape.iter().copied().min().unwrap() as i64;
-    for policy in policies() {
-        for (level, expected) in available_levels().into_iter().flat_map(|level| EXPECTED.map(|count| (level, count))) {
-            let op = under(op.clone(), policy).level(level);
+    // Indices with their shape, updates, and updates of another count. Bad indices in every other call.
+    let calls = COUNTS.into_iter().enumerate().map(|(k, count)| {
+        let ids = with(count, indices);
+        let value = |at: usize| (mixed(7, at) % (most + (k % 2) as i64) as u64) as i64;
+        let values = (0..ids.iter().product()).map(|at| I::try_from(value(at)).ok().unwrap());
+        let values: Vec<I> = values.collect();
+        (ids, values, filled(&with(count, updates), 3), filled(&with(count + 1, updates), 3))
+    });
+    let calls: Vec<_> = calls.collect();
+    let from = data.view();
+    for (policy, level) in
+        policies().flat_map(|policy| available_levels().into_iter().map(move |level| (policy, level)))
+    {
+        let op = under(op.clone(), policy).level(level);
+        let fresh: Vec<_> = calls
+            .iter()
+            .map(|(shape, ids, rows, _)| op.run(&from, &View::new(ids, shape).unwrap(), &rows.view()))
+            .collect();
+        for expected in EXPECTED {
             let (ids, rows) = (contiguous(&with(expected, indices)), contiguous(&with(expected, updates)));
             let plan = op.plan_any_count::<T, I>(shape, &ids, &rows).unwrap();
             let erased = op.plan_dyn_any_count(&registry, T::DTYPE, shape, I::TYPE, &ids, &rows).unwrap();
-            for (k, count) in COUNTS.into_iter().enumerate() {
-                // Bad indices in every other call.
-                let wild = (k % 2) as i64;
-                let value = |at: usize| (mixed(7, at) % (most + wild) as u64) as i64;
-                let len = with(count, indices).iter().product();
-                let ids: Vec<I> = (0..len).map(|at| I::try_from(value(at)).ok().unwrap()).collect();
-                let ids = View::new(&ids, &with(count, indices)).unwrap();
-                let rows = filled(&with(count, updates), 3);
-                let (from, rows) = (data.view(), rows.view());
-                let fresh = op.run(&from, &ids, &rows);
-                let what = || format!("{op:?} of {shape:?}, {count} of {expected}: {plan:?}");
-                assert_eq!(plan.run(&from, &ids, &rows), fresh, "{}", what());
+            for ((ids_shape, ids, rows, more), fresh) in calls.iter().zip(&fresh) {
+                let (ids, rows) = (View::new(ids, ids_shape).unwrap(), rows.view());
+                let what = || format!("{op:?} of {shape:?}, {} of {expected}: {plan:?}", ids_shape[0]);
+                assert_eq!(plan.run(&from, &ids, &rows), *fresh, "{}", what());
                 let mut out = data.clone();
                 let ran = plan.run_on(&mut out.view_mut(), &ids, &rows);
                 assert_eq!(ran.is_err(), fresh.is_err(), "{}", what());
                 assert_eq!(Some(&out), fresh.as_ref().ok().or(Some(&data)), "{}", what());
                 let got = erased.run(&DynView::from(&from), &DynView::from(&ids), &DynView::from(&rows));
-                assert_eq!(got.and_then(|got| got.downcast()), fresh, "{}", what());
+                assert_eq!(got.and_then(|got| got.downcast()), *fresh, "{}", what());
 
-                let more = filled(&with(count + 1, updates), 3);
                 let refused = plan.run(&from, &ids, &more.view());
                 assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{}", what());
             }

@@ -6,6 +6,7 @@ use gather_core::{
     Bags, Element, EmbeddingBag, Error, Map, OutOfBounds, Par, Params, Reducible, Reduction, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::{self, BadIndex, BagRows, Dense, Rules};
+use gather_tests::policies::negative;
 use half::f16;
 
 use crate::support::{available_levels, mixed, narrow, same_bits, view};
@@ -98,7 +99,7 @@ pub(super) struct Case<'a> {
 
 impl Case<'_> {
     fn op(&self) -> EmbeddingBag {
-        let op = EmbeddingBag::new(self.reduction).negative_index(self.rules.negative()).include_last_offset(true);
+        let op = EmbeddingBag::new(self.reduction).negative_index(negative(self.rules)).include_last_offset(true);
         let named = |row: Option<usize>| row.map(|row| row as i64);
         let op = op.padding_index(named(self.rows.padding)).default_index(named(self.rows.default));
         op.out_of_bounds(self.out_of_bounds)

@@ -1,6 +1,6 @@
 //! Gathers some of whose indices are null.
 
-use super::{BadIndex, Dense, Rule, Rules, coords, gather, gather_elements, gather_nd};
+use super::{BadIndex, Dense, Places, Rule, Rules, coords, elements_places, gather_places, nd_places};
 
 /// A gather with its attributes.
 #[derive(Clone, Copy, Debug)]
@@ -67,16 +67,32 @@ pub fn with_nulls<T: Clone>(
     rules: Rules,
     (fill, null): (&T, &T),
 ) -> Result<Dense<T>, BadIndex> {
+    let (places, nulls) = places_with_nulls(kind, &data.shape, indices, valid, rules)?;
+    let mut out = data.take(&places, fill);
+    for at in nulls {
+        out.values[at] = null.clone();
+    }
+    Ok(out)
+}
+
+/// The places of the elements, and the positions in the result that are null.
+fn places_with_nulls(
+    kind: IndexKind,
+    data: &[usize],
+    indices: &Dense<i128>,
+    valid: &[bool],
+    rules: Rules,
+) -> Result<(Places, Vec<usize>), BadIndex> {
     let rank = indices.shape.len();
     let (components, first) = match kind {
         IndexKind::Gather { axis, .. } | IndexKind::Elements { axis } => (1, axis),
         IndexKind::Nd { batch } => (indices.shape[rank - 1], batch),
     };
-    let dim = |position: usize| data.shape[first + position % components];
+    let dim = |position: usize| data[first + position % components];
     let gathered = |indices: &Dense<i128>, rules: Rules| match kind {
-        IndexKind::Gather { axis, batch } => gather(data, indices, axis, batch, rules, fill),
-        IndexKind::Elements { axis } => gather_elements(data, indices, axis, rules, fill),
-        IndexKind::Nd { batch } => gather_nd(data, indices, batch, rules, fill),
+        IndexKind::Gather { axis, batch } => gather_places(data, indices, axis, batch, rules),
+        IndexKind::Elements { axis } => elements_places(data, indices, axis, rules),
+        IndexKind::Nd { batch } => nd_places(data, indices, batch, rules),
     };
     // Of a result without elements, indices are checked under the rule `Error` alone.
     let checks = rules.out_of_range == Rule::Error
@@ -92,12 +108,9 @@ pub fn with_nulls<T: Clone>(
             Ok(None) | Err(()) => -1,
         };
     }
-    let mut out = gathered(&positions, Rules { from_end: false, out_of_range: Rule::Zero })?;
+    let places = gathered(&positions, Rules { from_end: false, out_of_range: Rule::Zero })?;
     let numbers = Dense::from_fn(kind.numbers(&indices.shape), |number| number);
-    for (at, coords) in coords(&out.shape.clone()).enumerate() {
-        if !valid[numbers.at(&kind.index(&coords, rank))] {
-            out.values[at] = null.clone();
-        }
-    }
-    Ok(out)
+    let is_null = |out: &[usize]| !valid[numbers.at(&kind.index(out, rank))];
+    let nulls = coords(&places.shape).enumerate().filter(|(_, out)| is_null(out)).map(|(at, _)| at).collect();
+    Ok((places, nulls))
 }

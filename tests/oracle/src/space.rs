@@ -1,6 +1,6 @@
 //! The operators that rearrange space, except for BatchToSpace.
 
-use super::{Dense, coords};
+use super::{Dense, Places, coords, row_major};
 
 /// SpaceToBatch, as pad, reshape, transpose, reshape.
 #[must_use]
@@ -11,23 +11,26 @@ pub fn space_to_batch<T: Clone>(
     end: &[usize],
     fill: &T,
 ) -> Dense<T> {
-    let rank = data.shape.len();
-    let mut shape = vec![data.shape[0] * block.iter().product::<usize>()];
-    shape.extend((1..rank).map(|k| (begin[k] + data.shape[k] + end[k]) / block[k]));
-    let values = coords(&shape).map(|out| {
-        let mut from = vec![out[0] % data.shape[0]; rank];
-        let mut place = out[0] / data.shape[0];
+    data.take(&to_batch_places(&data.shape, block, begin, end), fill)
+}
+
+fn to_batch_places(data: &[usize], block: &[usize], begin: &[usize], end: &[usize]) -> Places {
+    let rank = data.len();
+    let mut shape = vec![data[0] * block.iter().product::<usize>()];
+    shape.extend((1..rank).map(|k| (begin[k] + data[k] + end[k]) / block[k]));
+    Places::of(shape, |out| {
+        let mut from = vec![out[0] % data[0]; rank];
+        let mut place = out[0] / data[0];
         for k in (1..rank).rev() {
             let padded = out[k] * block[k] + place % block[k];
             place /= block[k];
-            if padded < begin[k] || padded >= begin[k] + data.shape[k] {
-                return fill.clone();
+            if padded < begin[k] || padded >= begin[k] + data[k] {
+                return None;
             }
             from[k] = padded - begin[k];
         }
-        data.at(&from)
-    });
-    Dense { values: values.collect(), shape }
+        Some(row_major(data, &from))
+    })
 }
 
 /// The depth at which the tensor in blocks has an element: `channel` of `channels`, at these places in a block.
