@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{self, GROUP, IndexedFns, STREAM_AHEAD, TakeFew, elements};
+use crate::kernels::reduce::by_index::{self, CONTIGUOUS, GROUP, IndexedFns, STREAM_AHEAD, TakeFew, elements};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
@@ -321,7 +321,8 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
         let note = unsafe { read_note::<NOTE>(note_at) };
         // Sums of a row that has not begun are nothing to be read.
         let fresh = A::IDENTITY.is_none() && note == 0;
-        by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
+        // Loops over four sums of 16 bytes would be unrolled, beyond what registers hold.
+        by_columns!(columns::<A>(if size_of::<A::Sum>() > 8 { BYTES / 2 } else { BYTES }), self.0, |WIDTH, column| {
             // SAFETY: S1.
             let new = unsafe { at::<A::Item, WIDTH>(from, column).read() };
             let sums = at::<A::Sum, WIDTH>(to, column);
@@ -384,17 +385,16 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
     let (quick, bytes) = (quick::<A, R, NOTE, ELEMENTS>, ELEMENTS * size_of::<A::Item>());
     let row = Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) };
     let (rows, strided) = (take_scalar::<A, NOTE>, strided::<Noted<A, NOTE, 1>>);
-    IndexedFns { quick, packed: quick, rows, strided, row, step: bytes as isize }
+    IndexedFns { quick, packed: quick, rows, strided, row, step: bytes as isize, any_steps: false }
 }
 
 /// # Safety
 /// As for [`QuickFn`](super::by_index::QuickFn), for records of the reduction, rows of `ELEMENTS` elements and indices
 /// of a size of `R`.
 unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
-    let contiguous = job.updates_step == (ELEMENTS * size_of::<A::Item>()) as isize;
-    if !A::WIDENS || !contiguous || job.n < GROUP {
+    if !A::WIDENS || job.n < GROUP {
         // SAFETY: the caller's promise.
-        return unsafe { by_index::quick::<Noted<A, NOTE, SCALAR_CHUNK>, R, false, ELEMENTS>(job) };
+        return unsafe { by_index::quick::<Noted<A, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job) };
     }
     for plane in 0..job.outer.n {
         // SAFETY: the caller's promise, for an inner loop.
@@ -424,7 +424,7 @@ unsafe fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
         let updates = room.as_ptr().cast();
         let these = IndexedJob { n, updates, updates_step: bytes as isize, ..job.rest(done) };
         // SAFETY: the caller's promise, for some of the rows, whose updates have been widened.
-        let taken = unsafe { elements::<R, false>(&these, bytes, &row) };
+        let taken = unsafe { elements::<R, CONTIGUOUS>(&these, bytes, &row) };
         done += taken;
         if taken < n {
             break;

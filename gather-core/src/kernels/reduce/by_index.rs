@@ -60,6 +60,8 @@ pub(crate) struct IndexedFns {
     pub(super) row: Row,
     /// Bytes from one update to the next that `packed` takes.
     pub(super) step: isize,
+    /// Whether `quick` takes indices and updates at any steps, or only contiguous ones.
+    pub(super) any_steps: bool,
 }
 
 /// Chooses the functions that reduce elements of a size by indices of a size, both in bytes, with updates as they are;
@@ -89,12 +91,13 @@ impl IndexedFns {
     /// The functions for rows of an element, those anywhere by `rows`.
     pub(super) const fn of<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
         IndexedFns {
-            quick: quick::<T, R, false, 1>,
-            packed: quick::<T, R, true, 1>,
+            quick: quick::<T, R, STEPPED, 1>,
+            packed: quick::<T, R, PACKED, 1>,
             rows,
             strided: strided::<T>,
             row: Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES },
             step: T::BYTES as isize,
+            any_steps: true,
         }
     }
 
@@ -104,11 +107,11 @@ impl IndexedFns {
     /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
     #[inline(always)]
     pub(crate) unsafe fn reduce(&self, job: &IndexedJob) -> bool {
-        if job.index_step == 0 {
+        let contiguous = job.index_step == job.index_bytes as isize && job.updates_step == self.step;
+        if job.index_step == 0 || !(contiguous || self.any_steps) {
             // SAFETY: the caller's promise.
             return unsafe { stepped(job, self) };
         }
-        let contiguous = job.index_step == job.index_bytes as isize && job.updates_step == self.step;
         let packed = job.stride == self.row.bytes as isize && job.destination_step == 0;
         let quick = if contiguous && packed { self.packed } else { self.quick };
         // SAFETY: the caller's promise.
@@ -289,24 +292,31 @@ const SHORT_AFTER: usize = 64;
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes, and indices of a size of `R`.
+/// How the elements of a plane lie: indices and updates are contiguous, and a destination that the loop does not move
+/// is so along the axis;
+const PACKED: u8 = 0;
+/// only the former;
+pub(super) const CONTIGUOUS: u8 = 1;
+/// or all have steps of their own.
+const STEPPED: u8 = 2;
+
+/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which are as `LIE` says, and indices of a size of
+/// `R`.
 ///
 /// # Safety
-/// As for [`QuickFn`]; `PACKED` as for [`elements`].
-pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PACKED: bool, const ELEMENTS: usize>(
-    job: &IndexedJob,
-) -> usize {
+/// As for [`QuickFn`].
+pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const LIE: u8, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { elements::<R, PACKED>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
+    unsafe { elements::<R, LIE>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
 }
 
-/// Reduces rows of `bytes` bytes of a plane, up to the first index that is negative or out of range; returns how many.
-/// `PACKED` as for [`IndexedFns::packed`].
+/// Reduces rows of `bytes` bytes of a plane, which are as `LIE` says, up to the first index that is negative or out of
+/// range; returns how many.
 ///
 /// # Safety
 /// As for [`QuickFn`].
 #[inline(always)]
-pub(super) unsafe fn elements<R: ReadIndex, const PACKED: bool>(
+pub(super) unsafe fn elements<R: ReadIndex, const LIE: u8>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
@@ -316,11 +326,11 @@ pub(super) unsafe fn elements<R: ReadIndex, const PACKED: bool>(
     let IndexedJob { n, outer, mut index, dim, mut updates, mut destination, mut next, .. } = *job;
     let Some(n) = NonZero::new(n).map(NonZero::get) else { return 0 };
     // Steps of indices, updates and the destination.
-    let (stride, steps) = if PACKED {
-        (bytes as isize, [R::BYTES as isize, bytes as isize, 0])
-    } else {
-        (job.stride, [job.index_step, job.updates_step, job.destination_step])
-    };
+    let (contiguous, stride) =
+        ([R::BYTES as isize, bytes as isize], if LIE == PACKED { bytes as isize } else { job.stride });
+    let [index_step, updates_step] = if LIE == STEPPED { [job.index_step, job.updates_step] } else { contiguous };
+    let steps = [index_step, updates_step, if LIE == PACKED { 0 } else { job.destination_step }];
+    debug_assert_eq!((index_step, updates_step, stride), (job.index_step, job.updates_step, job.stride));
     // Takes an element: a macro, because it may end the function.
     macro_rules! take {
         ($plane:expr, $at:expr) => {{
