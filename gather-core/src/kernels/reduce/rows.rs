@@ -215,15 +215,26 @@ pub(super) unsafe fn reduce_rows(reduce: ReduceFn, row: Row, these: Chosen<'_>, 
             // SAFETY: a row of the later ones, whose position has been written.
             ask_for(unsafe { later_found.ends(later.row(first + k)) }, later_found.updates_step, row);
         }
-        let end = n.min(start + at_once);
-        for k in start..end {
-            // SAFETY: a row of the job, whose position has been written.
-            ends[k - start] = unsafe { found.ends(these.row(k)) };
+        let ends = &mut ends[..n.saturating_sub(start).min(at_once)];
+        if ends.is_empty() {
+            continue;
         }
-        if start < end {
-            // SAFETY: the caller's promise, for these rows.
-            unsafe { reduce(&ReduceJob { rows: &ends[..end - start], row }) };
+        match these.which {
+            None => {
+                for (i, ends) in ends.iter_mut().enumerate() {
+                    // SAFETY: a row of the job, whose position has been written.
+                    *ends = unsafe { found.ends(start + i) };
+                }
+            }
+            Some(which) => {
+                for (ends, &i) in ends.iter_mut().zip(&which[start..]) {
+                    // SAFETY: as above: those listed are rows of the job.
+                    *ends = unsafe { found.ends(usize::from(i)) };
+                }
+            }
         }
+        // SAFETY: the caller's promise, for these rows.
+        unsafe { reduce(&ReduceJob { rows: ends, row }) };
     }
 }
 
@@ -323,6 +334,9 @@ unsafe fn reduce_chunks<C: Combine, const LONG: usize>(from: *const u8, to: *mut
         // SAFETY: the caller's promise, for some of the elements.
         unsafe { reduce_chunk::<C, LONG>(from, to) };
         done += LONG;
+    }
+    if done == elements {
+        return;
     }
     // Compilers would make loops of vectors of a loop over what is left.
     macro_rules! halves {
