@@ -281,7 +281,6 @@ fn plans_choose_and_name_methods() {
         "gathered",
         "prefetched",
         "table",
-        "byte_table",
         "panels",
         "strided_copy",
         "streamed",

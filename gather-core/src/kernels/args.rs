@@ -100,7 +100,7 @@ pub(crate) struct KernelSpec {
     /// Bytes of data that the indices of one outer coordinate reach, where those of the next are to be fetched
     /// meanwhile; else 0.
     pub(crate) next_slice_bytes: usize,
-    /// Elements of data that the indices reach, under `Method::Table` and `Method::ByteTable`; else 0.
+    /// Elements of data that the indices reach, under `Method::Table`; else 0.
     pub(crate) table_entries: usize,
     /// Converts elements on their way, in a kernel of a map.
     pub(crate) conversion: Option<Conversion>,
@@ -192,7 +192,7 @@ impl IndexArgs<'_> {
         assert!(level.is_available(), "K7: {level}");
         assert!(*method == Method::Direct || fits_i32(components), "K2: {components:?} under {method}");
         assert!(self.is_apart(), "K4: the output overlaps what is read");
-        let table = matches!(method, Method::Table | Method::ByteTable);
+        let table = *method == Method::Table;
         assert!(table == (*table_entries > 0), "K9: {method} of {table_entries} entries");
         assert!(self.takes(*method), "K9: {method} was chosen for what it does not take: {self:?}");
     }
@@ -250,9 +250,7 @@ impl IndexArgs<'_> {
                     && inner.out == self.spec.row as isize
                     && (!self.spec.offsets_first || panel)
             }
-            Method::Table | Method::ByteTable => {
-                self.stride == self.spec.row as isize && inner.data == 0 && (one || method == Method::Table)
-            }
+            Method::Table => self.stride == self.spec.row as isize && inner.data == 0,
             Method::StridedCopy => inner.index == 0,
             Method::Panels | Method::Grouped | Method::Accumulated | Method::Interleaved | Method::Deinterleaved => {
                 false

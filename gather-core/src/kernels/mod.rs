@@ -100,7 +100,6 @@
 //!     contiguous in data along the inner loop, too.
 //!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
 //!     not negative. All elements from the first that indices reach to the last are contiguous, and may be read.
-//!   - `ByteTable` takes what `Table` does, with rows and indices of 1 byte, one component, and contiguous indices.
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more; where they are converted, they are contiguous in the output,
 //!     and are of elements that `convert::streams` takes.

@@ -156,10 +156,8 @@ impl Nest<'_> {
         if n <= FEW && self.loops.len() == 1 {
             return Method::Direct;
         }
-        if let Some(&table) =
-            [Method::ByteTable, Method::Table].iter().find(|&&table| n >= TABLE_FROM && self.takes(table))
-        {
-            return table;
+        if n >= TABLE_FROM && self.takes(Method::Table) {
+            return Method::Table;
         }
         if self.panels().is_some_and(|panels| self.panels_pay(panels)) {
             return Method::Panels;
@@ -213,9 +211,6 @@ impl Nest<'_> {
             Method::Gathered => self.gathers_rows() && (self.is_packed() || (self.row != 12 && self.is_near())),
             Method::Prefetched => self.row <= MOST_PREFETCHED,
             Method::Table => self.table_entries().is_some(),
-            Method::ByteTable => {
-                self.row == 1 && one && self.index_size == 1 && inner.index == 1 && self.table_entries().is_some()
-            }
             Method::Panels => self.panels().is_some(),
             Method::StridedCopy => inner.index == 0,
             Method::Streamed => cfg!(target_arch = "x86_64") && self.row >= LINE,

@@ -25,11 +25,9 @@ pub enum Method {
     Prefetched,
     /// Data lies in registers and is looked up by shuffles. Takes indices that reach at most 256 contiguous elements
     /// of 1 byte, 16 of 4 bytes or 8 of 8 bytes, at levels with vectors; at the levels `Neon` and `Simd128` also 32 of
-    /// 2 bytes, and at the level `Avx512` 64 of 2 bytes, 32 of 4 bytes and 16 of 8 bytes.
+    /// 2 bytes, and at the level `Avx512` 64 of 2 bytes, 32 of 4 bytes and 16 of 8 bytes. Bytes are looked up straight
+    /// by contiguous indices of one byte, without positions between.
     Table,
-    /// As `Table`, straight from indices of one byte without positions between. Takes elements of 1 byte, and
-    /// contiguous indices of one component.
-    ByteTable,
     /// Columns of data are copied into a contiguous scratch of the size of a cache, and gathered from there. Takes
     /// [`GatherElements`](crate::GatherElements) and [`ScatterElements`](crate::ScatterElements) off the last axis. A
     /// call allocates half a MiB a task for it, or a cache line for every element of the axis where that is more; at
@@ -71,7 +69,6 @@ impl Method {
         Method::Gathered,
         Method::Prefetched,
         Method::Table,
-        Method::ByteTable,
         Method::Panels,
         Method::StridedCopy,
         Method::Streamed,
@@ -91,7 +88,6 @@ impl Method {
             Method::Gathered => "gathered",
             Method::Prefetched => "prefetched",
             Method::Table => "table",
-            Method::ByteTable => "byte_table",
             Method::Panels => "panels",
             Method::StridedCopy => "strided_copy",
             Method::Streamed => "streamed",

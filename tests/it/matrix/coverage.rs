@@ -48,7 +48,6 @@ fn widths(method: Method, levels: &[Level]) -> Vec<usize> {
     let takes = |&width: &usize| match method {
         Method::Gathered => matches!(width, 4 | 8 | 12),
         Method::Table => levels.iter().any(|&level| table_entries(level, width) > 0),
-        Method::ByteTable => width == 1,
         Method::Streamed => width >= 64,
         _ => true,
     };

@@ -48,11 +48,18 @@ pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: 
     unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>, None) }
 }
 
-/// The body of [`Method::ByteTable`](crate::Method::ByteTable).
+/// Whether rows are bytes, and indices of a byte are contiguous and of one component.
+#[inline(always)]
+pub(super) fn are_bytes(args: &IndexArgs<'_>) -> bool {
+    args.spec.row == 1 && args.spec.components.len() == 1 && args.inner().index == 1
+}
+
+/// The body of [`Method::Table`](crate::Method::Table) for bytes, straight from indices.
 ///
 /// # Safety
-/// As for [`Body`](super::Body).
+/// As for [`Body`](super::Body), for indices of a byte and arguments that [`are_bytes`].
 pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    debug_assert!(are_bytes(args) && size_of::<I>() == 1);
     let (outer, inner, mut plane) = (args.outer(), args.inner(), *at);
     let component = &args.spec.components[0];
     for _ in 0..outer.n {
@@ -61,7 +68,7 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
             let (at, n) = (plane.skip(inner, done), inner.n - done);
             let job = ResolveJob::new(state.positions.as_mut_ptr(), args, component, at.index, n);
             let moves = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
-            // SAFETY: the caller's promise; K9: elements and indices of one byte are contiguous, and the table fits.
+            // SAFETY: the caller's promise; elements and indices of one byte are contiguous; K9: the table fits.
             done += L::look_up_bytes::<I>().map_or(0, |look_up| unsafe { look_up(&job, &moves) });
             let n = (inner.n - done).min(BLOCK);
             if n > 0 {

@@ -153,7 +153,7 @@ impl IndexPlan {
         let one_pass = nest.has_one_pass();
         let mut rank = self.nest.loops.len();
         match method {
-            Method::Table | Method::ByteTable => self.nest.spec.table_entries = nest.table_entries().unwrap_or(0),
+            Method::Table => self.nest.spec.table_entries = nest.table_entries().unwrap_or(0),
             Method::Panels => {
                 self.panels = nest.panels();
                 if let Some(panels) = &self.panels {
