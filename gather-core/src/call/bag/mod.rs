@@ -148,7 +148,8 @@ impl<'a, T, I, O> Bags<'a, T, I, O> {
 /// time. Sealed.
 ///
 /// # Safety
-/// Indices and weights that [`BagsOf::on`] returns may be read along their layouts as values of the plan's types.
+/// Indices and weights that [`BagsOf::on`] returns may be read along their layouts as values of the plan's types. Data
+/// is returned as it is given, and there are no parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no bags for rows of `{T}` and indices `{I}`",
     note = "plans run `Bags` with indices of their type and weights of the rows' numbers, and `DynBags` where types are \

@@ -35,7 +35,8 @@ pub struct BagPlan<T, I> {
 plan_type!(BagPlan<T, I>: planned);
 
 impl<T: Typing, I: Typing> BagPlan<T, I> {
-    /// A plan for a request of these types.
+    /// A plan for a request of these types: `T` and `I` are those of its data and indices, or [`Any`], as what runs the
+    /// plan trusts.
     pub(super) fn new(request: &Request<'_>, tensors: &Tensors<'_>) -> Result<Self, Error> {
         Ok(BagPlan { planned: Planned::new(request, tensors)?, types: PhantomData })
     }

@@ -275,7 +275,8 @@ impl<A: RowAttributes> IndexOperator<A> {
         unsafe { target.write(|| Ok((plan.output(), fresh)), run) }
     }
 
-    /// A plan for inputs `D` and `I` and outputs `O`: the types of the function, or [`Any`].
+    /// A plan for inputs `D` and `I` and outputs `O`: the types of the function, and of what `make` plans for, or
+    /// [`Any`], as what runs the plan trusts.
     pub(super) fn row_plan<T, U: Element, P: RowParams, D, O, I>(
         &self,
         function: &RowFunction<T, U, P>,

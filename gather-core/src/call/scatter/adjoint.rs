@@ -197,7 +197,6 @@ impl<A: IndexAttributes> IndexOperator<A> {
         Settings {
             attributes: Attributes::Adjoint(self.attributes()),
             reduction: Reduction::Add,
-            own: None,
             include_self: true,
             policy: self.policy(),
             options: self.options(),
@@ -222,10 +221,10 @@ impl Settings<'_> {
         updates: &impl Input<T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        let (tensors, out) = (types.read(indices, updates)?, out.target_of(types.dtype)?);
+        let (tensors, out) = (types.read(indices, updates)?, out.target_of(types.dtype())?);
         let request = self.request(types, indices.layout(), updates.layout())?;
         let everywhere = Layout::strided(shape, &[0].repeat(shape.len()))?;
-        let size = types.dtype.size();
+        let size = types.dtype().size();
         let many: Vec<u8> = if size <= size_of_val(&ZERO) { Vec::new() } else { memory::zeros(size)? };
         let zero = if many.is_empty() { ZERO.as_ptr().cast() } else { many.as_ptr() };
         // SAFETY: as in `run_into`; every coordinate of data is `zero`, whose bytes are a number of any built-in type,

@@ -10,6 +10,7 @@ use crate::call::check_output;
 use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, Check, Original, ScatterOperands};
+use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::{self, ReduceFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
@@ -78,18 +79,21 @@ impl Attributes<'_> {
 pub(super) struct Settings<'a> {
     pub(super) attributes: Attributes<'a>,
     pub(super) reduction: Reduction,
-    /// A reduction of the caller's own, of the elements' type.
-    pub(super) own: Option<&'static ReduceFns>,
     pub(super) include_self: bool,
     pub(super) policy: IndexPolicy,
     pub(super) options: Options,
 }
 
 /// The types of a call, known to the compiler or [`Any`], and the kernels for them.
+///
+/// Invariant Y1: `dtype`, `index`, the kernels and a reduction of the caller's own are those of `T` and `I`, where these
+/// are known. Where they are [`Any`], there is no such reduction.
 #[derive(Clone, Copy)]
 pub(super) struct Types<T, I> {
-    pub(super) dtype: DType,
+    dtype: DType,
     index: IndexType,
+    /// A reduction of the caller's own.
+    own: Option<&'static ReduceFns>,
     /// `None` for a data type that a registry does not have.
     scatters: Option<Kernels>,
     copying: Kernels,
@@ -102,7 +106,13 @@ impl<T: Element, I: Index> Types<T, I> {
     pub(super) fn known() -> Self {
         const { IsElement::<T>::CHECK };
         let (scatters, copying) = (Some(Kernels::scatters_of::<I>()), Kernels::of::<I>());
-        Types { dtype: T::DTYPE, index: I::TYPE, scatters, copying, types: PhantomData }
+        Types { dtype: T::DTYPE, index: I::TYPE, own: None, scatters, copying, types: PhantomData }
+    }
+
+    /// The same with a reduction of the caller's own.
+    #[inline(always)]
+    pub(super) fn reduced_by(reducer: &Reducer<T>) -> Self {
+        Types { own: Some(reducer.fns()), ..Self::known() }
     }
 }
 
@@ -110,11 +120,15 @@ impl Types<Any, Any> {
     /// Types that are known at run time, with the kernels of a registry.
     pub(super) fn erased(registry: &Registry, op: Op, dtype: DType, index: IndexType) -> Self {
         let (scatters, copying) = (registry.scatter_kernels(op, dtype, index), Kernels::builtin(index));
-        Types { dtype, index, scatters, copying, types: PhantomData }
+        Types { dtype, index, own: None, scatters, copying, types: PhantomData }
     }
 }
 
 impl<T: Typing, I: Typing> Types<T, I> {
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
     /// Where indices and updates of these types begin.
     #[inline(always)]
     pub(super) fn read(&self, indices: &impl Input<I>, updates: &impl Input<T>) -> Result<Tensors, Error> {
@@ -141,8 +155,8 @@ impl<'a> Settings<'a> {
         let (tensors, data) = (types.read(indices, updates)?, data.read(types.dtype)?);
         let out = out.target_of(types.dtype)?;
         let request = self.request(types, indices.layout(), updates.layout())?;
-        // SAFETY: the tensors are of the request's types (`Input`) and layouts; O1; the output is borrowed mutably, so
-        // that it overlaps no input.
+        // SAFETY: the tensors are of the request's types (`Input`, Y1) and layouts; O1; the output is borrowed mutably,
+        // so that it overlaps no input.
         unsafe { request.run(data, tensors, out) }
     }
 
@@ -160,9 +174,9 @@ impl<'a> Settings<'a> {
     ) -> Result<(), Error> {
         let (tensors, destination) = (types.read(indices, updates)?, T::write(destination, types.dtype)?);
         let request = self.request(types, indices.layout(), updates.layout())?;
-        // SAFETY: the tensors are of the request's types (`Input`, `Typing`) and layouts; a mutable view may be written
-        // along its layout, and overlaps no input. It holds values, or initialised bytes where the type is known at run
-        // time: the built-in reductions take any, and others are of types that the compiler knows.
+        // SAFETY: the tensors are of the request's types (`Input`, `Typing`, Y1) and layouts; a mutable view may be
+        // written along its layout, and overlaps no input. It holds values, or initialised bytes where the type is known
+        // at run time: the built-in reductions take any, and by Y1 there is no other one then.
         unsafe { request.run_on(tensors, destination) }
     }
 
@@ -173,11 +187,11 @@ impl<'a> Settings<'a> {
     #[inline(always)]
     pub(super) fn request<T, I>(
         self,
-        Types { dtype, index, scatters, copying, .. }: Types<T, I>,
+        Types { dtype, index, own, scatters, copying, .. }: Types<T, I>,
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<Request<'a>, Error> {
-        let Settings { attributes, reduction, own, include_self, policy, options } = self;
+        let Settings { attributes, reduction, include_self, policy, options } = self;
         let op = attributes.op();
         let kernels = scatters.ok_or(Error::UnknownDType { op, dtype })?;
         let found = own.map_or_else(|| reduce::reducer(dtype, reduction), |own| Some((own, 1)));

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::scatter::erased::{Settings, Types};
+use crate::call::scatter::erased::Types;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::tensor::layout::Layout;
@@ -67,7 +67,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         updates: &View<'_, T>,
         out: &mut impl Output<T>,
     ) -> Result<(), Error> {
-        self.reducing(reducer).run_into(Types::<T, I>::known(), data, indices, updates, out)
+        self.settings().run_into(Types::<T, I>::reduced_by(reducer), data, indices, updates, out)
     }
 
     /// As [`Self::run_reduce`], in place, on a tensor of any strides.
@@ -84,7 +84,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &View<'_, I>,
         updates: &View<'_, T>,
     ) -> Result<(), Error> {
-        self.reducing(reducer).run_on(Types::<T, I>::known(), destination, indices, updates)
+        self.settings().run_on(Types::<T, I>::reduced_by(reducer), destination, indices, updates)
     }
 
     /// As [`Self::plan`], for a reduction of the caller's own.
@@ -98,12 +98,7 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         indices: &Layout,
         updates: &Layout,
     ) -> Result<ScatterPlan<T, I>, Error> {
-        let request = self.reducing(reducer).request(Types::<T, I>::known(), indices, updates)?;
+        let request = self.settings().request(Types::<T, I>::reduced_by(reducer), indices, updates)?;
         ScatterPlan::new(&request, &Layout::contiguous(data)?)
-    }
-
-    /// The settings of calls with a reduction of the caller's own.
-    fn reducing<T>(&self, reducer: &Reducer<T>) -> Settings<'_> {
-        Settings { own: Some(reducer.fns()), ..self.settings() }
     }
 }

@@ -54,7 +54,6 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
         Settings {
             attributes: Attributes::Scatter(self.attributes()),
             reduction: self.kind.reduction,
-            own: None,
             include_self: self.kind.include_self,
             policy: self.policy(),
             options: self.options,

@@ -48,7 +48,7 @@ pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: 
     unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>, None) }
 }
 
-/// Whether rows are bytes, and indices of a byte are contiguous and of one component.
+/// Whether rows are bytes, and indices, if they are bytes too, are contiguous and of one component.
 #[inline(always)]
 pub(super) fn are_bytes(args: &IndexArgs<'_>) -> bool {
     args.spec.row == 1 && args.spec.components.len() == 1 && args.inner().index == 1

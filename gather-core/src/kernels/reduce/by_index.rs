@@ -44,7 +44,8 @@ pub(crate) unsafe fn moved<I: Index>(index: *const u8, policy: IndexPolicy, dim:
 /// many.
 ///
 /// # Safety
-/// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
+/// S4; K3 for the indices, and S1, S2, S3 and K4 for the elements whose indices are in range. The job's elements lie as
+/// the function takes them ([`IndexedFns::packed`], [`IndexedFns::any_steps`]).
 pub(crate) type QuickFn = unsafe fn(&IndexedJob) -> usize;
 
 /// The functions that reduce rows of a few elements by indices of a size.
@@ -57,6 +58,7 @@ pub(crate) struct IndexedFns {
     /// Rows anywhere, and rows a step apart.
     pub(super) rows: ReduceFn,
     pub(super) strided: StridedFn,
+    /// The rows of all of these.
     pub(super) row: Row,
     /// Bytes from one update to the next that `packed` takes.
     pub(super) step: isize,
@@ -112,9 +114,9 @@ impl IndexedFns {
             // SAFETY: the caller's promise.
             return unsafe { stepped(job, self) };
         }
-        let packed = job.stride == self.row.bytes as isize && job.destination_step == 0;
+        let packed = job.stride == self.row.destination_bytes as isize && job.destination_step == 0;
         let quick = if contiguous && packed { self.packed } else { self.quick };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; elements lie as the function takes them, as just compared.
         let taken = unsafe { quick(job) };
         // SAFETY: as above, for the elements that are left.
         taken != job.outer.n * job.n && unsafe { self.go_on(quick, job, taken) }
@@ -146,7 +148,7 @@ impl IndexedFns {
     /// Reduces `n` rows from the first ends on, at steps of bytes at each: those of one index.
     ///
     /// # Safety
-    /// S1, S2 and S3 for the rows.
+    /// S1, S2, S3 and K4 for the rows.
     #[inline(always)]
     pub(crate) unsafe fn reduce_strided(&self, first: Ends, steps: [isize; 2], n: usize) {
         // SAFETY: the caller's promise.
@@ -198,7 +200,7 @@ pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates)
 /// The functions for one update of all elements.
 const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
     let quick = one_update::<C, R>;
-    IndexedFns { quick, packed: quick, step: 0, ..IndexedFns::of::<One<C>, R>(reduce_scalar::<C>) }
+    IndexedFns { quick, packed: quick, step: 0, any_steps: false, ..IndexedFns::of::<One<C>, R>(reduce_scalar::<C>) }
 }
 
 /// [`QuickFn`] for one update of all elements, which is read once: a histogram. Every byte indexes an axis of 256
@@ -292,31 +294,32 @@ const SHORT_AFTER: usize = 64;
 /// loses these streams (workload `index_add/4M_into_64K_scalars`).
 pub(crate) const STREAM_AHEAD: usize = 4 << 10;
 
-/// How the elements of a plane lie: indices and updates are contiguous, and a destination that the loop does not move
-/// is so along the axis;
+/// Indices and updates are contiguous, and so is the destination along the axis. The loop does not move it.
 const PACKED: u8 = 0;
-/// only the former;
+/// Indices and updates are contiguous.
 pub(super) const CONTIGUOUS: u8 = 1;
-/// or all have steps of their own.
+/// Indices, updates and the destination have steps of their own.
 const STEPPED: u8 = 2;
 
-/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which are as `LIE` says, and indices of a size of
+/// [`QuickFn`] for rows of `ELEMENTS` elements, which `T` takes and which lie as `PLACES` says, and indices of a size of
 /// `R`.
 ///
 /// # Safety
 /// As for [`QuickFn`].
-pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const LIE: u8, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELEMENTS: usize>(
+    job: &IndexedJob,
+) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { elements::<R, LIE>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
+    unsafe { elements::<R, PLACES>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
 }
 
-/// Reduces rows of `bytes` bytes of a plane, which are as `LIE` says, up to the first index that is negative or out of
+/// Reduces rows of `bytes` bytes of a plane, which lie as `PLACES` says, up to the first index that is negative or out of
 /// range; returns how many.
 ///
 /// # Safety
 /// As for [`QuickFn`].
 #[inline(always)]
-pub(super) unsafe fn elements<R: ReadIndex, const LIE: u8>(
+pub(super) unsafe fn elements<R: ReadIndex, const PLACES: u8>(
     job: &IndexedJob,
     bytes: usize,
     element: &impl TakeRow,
@@ -327,10 +330,11 @@ pub(super) unsafe fn elements<R: ReadIndex, const LIE: u8>(
     let Some(n) = NonZero::new(n).map(NonZero::get) else { return 0 };
     // Steps of indices, updates and the destination.
     let (contiguous, stride) =
-        ([R::BYTES as isize, bytes as isize], if LIE == PACKED { bytes as isize } else { job.stride });
-    let [index_step, updates_step] = if LIE == STEPPED { [job.index_step, job.updates_step] } else { contiguous };
-    let steps = [index_step, updates_step, if LIE == PACKED { 0 } else { job.destination_step }];
-    debug_assert_eq!((index_step, updates_step, stride), (job.index_step, job.updates_step, job.stride));
+        ([R::BYTES as isize, bytes as isize], if PLACES == PACKED { bytes as isize } else { job.stride });
+    let [index_step, updates_step] = if PLACES == STEPPED { [job.index_step, job.updates_step] } else { contiguous };
+    let steps = [index_step, updates_step, if PLACES == PACKED { 0 } else { job.destination_step }];
+    debug_assert_eq!(steps, [job.index_step, job.updates_step, job.destination_step], "as the function takes them");
+    debug_assert_eq!(stride, job.stride, "as the function takes it");
     // Takes an element: a macro, because it may end the function.
     macro_rules! take {
         ($plane:expr, $at:expr) => {{

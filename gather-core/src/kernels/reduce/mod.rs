@@ -28,9 +28,9 @@
 //! - **S3** `params` is a [`Sink`] that outlives the call. The `row` bytes are `elements` elements of the type that it
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
-//! - **S4** Where the sink has a function that takes elements by their indices, it is that of the plan's types. The
-//!   plan has found rows of one element, or of as many as the function takes into records, and indices of one
-//!   component, or an inner loop that stays at its tuple; and what the function says besides ([`Updates::One`]).
+//! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
+//!   plan has found rows of one element, or of as many as the functions take into records, and indices of one
+//!   component, or an inner loop that stays at its tuple; and what the functions say besides ([`Updates::One`]).
 
 mod accumulators;
 mod bag;

@@ -43,7 +43,7 @@ pub(crate) struct Ends {
 /// Reduces rows into their destinations, in their order.
 ///
 /// # Safety
-/// S1, S2, S3 and K4 for the rows, of the type that the function is for.
+/// S1, S2, S3 and K4 for the rows, of the type that the function is for; K7.
 pub(crate) type ReduceFn = unsafe fn(&ReduceJob<'_>);
 
 /// Rows to be reduced.

@@ -18,8 +18,8 @@ pub(crate) struct Sink {
 
 /// How rows are taken.
 pub(crate) enum Take {
-    /// They are reduced into their destinations, each of these bytes: once resolved, or, where the plan says so, by
-    /// their indices.
+    /// They are reduced into their destinations, which have this many bytes each: once resolved, or, where the plan says
+    /// so, by their indices.
     Reduce(ReduceFn, usize, Option<&'static IndexedFns>),
     /// They are written down.
     Collect(Collector),

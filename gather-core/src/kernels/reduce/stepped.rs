@@ -7,8 +7,8 @@
 //!     reduce the rows that are written down, when there are enough of them
 //! ```
 //!
-//! So no loop here depends on the reduction, and none of a reduction depends on indices. Where one index serves the
-//! whole inner loop, rows are a step apart, and nothing is written down.
+//! So no loop over indices here depends on the reduction. Where one index serves the whole inner loop, rows are a step
+//! apart, and nothing is written down.
 
 use core::mem::MaybeUninit;
 
@@ -22,7 +22,7 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// Reduces rows from the first ends on, at steps of bytes at each.
 ///
 /// # Safety
-/// S1, S2 and S3 for the `n` rows.
+/// S1, S2, S3 and K4 for the `n` rows.
 pub(crate) type StridedFn = unsafe fn(first: Ends, steps: [isize; 2], n: usize, row: Row);
 
 /// [`StridedFn`] for rows that `T` takes.
@@ -42,7 +42,7 @@ pub(super) unsafe fn strided<T: TakeFew>(first: Ends, [updates, destination]: [i
 /// Rows that are written down before they are reduced.
 const ROWS: usize = 64;
 
-/// Rows that have been written down.
+/// Rows that have been written down: the first `n` of the ends.
 struct Rows {
     ends: [MaybeUninit<Ends>; ROWS],
     n: usize,
@@ -52,7 +52,7 @@ impl Rows {
     /// Reduces the rows, of which there are none then.
     ///
     /// # Safety
-    /// S1, S2 and S3 for the rows.
+    /// S1, S2, S3 and K4 for the rows.
     #[inline(always)]
     unsafe fn reduce(&mut self, fns: &IndexedFns) {
         debug_assert!(self.n <= ROWS);
@@ -112,8 +112,8 @@ unsafe fn of_policy<R: ReadIndex, const MOVES: bool, const FROM_END: bool>(job: 
         // SAFETY: K3: an index of the job.
         let unsigned = unsafe { R::read(index) };
         let signed = (unsigned ^ sign).wrapping_sub(sign);
-        let from_end = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
-        let position = if FROM_END { from_end } else { unsigned };
+        let counted = signed.wrapping_add(below & ((signed as i64) >> 63) as u64);
+        let position = if FROM_END { counted } else { unsigned };
         // Along an axis without positions nothing moves.
         let moves = MOVES && position >= dim && dim != 0;
         // SAFETY: K3, as above.

@@ -78,7 +78,7 @@ pub(crate) enum Way {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there is a `by_index`, it is that of the reduction, of the data type, of the index type and of the
+/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type and of the
 ///   updates, and of the rows' elements where these go into records; other rows have one element. Indices have one
 ///   component, or the inner loop does not move them (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
