@@ -45,6 +45,7 @@ mod in_memory;
 mod in_registers;
 mod indexed;
 mod number;
+mod one_update;
 mod positions;
 mod read;
 pub(crate) mod reducer;
