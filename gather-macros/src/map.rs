@@ -43,10 +43,12 @@ const MAP: Form = Form {
     rows: false,
 };
 
-/// A static whose value is a closure.
+/// A static, or a constant, whose value is a closure.
 pub(crate) struct Closure {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
+    /// `static` or `const`.
+    pub(crate) word: TokenTree,
     pub(crate) name: Ident,
     /// Of a map: what is read, then the parameters.
     pub(crate) inputs: Vec<Input>,
@@ -123,13 +125,15 @@ fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<
     let Form { what, example, named, .. } = form;
     let attrs = attrs::outer(cx, input)?;
     let vis: Visibility = input.parse()?;
-    let word = expect::<Token![static]>(input, attrs.last(), || {
-        format!("expected `static`: a {what} is written `{example}`")
-    })?;
+    let message = || format!("expected `static`: a {what} is written `{example}`");
+    let word: TokenTree = match input.parse::<Option<Token![const]>>()? {
+        Some(word) => Ident::new("const", word.span).into(),
+        None => Ident::new("static", expect::<Token![static]>(input, attrs.last(), message)?.span).into(),
+    };
     if let Some(word) = input.parse::<Option<Token![mut]>>()? {
         cx.error_on(word, format!("a {what} cannot be `mut`"));
     }
-    let name: Ident = expect(input, Some(word), || format!("expected the name of the {what}, such as `{named}`"))?;
+    let name: Ident = expect(input, Some(&word), || format!("expected the name of the {what}, such as `{named}`"))?;
     if input.peek(Token![:]) {
         let ty = skip_until(input, |input| input.peek(Token![=]) || input.peek(Token![;]));
         cx.error_on(ty, "the macro writes the type of the static; leave it out");
@@ -161,7 +165,7 @@ fn closure(form: &Form, cx: &mut Ctxt, input: ParseStream<'_>) -> Result<Option<
         let end = if let TokenTree::Group(group) = &body { group.span_close() } else { body.span() };
         cx.push(Error::new(end, format!("expected `;` after the body of `{name}`")));
     }
-    Ok(inputs.map(|inputs| Closure { attrs, vis, name, inputs, output, body }))
+    Ok(inputs.map(|inputs| Closure { attrs, vis, word, name, inputs, output, body }))
 }
 
 /// `|value: T, parameter: P, ..|`; `None` after reporting an input that is not one.
@@ -274,7 +278,7 @@ fn expect<T: syn::parse::Parse>(
 
 /// The static of a map, whose initialiser holds everything else.
 fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
-    let Closure { attrs, vis, name, inputs, output, body } = map;
+    let Closure { attrs, vis, word, name, inputs, output, body } = map;
     let ([value, params @ ..], Some(output)) = (inputs.as_slice(), output) else {
         return TokenStream::new();
     };
@@ -301,7 +305,7 @@ fn emit(krate: &TokenStream, map: &Closure) -> TokenStream {
     quote! {
         #(#attrs)*
         #doc
-        #vis static #name: #krate::Map<#value_ty, #output, #params> = {
+        #vis #word #name: #krate::Map<#value_ty, #output, #params> = {
             #[allow(non_camel_case_types)]
             enum #conversion {}
             impl #private::Convert for #conversion {

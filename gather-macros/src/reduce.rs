@@ -26,7 +26,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// The static of a reduction, whose initialiser holds everything else.
 fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream {
-    let Closure { attrs, vis, name, inputs, output, body } = reduction;
+    let Closure { attrs, vis, word, name, inputs, output, body } = reduction;
     let ([kept, new], Some(output)) = (inputs.as_slice(), output) else {
         let found = inputs.len();
         let what = "a reduction has two: what is kept, and what is new";
@@ -57,7 +57,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, reduction: &Closure) -> TokenStream 
     quote! {
         #(#attrs)*
         #doc
-        #vis static #name: #krate::Reducer<#ty> = {
+        #vis #word #name: #krate::Reducer<#ty> = {
             #[allow(non_camel_case_types)]
             enum #combination {}
             impl #private::Combine for #combination {

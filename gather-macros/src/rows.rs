@@ -129,7 +129,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
     let Some(Signature { row, out, params }) = signature(cx, function) else {
         return TokenStream::new();
     };
-    let Closure { attrs, vis, name, inputs, output, body } = function;
+    let Closure { attrs, vis, word, name, inputs, output, body } = function;
     let (text, private) = (name.unraw().to_string(), name::private(krate));
     let kinds = params.iter().map(|param| match kind(&param.ty) {
         Kind::Slice(ty) => {
@@ -174,7 +174,7 @@ fn emit(cx: &mut Ctxt, krate: &TokenStream, function: &Closure) -> TokenStream {
     quote! {
         #(#attrs)*
         #doc
-        #vis static #name: #krate::RowFunction<#row, #out_ty, #kinds> = {
+        #vis #word #name: #krate::RowFunction<#row, #out_ty, #kinds> = {
             #[allow(non_camel_case_types)]
             enum #function {}
             impl #private::Rowwise for #function {

@@ -10,7 +10,7 @@ use crate::types::index::IndexType;
 
 /// A set of built-in kernels of every data type.
 macro_rules! builtin {
-    ($(#[$doc:meta])* $name:ident, indices: [$($index:ident),*], ops: [$($op:ident),*]) => {
+    ($(#[$doc:meta])* $name:ident, indices: [$($index:ident),*], ops: [$($op:ident),*], ranks: $($ranks:tt)*) => {
         crate::kernels! {
             $(#[$doc])*
             pub(crate) static $name;
@@ -22,7 +22,7 @@ macro_rules! builtin {
                 #[cfg(feature = "num-complex")] num_complex::Complex<f64> as x128,
             ];
             indices: [$($index),*];
-            ranks: 1..=8, any;
+            ranks: $($ranks)*;
             ops: [$($op),*];
             widths: [x128, rows];
         }
@@ -30,11 +30,11 @@ macro_rules! builtin {
     ($($gathers:ident, $scatters:ident: $index:ident;)*) => {$(
         builtin! {
             /// The built-in gathers by indices of one representation; pointer-sized ones have that of their width.
-            $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd]
+            $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd], ranks: 1..=8, any
         }
         builtin! {
             /// The built-in scatters, likewise.
-            $scatters, indices: [$index], ops: [scatter_elements, scatter_nd]
+            $scatters, indices: [$index], ops: [scatter_elements, scatter_nd], ranks: 1..=8, any
         }
     )*};
 }
@@ -52,7 +52,13 @@ builtin! {
 
 builtin! {
     /// The built-in kernels of the operators that rearrange space.
-    REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth]
+    REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth], ranks: 1..=8, any
+}
+
+builtin! {
+    /// The kernels that copy the tensor that a scatter begins with: gathers that read no index. They are functions of
+    /// [`GATHER_I64`], and few, so that a program that scatters links little for them.
+    COPY, indices: [i64], ops: [gather_nd], ranks: any
 }
 
 /// Every built-in set.

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{REARRANGE, gathers_of, scatters_of};
+use crate::kernels::builtin::{COPY, REARRANGE, gathers_of, scatters_of};
 use crate::kernels::kernel::{IndexEntry, ScatterEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
@@ -34,6 +34,11 @@ impl Kernels {
     /// The kernels of a set for the gathers, and the built-in ones for what it lacks.
     pub(crate) fn with(own: &'static KernelSet, index: IndexType) -> Self {
         Kernels { own: Some(own), builtin: gathers_of(index), shaped: &[] }
+    }
+
+    /// The built-in kernels of gathers that read no index: they copy a tensor.
+    pub(crate) fn copies() -> Self {
+        Kernels { own: None, builtin: &COPY, shaped: &[] }
     }
 
     /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.

@@ -4,12 +4,12 @@
 
 crate::map_kernels! {
     /// Bytes with an affine quantisation: `(value - zero_point) * scale`, as ONNX DequantizeLinear has it.
-    pub static DEQUANTIZE_U8 = |value: u8, scale: f32, zero_point: u8| -> f32 {
+    pub const DEQUANTIZE_U8 = |value: u8, scale: f32, zero_point: u8| -> f32 {
         (f32::from(value) - f32::from(zero_point)) * scale
     };
 
     /// Signed bytes with an affine quantisation: `(value - zero_point) * scale`, as ONNX DequantizeLinear has it.
-    pub static DEQUANTIZE_I8 = |value: i8, scale: f32, zero_point: i8| -> f32 {
+    pub const DEQUANTIZE_I8 = |value: i8, scale: f32, zero_point: i8| -> f32 {
         (f32::from(value) - f32::from(zero_point)) * scale
     };
 }
@@ -28,12 +28,12 @@ fn i4_pair(pair: u8, scale: f32, zero_point: i8) -> [f32; 2] {
 
 super::maps_to_each! {
     /// Two numbers of 0 to 15 in a byte, the low one first, as ONNX packs UINT4: `(value - zero_point) * scale`.
-    pub static U4_TO_F32, U4_TO_F16, U4_TO_BF16 = |pair: u8, scale: f32, zero_point: u8| -> [2] {
+    pub const U4_TO_F32, U4_TO_F16, U4_TO_BF16 = |pair: u8, scale: f32, zero_point: u8| -> [2] {
         u4_pair(pair, scale, zero_point)
     };
 
     /// Two numbers of -8 to 7 in a byte, the low one first, as ONNX packs INT4: `(value - zero_point) * scale`.
-    pub static I4_TO_F32, I4_TO_F16, I4_TO_BF16 = |pair: u8, scale: f32, zero_point: i8| -> [2] {
+    pub const I4_TO_F32, I4_TO_F16, I4_TO_BF16 = |pair: u8, scale: f32, zero_point: i8| -> [2] {
         i4_pair(pair, scale, zero_point)
     };
 }

@@ -35,13 +35,13 @@ super::maps_to_each! {
     ///
     /// Safetensors files of such tables have blocks and scales in two tensors. For GGUF see
     /// [`MXFP4`](crate::maps::MXFP4).
-    pub static MXFP4_PAIRS_TO_F32, MXFP4_PAIRS_TO_F16, MXFP4_PAIRS_TO_BF16 = |block: [u8; 16], scale: u8| -> [32] {
+    pub const MXFP4_PAIRS_TO_F32, MXFP4_PAIRS_TO_F16, MXFP4_PAIRS_TO_BF16 = |block: [u8; 16], scale: u8| -> [32] {
         mxfp4_pairs(block, scale)
     };
 
     /// Blocks of 64 numbers of 4 bits that look [`NF4`] up, in pairs, the high one first, as bitsandbytes packs them:
     /// `NF4[q] * absmax`.
-    pub static NF4_TO_F32, NF4_TO_F16, NF4_TO_BF16 = |block: [u8; 32], absmax: f32| -> [64] { nf4(block, absmax) };
+    pub const NF4_TO_F32, NF4_TO_F16, NF4_TO_BF16 = |block: [u8; 32], absmax: f32| -> [64] { nf4(block, absmax) };
 }
 
 #[inline(always)]

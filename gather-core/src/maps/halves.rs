@@ -13,23 +13,23 @@ use crate::types::numbers::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 crate::map_kernels! {
     /// Half precision to single, exactly.
-    pub static F16_TO_F32 = |value: f16| -> f32 { f16_to_f32(value.to_bits()) };
+    pub const F16_TO_F32 = |value: f16| -> f32 { f16_to_f32(value.to_bits()) };
 
     /// `bfloat16` to single precision, exactly.
-    pub static BF16_TO_F32 = |value: bf16| -> f32 { bf16_to_f32(value.to_bits()) };
+    pub const BF16_TO_F32 = |value: bf16| -> f32 { bf16_to_f32(value.to_bits()) };
 
     /// Half precision with a scale to single precision: `value * scale`.
-    pub static F16_SCALED_TO_F32 = |value: f16, scale: f32| -> f32 { f16_to_f32(value.to_bits()) * scale };
+    pub const F16_SCALED_TO_F32 = |value: f16, scale: f32| -> f32 { f16_to_f32(value.to_bits()) * scale };
 
     /// `bfloat16` with a scale to single precision: `value * scale`.
-    pub static BF16_SCALED_TO_F32 = |value: bf16, scale: f32| -> f32 { bf16_to_f32(value.to_bits()) * scale };
+    pub const BF16_SCALED_TO_F32 = |value: bf16, scale: f32| -> f32 { bf16_to_f32(value.to_bits()) * scale };
 
     /// Single precision to half: the nearest value, and the even one of two that are as near. Beyond the greatest,
     /// infinity.
-    pub static F32_TO_F16 = |value: f32| -> f16 { f16::from_bits(f32_to_f16(value)) };
+    pub const F32_TO_F16 = |value: f32| -> f16 { f16::from_bits(f32_to_f16(value)) };
 
     /// Single precision to `bfloat16`: the nearest value, and the even one of two that are as near.
-    pub static F32_TO_BF16 = |value: f32| -> bf16 { bf16::from_bits(f32_to_bf16(value)) };
+    pub const F32_TO_BF16 = |value: f32| -> bf16 { bf16::from_bits(f32_to_bf16(value)) };
 }
 
 /// Values, each rounded.

@@ -42,36 +42,36 @@
 /// Maps to `f32`, and the same to `f16` and `bf16`, of a closure whose result is `f32`, or `[f32; N]` where it is
 /// written `[N]`.
 macro_rules! maps_to_each {
-    ($($(#[$doc:meta])* pub static $f32:ident, $f16:ident, $bf16:ident =
+    ($($(#[$doc:meta])* pub const $f32:ident, $f16:ident, $bf16:ident =
         |$($arg:ident: $ty:ty),*| -> $([$len:literal])? $body:block;)*) => {
         $(crate::maps::maps_to_each! { @one $(#[$doc])* $f32 $f16 $bf16 ($($arg: $ty),*) [$($len)?] $body })*
     };
     (@one $(#[$doc:meta])* $f32:ident $f16:ident $bf16:ident ($($arg:ident: $ty:ty),*) [] $body:block) => {
         crate::map_kernels! {
             $(#[$doc])*
-            pub static $f32 = |$($arg: $ty),*| -> f32 { $body };
+            pub const $f32 = |$($arg: $ty),*| -> f32 { $body };
 
             #[doc = concat!("[`", stringify!($f32), "`], rounded to `f16`.")]
             #[cfg(feature = "half")]
-            pub static $f16 = |$($arg: $ty),*| -> half::f16 { crate::maps::halves::to_f16([$body])[0] };
+            pub const $f16 = |$($arg: $ty),*| -> half::f16 { crate::maps::halves::to_f16([$body])[0] };
 
             #[doc = concat!("[`", stringify!($f32), "`], rounded to `bf16`.")]
             #[cfg(feature = "half")]
-            pub static $bf16 = |$($arg: $ty),*| -> half::bf16 { crate::maps::halves::to_bf16([$body])[0] };
+            pub const $bf16 = |$($arg: $ty),*| -> half::bf16 { crate::maps::halves::to_bf16([$body])[0] };
         }
     };
     (@one $(#[$doc:meta])* $f32:ident $f16:ident $bf16:ident ($($arg:ident: $ty:ty),*) [$len:literal] $body:block) => {
         crate::map_kernels! {
             $(#[$doc])*
-            pub static $f32 = |$($arg: $ty),*| -> [f32; $len] { $body };
+            pub const $f32 = |$($arg: $ty),*| -> [f32; $len] { $body };
 
             #[doc = concat!("[`", stringify!($f32), "`], rounded to `f16`.")]
             #[cfg(feature = "half")]
-            pub static $f16 = |$($arg: $ty),*| -> [half::f16; $len] { crate::maps::halves::to_f16($body) };
+            pub const $f16 = |$($arg: $ty),*| -> [half::f16; $len] { crate::maps::halves::to_f16($body) };
 
             #[doc = concat!("[`", stringify!($f32), "`], rounded to `bf16`.")]
             #[cfg(feature = "half")]
-            pub static $bf16 = |$($arg: $ty),*| -> [half::bf16; $len] { crate::maps::halves::to_bf16($body) };
+            pub const $bf16 = |$($arg: $ty),*| -> [half::bf16; $len] { crate::maps::halves::to_bf16($body) };
         }
     };
 }

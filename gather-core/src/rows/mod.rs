@@ -47,18 +47,18 @@ use crate::rows::norms::{l2_normalize, layer_norm, rms_norm};
 /// The row functions of rows of a type.
 macro_rules! of {
     (
-        pub static $dot:ident, $l2:ident, $cosine:ident, $rms:ident, $layer:ident, $normalize:ident = $ty:ty
+        pub const $dot:ident, $l2:ident, $cosine:ident, $rms:ident, $layer:ident, $normalize:ident = $ty:ty
     ) => {
         crate::row_kernels! {
             /// The dot product of a row and a query.
-            pub static $dot = |row: &[$ty], query: &[f32]| -> f32 { dot(row, query) };
+            pub const $dot = |row: &[$ty], query: &[f32]| -> f32 { dot(row, query) };
 
             /// The square of the Euclidean distance of a row and a query.
-            pub static $l2 = |row: &[$ty], query: &[f32]| -> f32 { l2_squared(row, query) };
+            pub const $l2 = |row: &[$ty], query: &[f32]| -> f32 { l2_squared(row, query) };
 
             /// The cosine of the angle between a row and a query, by stored lengths: the dot product divided by the
             /// product of both.
-            pub static $cosine = |row: &[$ty], query: &[f32], row_length: f32, query_length: f32| -> f32 {
+            pub const $cosine = |row: &[$ty], query: &[f32], row_length: f32, query_length: f32| -> f32 {
                 dot(row, query) / (row_length * query_length)
             };
 
@@ -66,7 +66,7 @@ macro_rules! of {
             /// `eps`; times gains, where there are any.
             ///
             /// With `x` the sum of both rows, a result is `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain`.
-            pub static $rms = |
+            pub const $rms = |
                 row: &[$ty],
                 out: &mut [f32],
                 #[optional] added: &[f32],
@@ -79,7 +79,7 @@ macro_rules! of {
             ///
             /// With `x` the sum of both rows less its mean, `sum / n`, a result is
             /// `x * (1 / sqrt(sum_of_squares(x) / n + eps)) * gain + bias`.
-            pub static $layer = |
+            pub const $layer = |
                 row: &[$ty],
                 out: &mut [f32],
                 #[optional] added: &[f32],
@@ -92,13 +92,13 @@ macro_rules! of {
             /// less.
             ///
             /// With `x` the sum of both rows, a result is `x * (1 / max(sqrt(sum_of_squares(x)), least))`.
-            pub static $normalize = |row: &[$ty], out: &mut [f32], #[optional] added: &[f32], least: f32| {
+            pub const $normalize = |row: &[$ty], out: &mut [f32], #[optional] added: &[f32], least: f32| {
                 l2_normalize(row, out, added, least)
             };
         }
     };
 }
-of!(pub static DOT, L2_SQUARED, COSINE, RMS_NORM, LAYER_NORM, L2_NORMALIZE = f32);
+of!(pub const DOT, L2_SQUARED, COSINE, RMS_NORM, LAYER_NORM, L2_NORMALIZE = f32);
 
 #[cfg(feature = "half")]
 mod halves {
@@ -106,22 +106,22 @@ mod halves {
 
     use crate::rows::{dot, l2_normalize, l2_squared, layer_norm, rms_norm};
 
-    of!(pub static DOT_F16, L2_SQUARED_F16, COSINE_F16, RMS_NORM_F16, LAYER_NORM_F16, L2_NORMALIZE_F16 = f16);
-    of!(pub static DOT_BF16, L2_SQUARED_BF16, COSINE_BF16, RMS_NORM_BF16, LAYER_NORM_BF16, L2_NORMALIZE_BF16 = bf16);
+    of!(pub const DOT_F16, L2_SQUARED_F16, COSINE_F16, RMS_NORM_F16, LAYER_NORM_F16, L2_NORMALIZE_F16 = f16);
+    of!(pub const DOT_BF16, L2_SQUARED_BF16, COSINE_BF16, RMS_NORM_BF16, LAYER_NORM_BF16, L2_NORMALIZE_BF16 = bf16);
 }
 #[cfg(feature = "half")]
 pub use halves::*;
 
 crate::row_kernels! {
     /// The dot product of a row and a query, without overflow in rows of up to 131,071 elements.
-    pub static DOT_I8 = |row: &[i8], query: &[i8]| -> i32 { dot(row, query) };
+    pub const DOT_I8 = |row: &[i8], query: &[i8]| -> i32 { dot(row, query) };
 
     /// The square of the Euclidean distance of a row and a query, without overflow in rows of up to 33,025 elements.
-    pub static L2_SQUARED_I8 = |row: &[i8], query: &[i8]| -> i32 { l2_squared(row, query) };
+    pub const L2_SQUARED_I8 = |row: &[i8], query: &[i8]| -> i32 { l2_squared(row, query) };
 
     /// The cosine of the angle between a row and a query, by stored lengths: the dot product as an `f32`, divided by
     /// the product of both.
-    pub static COSINE_I8 = |row: &[i8], query: &[i8], row_length: f32, query_length: f32| -> f32 {
+    pub const COSINE_I8 = |row: &[i8], query: &[i8], row_length: f32, query_length: f32| -> f32 {
         dot(row, query) as f32 / (row_length * query_length)
     };
 }

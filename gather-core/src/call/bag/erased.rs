@@ -10,7 +10,7 @@ use crate::call::dynamic::index_type;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};
-use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn, ReduceFns};
+use crate::kernels::reduce::{self, BagFn, BagFns, FusedOutput, PositionsFn, Reductions};
 use crate::plan::{BagCall, BagConverting, BagFused, BagPlan, BagRequest, Bounds};
 use crate::tensor::dynamic::DynView;
 use crate::tensor::layout::{Layout, Shape};
@@ -155,10 +155,14 @@ impl<'a> Request<'a> {
     #[inline(always)]
     pub(super) fn typed<T: Element, I: Index>(
         op: &'a EmbeddingBag,
-        own: Option<(&'static ReduceFns, &'static str)>,
+        own: Option<(&'static BagFns, &'static str)>,
     ) -> Result<Self, Error> {
         const { IsElement::<T>::CHECK };
-        Self::new(op, own, (T::DTYPE, I::TYPE), reduce::positions::<I>())
+        let types = (T::DTYPE, I::TYPE, reduce::positions::<I>());
+        match own {
+            None => Self::new(op, Reductions::<BagFns>::of::<T>().bags(op.kind.reduction), None, types),
+            Some((fns, name)) => Self::new(op, Some((fns, 1)), Some(name), types),
+        }
     }
 
     /// A request for elements `T` that a map converts into `U`, and for indices of types that are known to the
@@ -173,7 +177,8 @@ impl<'a> Request<'a> {
         const { IsElement::<T>::CHECK };
         const { IsElement::<U>::CHECK };
         let converting = Some(BagConverting { convert_fns, size_in: size_of::<T>() });
-        let request = Self::new(op, None, (U::DTYPE, I::TYPE), reduce::positions::<I>())?;
+        let found = Reductions::<BagFns>::of::<U>().bags(op.kind.reduction);
+        let request = Self::new(op, found, None, (U::DTYPE, I::TYPE, reduce::positions::<I>()))?;
         Ok(Request { converting, ..request })
     }
 
@@ -218,26 +223,22 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// [`Error::ReductionUnavailable`].
-    pub(super) fn erased(op: &'a EmbeddingBag, types: (DType, IndexType)) -> Result<Self, Error> {
-        Self::new(op, None, types, reduce::positions_of(types.1))
+    pub(super) fn erased(op: &'a EmbeddingBag, (dtype, index): (DType, IndexType)) -> Result<Self, Error> {
+        let found = Reductions::<BagFns>::of_dtype(dtype).bags(op.kind.reduction);
+        Self::new(op, found, None, (dtype, index, reduce::positions_of(index)))
     }
 
+    /// A request for the functions that were found, those of the operator's reduction or those that `own` names.
     #[inline(always)]
     fn new(
         op: &'a EmbeddingBag,
-        own: Option<(&'static ReduceFns, &'static str)>,
-        (dtype, index): (DType, IndexType),
-        positions: ByLevel<PositionsFn>,
+        found: Option<(&'static BagFns, usize)>,
+        own: Option<&'static str>,
+        (dtype, index, positions): (DType, IndexType, ByLevel<PositionsFn>),
     ) -> Result<Self, Error> {
         let reduction = op.kind.reduction;
-        let is_of_bags = matches!(reduction, Reduction::Add | Reduction::Mean | Reduction::Max | Reduction::Min);
-        let built_in = || reduce::reducer(dtype, reduction).filter(|_| is_of_bags);
-        let found = own.map_or_else(built_in, |(fns, _)| Some((fns, 1)));
-        let found = found.and_then(|(fns, values)| Some((fns.bag.as_ref()?, values)));
         let (fns, values) = found.ok_or(Error::ReductionUnavailable { op: OP, reduction, dtype: Some(dtype) })?;
-        let sums = (reduction == Reduction::Add).then_some(fns.weighted).flatten();
-        let name = own.map_or(reduction.name(), |(_, name)| name);
-        let unweighted = if own.is_none() && sums.is_some() { None } else { Some(name) };
+        let unweighted = own.or(if fns.weighted.is_some() { None } else { Some(reduction.name()) });
         Ok(Request { op, dtype, index, positions, fns, values, converting: None, fused: None, unweighted })
     }
 

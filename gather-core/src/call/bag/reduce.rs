@@ -82,6 +82,6 @@ impl EmbeddingBag {
     }
 
     fn reducing<T: Element, I: Index>(&self, reducer: &Reducer<T>) -> Result<Request<'_>, Error> {
-        Request::typed::<T, I>(self, Some((reducer.fns(), reducer.name())))
+        Request::typed::<T, I>(self, Some((reducer.bag_fns(), reducer.name())))
     }
 }

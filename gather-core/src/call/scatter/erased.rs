@@ -11,7 +11,7 @@ use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
 use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::kernels::reduce::reducer::Reducer;
-use crate::kernels::reduce::{self, ReduceFns};
+use crate::kernels::reduce::{Reductions, ScatterFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
 use crate::plan::{CountedReducePlan, IndexLowered, ReducePlan, ReduceRequest};
@@ -92,11 +92,11 @@ pub(super) struct Settings<'a> {
 pub(super) struct Types<T, I> {
     dtype: DType,
     index: IndexType,
-    /// A reduction of the caller's own.
-    own: Option<&'static ReduceFns>,
+    /// The built-in reductions of the type, or one of the caller's own.
+    reductions: Reductions<ScatterFns>,
+    own: Option<&'static ScatterFns>,
     /// `None` for a data type that a registry does not have.
-    scatters: Option<Kernels>,
-    copying: Kernels,
+    kernels: Option<Kernels>,
     types: PhantomData<fn(T, I)>,
 }
 
@@ -105,22 +105,23 @@ impl<T: Element, I: Index> Types<T, I> {
     #[inline(always)]
     pub(super) fn known() -> Self {
         const { IsElement::<T>::CHECK };
-        let (scatters, copying) = (Some(Kernels::scatters_of::<I>()), Kernels::of::<I>());
-        Types { dtype: T::DTYPE, index: I::TYPE, own: None, scatters, copying, types: PhantomData }
+        let (reductions, kernels) = (Reductions::<ScatterFns>::of::<T>(), Some(Kernels::scatters_of::<I>()));
+        Types { dtype: T::DTYPE, index: I::TYPE, reductions, own: None, kernels, types: PhantomData }
     }
 
     /// The same with a reduction of the caller's own.
     #[inline(always)]
     pub(super) fn reduced_by(reducer: &Reducer<T>) -> Self {
-        Types { own: Some(reducer.fns()), ..Self::known() }
+        Types { reductions: Reductions::NONE, own: Some(reducer.scatter_fns()), ..Self::known() }
     }
 }
 
 impl Types<Any, Any> {
     /// Types that are known at run time, with the kernels of a registry.
     pub(super) fn erased(registry: &Registry, op: Op, dtype: DType, index: IndexType) -> Self {
-        let (scatters, copying) = (registry.scatter_kernels(op, dtype, index), Kernels::builtin(index));
-        Types { dtype, index, own: None, scatters, copying, types: PhantomData }
+        let reductions = Reductions::<ScatterFns>::of_dtype(dtype);
+        let kernels = registry.scatter_kernels(op, dtype, index);
+        Types { dtype, index, reductions, own: None, kernels, types: PhantomData }
     }
 }
 
@@ -187,19 +188,18 @@ impl<'a> Settings<'a> {
     #[inline(always)]
     pub(super) fn request<T, I>(
         self,
-        Types { dtype, index, own, scatters, copying, .. }: Types<T, I>,
+        Types { dtype, index, reductions, own, kernels, .. }: Types<T, I>,
         indices: &'a Layout,
         updates: &'a Layout,
     ) -> Result<Request<'a>, Error> {
         let Settings { attributes, reduction, include_self, policy, options } = self;
         let op = attributes.op();
-        let kernels = scatters.ok_or(Error::UnknownDType { op, dtype })?;
-        let found = own.map_or_else(|| reduce::reducer(dtype, reduction), |own| Some((own, 1)));
+        let kernels = kernels.ok_or(Error::UnknownDType { op, dtype })?;
+        let found = own.map_or_else(|| reductions.scatters(reduction), |own| Some((own, 1)));
         let (reducer, values) = found.ok_or(Error::ReductionUnavailable { op, reduction, dtype: Some(dtype) })?;
         // What is replaced does not count in any case.
         let include_self = include_self || (own.is_none() && reduction == Reduction::None);
-        let planned =
-            ReduceRequest { op, dtype, index, kernels, copying, reducer, values, include_self, policy, options };
+        let planned = ReduceRequest { op, dtype, index, kernels, reducer, values, include_self, policy, options };
         Ok(Request { attributes, planned, indices, updates })
     }
 }
@@ -312,7 +312,7 @@ impl<'a> Request<'a> {
         };
         let planned = self.plan(layout);
         let Ok(plan) = &planned else { return planned.map(drop) };
-        let original = Original { request: &self.planned, data, out: layout };
+        let original = Original::new(&self.planned, data, layout);
         let run = |out| {
             let operands = tensors.operands(out, self.indices);
             // SAFETY: X1: the plan was made for these layouts and types; data has the destination's shape, as just

@@ -117,7 +117,7 @@ impl Planned {
         let plan = counted.as_ref().unwrap_or(&self.plan);
         check_target(&self.destination, &out)?;
         let check = if out.layout().is_some() { Check::First } else { Check::OnTheWay };
-        let original = Original { request: &self.request, data, out: &self.destination };
+        let original = Original::new(&self.request, data, &self.destination);
         let run = |out| {
             let operands = Tensors { index: indices.0, updates: updates.0 }.operands(out, indices.1);
             // SAFETY: X1: the inputs and a fixed output have the planned layouts, and data the shape, as just checked;

@@ -2,18 +2,31 @@
 
 use crate::exec::index::{self, Operands};
 use crate::exec::threads::{self, PIECES, pool_threads};
+use crate::kernels::select::Kernels;
 use crate::plan::{IndexLowered, IndexPlan, IndexRequest, ReduceRequest, Work};
 use crate::tensor::layout::{Layout, Shape};
+use crate::types::element::DType;
 use crate::types::error::Error;
+use crate::types::index::IndexType;
 use crate::types::op::Op;
-use crate::types::policy::{Options, Par};
+use crate::types::policy::{IndexPolicy, Options, Par};
 
 /// The tensor that a destination is to begin with, and the destination's layout.
 #[derive(Clone, Copy)]
 pub(crate) struct Original<'a> {
-    pub(crate) request: &'a ReduceRequest,
-    pub(crate) data: (*const u8, &'a Layout),
-    pub(crate) out: &'a Layout,
+    dtype: DType,
+    kernels: Kernels,
+    options: Options,
+    data: (*const u8, &'a Layout),
+    out: &'a Layout,
+}
+
+impl<'a> Original<'a> {
+    /// A tensor, for the destination of a scatter that has a layout. A program that scatters in place alone does not
+    /// link the kernels that copy.
+    pub(crate) fn new(request: &ReduceRequest, data: (*const u8, &'a Layout), out: &'a Layout) -> Self {
+        Original { dtype: request.dtype, kernels: Kernels::copies(), options: request.options, data, out }
+    }
 }
 
 /// Copies a tensor into an output of its shape.
@@ -22,14 +35,14 @@ pub(crate) struct Original<'a> {
 /// [`Error::LevelUnavailable`], [`Error::TooManyBytes`].
 ///
 /// # Safety
-/// X1 for data and output, which have one shape and hold the request's data type.
+/// X1 for data and output, which have one shape and hold the data type.
 pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Error> {
-    let (Original { request, data, .. }, out) = (original, (out, original.out));
+    let (&Original { dtype, kernels, options, data, .. }, out) = (original, (out, original.out));
     debug_assert_eq!(data.1.shape(), out.1.shape());
-    let bytes = Shape::checked_bytes(data.1.shape(), request.dtype.size())?;
+    let bytes = Shape::checked_bytes(data.1.shape(), dtype.size())?;
     if data.1.is_contiguous() && out.1.is_contiguous() {
         // SAFETY: row-major tensors of one shape are as many neighbouring bytes; X1.
-        unsafe { copy_bytes(data.0, out.0, bytes, request.options) };
+        unsafe { copy_bytes(data.0, out.0, bytes, options) };
         return Ok(());
     }
     // A gather whose tuples have no components copies all of data.
@@ -38,13 +51,9 @@ pub(super) unsafe fn run(original: &Original<'_>, out: *mut u8) -> Result<(), Er
     for (&n, &stride) in data.1.shape().iter().zip(data.1.strides()) {
         lowered.push(n, stride, 0);
     }
-    let ReduceRequest { dtype, index, copying: kernels, policy, .. } = **request;
-    let options = Options { method: None, ..request.options };
-    let plan = IndexPlan::new(
-        &lowered,
-        &IndexRequest { op, kernels, dtype, index, policy, options, converting: None },
-        out.1,
-    )?;
+    let (index, policy, options) = (IndexType::I64, IndexPolicy::default(), Options { method: None, ..options });
+    let request = IndexRequest { op, kernels, dtype, index, policy, options, converting: None };
+    let plan = IndexPlan::new(&lowered, &request, out.1)?;
     let indices = Layout::contiguous(&[0])?;
     let operands =
         Operands { out: out.0, data: data.0, index: core::ptr::null(), indices: &indices, params: core::ptr::null() };

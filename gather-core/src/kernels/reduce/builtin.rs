@@ -1,179 +1,298 @@
 //! The built-in reductions, by data type.
+//!
+//! A *finder* has the reductions of one type. A constant names the finder of a type, so that a call whose types are
+//! known to the compiler links the reductions of its own numbers; and scatters and bags have finders of their own.
+//! Finders are not inlined: else a user's crate would compile the reductions that are compiled here.
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::ReduceFns;
-use crate::kernels::reduce::accumulators::GroupFns;
+use crate::kernels::reduce::ScatterFns;
 use crate::kernels::reduce::bag::BagFns;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::reduce::in_registers::{self, InVectors};
-use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
-#[cfg(feature = "half")]
-use crate::kernels::reduce::number::{Half, InSingle};
-use crate::kernels::reduce::rows::{Combine, reduce};
-#[cfg(feature = "half")]
-use crate::kernels::reduce::step::Accumulate;
-use crate::kernels::reduce::step::Weigh;
 use crate::kernels::reduce::store::STORE;
 use crate::types::element::{BuiltIn, DType, Element};
 use crate::types::reduction::Reduction;
 
-/// The functions that reduce elements of a data type, and how many values of theirs an element is made of; `None` where
-/// there is no such reduction of it.
+/// Finds the functions of a reduction; `None` where the type has no such reduction.
+type Finder<F> = fn(Reduction) -> Option<&'static F>;
+
+/// The reductions of a data type, by the functions `F` of scatters or of bags.
 ///
-/// Numbers of an array or of a derived type are reduced one by one: `dtype.size()` bytes are as many of them
-/// (`Element`).
-#[inline(always)]
-pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<(&'static ReduceFns, usize)> {
-    if reduction == Reduction::None {
-        return Some((&STORE, 1));
-    }
-    let number = dtype.number();
-    Some((of_numbers(number.built_in()?, reduction)?, dtype.size() / number.size()))
+/// The numbers of an array or of a derived type are reduced one by one: an element has `values` of them (`Element`).
+pub(crate) struct Reductions<F: 'static> {
+    /// `None` for a type that is not made of built-in numbers.
+    find: Option<Finder<F>>,
+    values: usize,
 }
 
-fn of_numbers(number: BuiltIn, reduction: Reduction) -> Option<&'static ReduceFns> {
-    match number {
-        BuiltIn::Bool => boolean(reduction),
-        BuiltIn::I8 => integer::<i8, u8>(reduction),
-        BuiltIn::I16 => integer::<i16, u16>(reduction),
-        BuiltIn::I32 => integer::<i32, u32>(reduction),
-        BuiltIn::I64 => integer::<i64, u64>(reduction),
-        BuiltIn::U8 => integer::<u8, u8>(reduction),
-        BuiltIn::U16 => integer::<u16, u16>(reduction),
-        BuiltIn::U32 => integer::<u32, u32>(reduction),
-        BuiltIn::U64 => integer::<u64, u64>(reduction),
-        #[cfg(target_pointer_width = "64")]
-        BuiltIn::Isize => integer::<i64, u64>(reduction),
-        #[cfg(target_pointer_width = "64")]
-        BuiltIn::Usize => integer::<u64, u64>(reduction),
-        #[cfg(target_pointer_width = "32")]
-        BuiltIn::Isize => integer::<i32, u32>(reduction),
-        #[cfg(target_pointer_width = "32")]
-        BuiltIn::Usize => integer::<u32, u32>(reduction),
-        BuiltIn::F32 => float::<f32>(reduction),
-        BuiltIn::F64 => float::<f64>(reduction),
-        #[cfg(feature = "half")]
-        BuiltIn::F16 => half::<half::f16>(reduction),
-        #[cfg(feature = "half")]
-        BuiltIn::Bf16 => half::<half::bf16>(reduction),
-        #[cfg(feature = "num-complex")]
-        BuiltIn::Complex64 => unordered::<num_complex::Complex<f32>>(reduction),
-        #[cfg(feature = "num-complex")]
-        BuiltIn::Complex128 => unordered::<num_complex::Complex<f64>>(reduction),
+impl<F> Clone for Reductions<F> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-/// A reduction whose intermediate results are elements.
-const fn plain<C: Combine>() -> ReduceFns {
-    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::plain::<C>()), groups: Some(GroupFns::plain::<C>()) }
-}
+impl<F> Copy for Reductions<F> {}
 
-/// A sum whose intermediate results are elements.
-const fn sum<C: Combine + Weigh>() -> ReduceFns {
-    ReduceFns { rows: Some(reduce::<C>()), bag: Some(BagFns::weighted::<C>()), groups: Some(GroupFns::plain::<C>()) }
-}
+impl<F> Reductions<F> {
+    /// No reductions.
+    pub(crate) const NONE: Self = Reductions { find: None, values: 1 };
 
-/// A mean.
-const fn mean<T: Average + Element>() -> ReduceFns {
-    ReduceFns { rows: None, bag: Some(BagFns::plain::<Mean<T>>()), groups: Some(GroupFns::counting::<Mean<T>>()) }
-}
-
-/// A reduction that is rounded at the end.
-#[cfg(feature = "half")]
-const fn rounded<A: Accumulate<Item: Element>>() -> ReduceFns {
-    ReduceFns { rows: None, bag: Some(BagFns::plain::<A>()), groups: Some(GroupFns::rounded::<A>()) }
-}
-
-/// The same with other functions for bags.
-#[cfg(any(target_arch = "x86_64", feature = "half"))]
-const fn with_bag(fns: ReduceFns, bag: BagFns) -> ReduceFns {
-    ReduceFns { bag: Some(bag), ..fns }
-}
-
-/// Integers `S`, whose sums and products are those of the integers `U` of their width.
-fn integer<S: Ordered + Average + Element, U: Number + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::None => Some(&STORE),
-        Reduction::Add => Some(const { &sum::<Add<U>>() }),
-        Reduction::Sub => Some(const { &plain::<Sub<U>>() }),
-        Reduction::Mul => Some(const { &plain::<Mul<U>>() }),
-        Reduction::Min => Some(const { &plain::<Min<S>>() }),
-        Reduction::Max => Some(const { &plain::<Max<S>>() }),
-        Reduction::Mean => Some(const { &mean::<S>() }),
+    /// The functions of a reduction, and the numbers of an element; `None` where the type has no such reduction.
+    #[inline(always)]
+    fn built_in(self, reduction: Reduction) -> Option<(&'static F, usize)> {
+        Some((self.find?(reduction)?, self.values))
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn float<T: InVectors<Sum = T> + Number + Ordered + Average>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::Add => Some(const { &with_bag(sum::<Add<T>>(), in_registers::sums::<T, Add<T>>()) }),
-        Reduction::Mean => Some(const { &with_bag(mean::<T>(), in_registers::means::<T>()) }),
-        Reduction::Max => Some(const { &with_bag(plain::<Max<T>>(), in_registers::maxima::<T>()) }),
-        reduction => ordered::<T>(reduction),
-    }
-}
+/// The reductions of every type, whose finders stand in a module.
+macro_rules! reductions {
+    ($finders:ident: $Fns:ty) => {
+        impl Reductions<$Fns> {
+            const fn finder(number: Option<BuiltIn>) -> Option<Finder<$Fns>> {
+                let Some(number) = number else { return None };
+                Some(match number {
+                    BuiltIn::Bool => $finders::boolean,
+                    BuiltIn::I8 => $finders::integer::<i8, u8>,
+                    BuiltIn::I16 => $finders::integer::<i16, u16>,
+                    BuiltIn::I32 => $finders::integer::<i32, u32>,
+                    BuiltIn::I64 => $finders::integer::<i64, u64>,
+                    BuiltIn::U8 => $finders::integer::<u8, u8>,
+                    BuiltIn::U16 => $finders::integer::<u16, u16>,
+                    BuiltIn::U32 => $finders::integer::<u32, u32>,
+                    BuiltIn::U64 => $finders::integer::<u64, u64>,
+                    #[cfg(target_pointer_width = "64")]
+                    BuiltIn::Isize => $finders::integer::<i64, u64>,
+                    #[cfg(target_pointer_width = "64")]
+                    BuiltIn::Usize => $finders::integer::<u64, u64>,
+                    #[cfg(target_pointer_width = "32")]
+                    BuiltIn::Isize => $finders::integer::<i32, u32>,
+                    #[cfg(target_pointer_width = "32")]
+                    BuiltIn::Usize => $finders::integer::<u32, u32>,
+                    BuiltIn::F32 => $finders::float::<f32>,
+                    BuiltIn::F64 => $finders::float::<f64>,
+                    #[cfg(feature = "half")]
+                    BuiltIn::F16 => $finders::half::<half::f16>,
+                    #[cfg(feature = "half")]
+                    BuiltIn::Bf16 => $finders::half::<half::bf16>,
+                    #[cfg(feature = "num-complex")]
+                    BuiltIn::Complex64 => $finders::complex::<num_complex::Complex<f32>>,
+                    #[cfg(feature = "num-complex")]
+                    BuiltIn::Complex128 => $finders::complex::<num_complex::Complex<f64>>,
+                })
+            }
 
-#[cfg(not(target_arch = "x86_64"))]
-fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    ordered::<T>(reduction)
-}
+            /// Those of a type that is known to the compiler, which links no others.
+            #[inline(always)]
+            pub(crate) fn of<T: Element>() -> Self {
+                let find = const { Self::finder(<T::Number as Element>::DTYPE.built_in()) };
+                Reductions { find, values: const { size_of::<T>() / size_of::<T::Number>() } }
+            }
 
-fn ordered<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::Min => Some(const { &plain::<Min<T>>() }),
-        Reduction::Max => Some(const { &plain::<Max<T>>() }),
-        reduction => unordered::<T>(reduction),
-    }
-}
-
-fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::None => Some(&STORE),
-        Reduction::Add => Some(const { &sum::<Add<T>>() }),
-        Reduction::Sub => Some(const { &plain::<Sub<T>>() }),
-        Reduction::Mul => Some(const { &plain::<Mul<T>>() }),
-        Reduction::Mean => Some(const { &mean::<T>() }),
-        Reduction::Min | Reduction::Max => None,
-    }
-}
-
-#[cfg(all(feature = "half", target_arch = "x86_64"))]
-fn half<T: InVectors<Sum = f32> + Half + Ordered + Average>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    type Sum<T> = InSingle<T, Add<f32>>;
-    match reduction {
-        Reduction::Add => Some(const { &with_bag(rounded::<Sum<T>>(), in_registers::sums::<T, Sum<T>>()) }),
-        Reduction::Mean => Some(const { &with_bag(mean::<T>(), in_registers::means::<T>()) }),
-        reduction => half_in_memory::<T>(reduction),
-    }
-}
-
-#[cfg(all(feature = "half", not(target_arch = "x86_64")))]
-fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    half_in_memory::<T>(reduction)
-}
-
-#[cfg(feature = "half")]
-fn half_in_memory<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::None => Some(&STORE),
-        Reduction::Add => {
-            type Sum<T> = InSingle<T, Add<f32>>;
-            Some(const { &with_bag(rounded::<Sum<T>>(), BagFns::weighted::<Sum<T>>()) })
+            /// Those of a type that is known at run time.
+            pub(crate) fn of_dtype(dtype: DType) -> Self {
+                let number = dtype.number();
+                Reductions { find: Self::finder(number.built_in()), values: dtype.size() / number.size() }
+            }
         }
-        Reduction::Sub => Some(const { &rounded::<InSingle<T, Sub<f32>>>() }),
-        Reduction::Mul => Some(const { &rounded::<InSingle<T, Mul<f32>>>() }),
-        Reduction::Min => Some(const { &plain::<Min<T>>() }),
-        Reduction::Max => Some(const { &plain::<Max<T>>() }),
-        Reduction::Mean => Some(const { &mean::<T>() }),
+    };
+}
+
+reductions! { scatters: ScatterFns }
+reductions! { bags: BagFns }
+
+impl Reductions<ScatterFns> {
+    /// The functions of a reduction for scatters, and the numbers of an element; `None` where the type has no such
+    /// reduction. Every type has [`Reduction::None`].
+    #[inline(always)]
+    pub(crate) fn scatters(self, reduction: Reduction) -> Option<(&'static ScatterFns, usize)> {
+        if reduction == Reduction::None { Some((&STORE, 1)) } else { self.built_in(reduction) }
     }
 }
 
-fn boolean(reduction: Reduction) -> Option<&'static ReduceFns> {
-    match reduction {
-        Reduction::None => Some(&STORE),
-        Reduction::Add | Reduction::Max => Some(const { &sum::<Or>() }),
-        Reduction::Mul | Reduction::Min => Some(const { &plain::<And>() }),
-        Reduction::Sub | Reduction::Mean => None,
+impl Reductions<BagFns> {
+    /// The functions of a reduction for bags, and the numbers of an element; `None` where the type has no such
+    /// reduction.
+    #[inline(always)]
+    pub(crate) fn bags(self, reduction: Reduction) -> Option<(&'static BagFns, usize)> {
+        self.built_in(reduction)
+    }
+}
+
+/// The finders of scatters.
+mod scatters {
+    use crate::kernels::reduce::ScatterFns;
+    use crate::kernels::reduce::accumulators::GroupFns;
+    use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
+    #[cfg(feature = "half")]
+    use crate::kernels::reduce::number::{Half, InSingle};
+    #[cfg(feature = "half")]
+    use crate::kernels::reduce::step::Accumulate;
+    use crate::types::element::Element;
+    use crate::types::reduction::Reduction;
+
+    /// A mean.
+    const fn mean<T: Average + Element>() -> ScatterFns {
+        ScatterFns { rows: None, groups: Some(GroupFns::counting::<Mean<T>>()) }
+    }
+
+    /// A reduction that is rounded at the end.
+    #[cfg(feature = "half")]
+    const fn rounded<A: Accumulate<Item: Element>>() -> ScatterFns {
+        ScatterFns { rows: None, groups: Some(GroupFns::rounded::<A>()) }
+    }
+
+    /// Integers `S`, whose sums and products are those of the integers `U` of their width.
+    #[inline(never)]
+    pub(super) fn integer<S: Ordered + Average + Element, U: Number + Element>(
+        reduction: Reduction,
+    ) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::None => None,
+            Reduction::Add => Some(const { &ScatterFns::of::<Add<U>>() }),
+            Reduction::Sub => Some(const { &ScatterFns::of::<Sub<U>>() }),
+            Reduction::Mul => Some(const { &ScatterFns::of::<Mul<U>>() }),
+            Reduction::Min => Some(const { &ScatterFns::of::<Min<S>>() }),
+            Reduction::Max => Some(const { &ScatterFns::of::<Max<S>>() }),
+            Reduction::Mean => Some(const { &mean::<S>() }),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::Min => Some(const { &ScatterFns::of::<Min<T>>() }),
+            Reduction::Max => Some(const { &ScatterFns::of::<Max<T>>() }),
+            reduction => unordered::<T>(reduction),
+        }
+    }
+
+    #[cfg(feature = "num-complex")]
+    #[inline(never)]
+    pub(super) fn complex<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+        unordered::<T>(reduction)
+    }
+
+    fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::Add => Some(const { &ScatterFns::of::<Add<T>>() }),
+            Reduction::Sub => Some(const { &ScatterFns::of::<Sub<T>>() }),
+            Reduction::Mul => Some(const { &ScatterFns::of::<Mul<T>>() }),
+            Reduction::Mean => Some(const { &mean::<T>() }),
+            Reduction::None | Reduction::Min | Reduction::Max => None,
+        }
+    }
+
+    #[cfg(feature = "half")]
+    #[inline(never)]
+    pub(super) fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::None => None,
+            Reduction::Add => Some(const { &rounded::<InSingle<T, Add<f32>>>() }),
+            Reduction::Sub => Some(const { &rounded::<InSingle<T, Sub<f32>>>() }),
+            Reduction::Mul => Some(const { &rounded::<InSingle<T, Mul<f32>>>() }),
+            Reduction::Min => Some(const { &ScatterFns::of::<Min<T>>() }),
+            Reduction::Max => Some(const { &ScatterFns::of::<Max<T>>() }),
+            Reduction::Mean => Some(const { &mean::<T>() }),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn boolean(reduction: Reduction) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::Add | Reduction::Max => Some(const { &ScatterFns::of::<Or>() }),
+            Reduction::Mul | Reduction::Min => Some(const { &ScatterFns::of::<And>() }),
+            Reduction::None | Reduction::Sub | Reduction::Mean => None,
+        }
+    }
+}
+
+/// The finders of bags, which have sums, means, least and greatest values.
+mod bags {
+    use crate::kernels::reduce::bag::BagFns;
+    #[cfg(target_arch = "x86_64")]
+    use crate::kernels::reduce::in_registers::{self, InVectors};
+    use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Number, Or, Ordered};
+    #[cfg(feature = "half")]
+    use crate::kernels::reduce::number::{Half, InSingle};
+    use crate::types::element::Element;
+    use crate::types::reduction::Reduction;
+
+    /// Integers `S`, whose sums are those of the integers `U` of their width.
+    #[inline(never)]
+    pub(super) fn integer<S: Ordered + Average + Element, U: Number + Element>(
+        reduction: Reduction,
+    ) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &BagFns::weighted::<Add<U>>() }),
+            Reduction::Mean => Some(const { &BagFns::plain::<Mean<S>>() }),
+            Reduction::Min => Some(const { &BagFns::plain::<Min<S>>() }),
+            Reduction::Max => Some(const { &BagFns::plain::<Max<S>>() }),
+            _ => None,
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    pub(super) fn float<T: InVectors<Sum = T> + Number + Ordered + Average>(
+        reduction: Reduction,
+    ) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &in_registers::sums::<T, Add<T>>() }),
+            Reduction::Mean => Some(const { &in_registers::means::<T>() }),
+            Reduction::Min => Some(const { &BagFns::plain::<Min<T>>() }),
+            Reduction::Max => Some(const { &in_registers::maxima::<T>() }),
+            _ => None,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(never)]
+    pub(super) fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static BagFns> {
+        integer::<T, T>(reduction)
+    }
+
+    #[cfg(feature = "num-complex")]
+    #[inline(never)]
+    pub(super) fn complex<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &BagFns::weighted::<Add<T>>() }),
+            Reduction::Mean => Some(const { &BagFns::plain::<Mean<T>>() }),
+            _ => None,
+        }
+    }
+
+    #[cfg(all(feature = "half", target_arch = "x86_64"))]
+    #[inline(never)]
+    pub(super) fn half<T: InVectors<Sum = f32> + Half + Ordered + Average>(
+        reduction: Reduction,
+    ) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &in_registers::sums::<T, InSingle<T, Add<f32>>>() }),
+            Reduction::Mean => Some(const { &in_registers::means::<T>() }),
+            Reduction::Min => Some(const { &BagFns::plain::<Min<T>>() }),
+            Reduction::Max => Some(const { &BagFns::plain::<Max<T>>() }),
+            _ => None,
+        }
+    }
+
+    #[cfg(all(feature = "half", not(target_arch = "x86_64")))]
+    #[inline(never)]
+    pub(super) fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &BagFns::weighted::<InSingle<T, Add<f32>>>() }),
+            Reduction::Mean => Some(const { &BagFns::plain::<Mean<T>>() }),
+            Reduction::Min => Some(const { &BagFns::plain::<Min<T>>() }),
+            Reduction::Max => Some(const { &BagFns::plain::<Max<T>>() }),
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn boolean(reduction: Reduction) -> Option<&'static BagFns> {
+        match reduction {
+            Reduction::Add => Some(const { &BagFns::weighted::<Or>() }),
+            Reduction::Max => Some(const { &BagFns::plain::<Or>() }),
+            Reduction::Min => Some(const { &BagFns::plain::<And>() }),
+            _ => None,
+        }
     }
 }

@@ -60,7 +60,7 @@ mod vectors;
 
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
-pub(crate) use builtin::reducer;
+pub(crate) use builtin::Reductions;
 pub(crate) use by_index::{IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
@@ -75,15 +75,20 @@ use crate::kernels::by_level::ByLevel;
 use crate::kernels::reduce::accumulators::GroupFns;
 use crate::kernels::reduce::by_index::ChooseByIndex;
 
-/// The functions that reduce elements of a type.
+/// The functions of a scatter that reduce elements of a type.
 #[derive(Clone, Copy)]
-pub(crate) struct ReduceFns {
+pub(crate) struct ScatterFns {
     /// Rows one by one; `None` where what stands between two updates is no element.
     pub(crate) rows: Option<RowFns>,
-    /// The rows of a bag; `None` where the last row stays.
-    pub(crate) bag: Option<BagFns>,
     /// Rows that are grouped by destination; `None` where the last row stays.
     pub(crate) groups: Option<GroupFns>,
+}
+
+impl ScatterFns {
+    /// A reduction whose intermediate results are elements.
+    const fn of<C: Combine>() -> Self {
+        ScatterFns { rows: Some(rows::reduce::<C>()), groups: Some(GroupFns::plain::<C>()) }
+    }
 }
 
 /// Reduces rows one by one.

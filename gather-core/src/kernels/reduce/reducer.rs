@@ -5,10 +5,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use crate::kernels::reduce::ReduceFns;
-use crate::kernels::reduce::accumulators::GroupFns;
+use crate::kernels::reduce::ScatterFns;
 use crate::kernels::reduce::bag::BagFns;
-use crate::kernels::reduce::rows::{Combine, reduce};
+use crate::kernels::reduce::rows::Combine;
 use crate::types::element::{BY_VALUE, Element};
 
 /// A reduction of elements `T` that [`run_reduce`](crate::ScatterOperator::run_reduce) puts updates by, and that
@@ -19,7 +18,8 @@ use crate::types::element::{BY_VALUE, Element};
 /// Made by [`reduce_kernels!`](crate::reduce_kernels!).
 pub struct Reducer<T> {
     name: &'static str,
-    fns: &'static ReduceFns,
+    scatter: &'static ScatterFns,
+    bag: &'static BagFns,
     types: PhantomData<fn(T) -> T>,
 }
 
@@ -35,18 +35,16 @@ impl<T> Reducer<T> {
             size_of::<T>() <= BY_VALUE,
             "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
-        let fns = const {
-            &ReduceFns {
-                rows: Some(reduce::<C>()),
-                bag: Some(BagFns::plain::<C>()),
-                groups: Some(GroupFns::plain::<C>()),
-            }
-        };
-        Reducer { name: C::NAME, fns, types: PhantomData }
+        let (scatter, bag) = const { (&ScatterFns::of::<C>(), &BagFns::plain::<C>()) };
+        Reducer { name: C::NAME, scatter, bag, types: PhantomData }
     }
 
-    pub(crate) fn fns(&self) -> &'static ReduceFns {
-        self.fns
+    pub(crate) fn scatter_fns(&self) -> &'static ScatterFns {
+        self.scatter
+    }
+
+    pub(crate) fn bag_fns(&self) -> &'static BagFns {
+        self.bag
     }
 
     /// The name of the static.

@@ -6,11 +6,11 @@ use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_
 use crate::kernels::reduce::by_index::{IndexedFns, TakeFew, Updates};
 use crate::kernels::reduce::read::Exact;
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
-use crate::kernels::reduce::{ReduceFns, RowFns};
+use crate::kernels::reduce::{RowFns, ScatterFns};
 
 /// The functions that store elements of any type.
-pub(super) static STORE: ReduceFns =
-    ReduceFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), bag: None, groups: None };
+pub(super) static STORE: ScatterFns =
+    ScatterFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), groups: None };
 
 /// The functions that store elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {

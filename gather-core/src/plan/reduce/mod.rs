@@ -16,7 +16,7 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{IndexedFns, ReduceFns, Updates};
+use crate::kernels::reduce::{IndexedFns, ScatterFns, Updates};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
 use crate::plan::fold::{Loops, put_inside};
@@ -42,9 +42,7 @@ pub(crate) struct ReduceRequest {
     pub(crate) dtype: DType,
     pub(crate) index: IndexType,
     pub(crate) kernels: Kernels,
-    /// Gathers, which copy data where the result is not the same tensor.
-    pub(crate) copying: Kernels,
-    pub(crate) reducer: &'static ReduceFns,
+    pub(crate) reducer: &'static ScatterFns,
     /// Numbers of an element, each of which is reduced.
     pub(crate) values: usize,
     /// Whether what the destination holds counts.
@@ -87,7 +85,7 @@ pub(crate) struct ReducePlan {
     nest: NestPlan,
     /// P2. For the loops of a panel, where there are panels: not those that [`Panels::moving`] counts.
     panel_kernel: IndexKernel,
-    reducer: &'static ReduceFns,
+    reducer: &'static ScatterFns,
     /// P3.
     by_index: Option<&'static IndexedFns>,
     include_self: bool,
@@ -222,7 +220,7 @@ impl ReducePlan {
         self.panel_kernel
     }
 
-    pub(crate) fn reducer(&self) -> &'static ReduceFns {
+    pub(crate) fn reducer(&self) -> &'static ScatterFns {
         self.reducer
     }
 
