@@ -8,8 +8,8 @@ use crate::kernels::args::{IndexArgs, Outcome};
 use crate::kernels::bodies::{body, one_pass_of, scatter_body};
 use crate::kernels::isa::Isa;
 use crate::kernels::loops::{index_nest, space_nest};
-use crate::kernels::moves::Width;
 use crate::kernels::moves::placed::RowSize;
+use crate::kernels::moves::{Rows, Width};
 use crate::kernels::space::args::SpaceArgs;
 use crate::kernels::space::space_plane;
 use crate::types::index::{Index, IndexType};
@@ -49,7 +49,8 @@ pub struct SpaceEntry {
 
 /// A kernel, and what it is a kernel of.
 ///
-/// Invariant T2: `entry` runs what `place` says.
+/// Invariant T2: `entry` runs what `place` says. At a level that is a fallback it is the kernel for rows of any length
+/// and for any rank, whatever the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<E> {
     pub(crate) entry: E,
@@ -100,7 +101,11 @@ impl Kernel<IndexEntry> {
     /// The gathers' kernel for rows of the width `W`, the indices `I`, the level `L` and loop nests of a rank.
     #[must_use]
     pub const fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
-        let entry = IndexEntry { name, run: gather::<W, I, L, RANK>, one_pass: one_pass_of::<W, I, L> };
+        let entry = if L::LEVEL.is_fallback() {
+            IndexEntry { name: fallback::gather(I::TYPE), run: gather::<Rows, I, L, 0>, one_pass: fallback::one_pass }
+        } else {
+            IndexEntry { name, run: gather::<W, I, L, RANK>, one_pass: one_pass_of::<W, I, L> }
+        };
         Kernel { entry, place: Place { bytes: W::BYTES, index: Some(I::TYPE), rank: RANK, level: L::LEVEL } }
     }
 }
@@ -109,7 +114,11 @@ impl Kernel<ScatterEntry> {
     /// The scatters' kernel for the indices `I`, the level `L` and loop nests of a rank.
     #[must_use]
     pub const fn scatter<I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
-        let entry = ScatterEntry { name, run: scatter::<I, L, RANK> };
+        let entry = if L::LEVEL.is_fallback() {
+            ScatterEntry { name: fallback::scatter(I::TYPE), run: scatter::<I, L, 0> }
+        } else {
+            ScatterEntry { name, run: scatter::<I, L, RANK> }
+        };
         Kernel { entry, place: Place { bytes: None, index: Some(I::TYPE), rank: RANK, level: L::LEVEL } }
     }
 }
@@ -119,8 +128,42 @@ impl Kernel<SpaceEntry> {
     /// rank.
     #[must_use]
     pub const fn rearrange<W: Width, L: Isa, const RANK: u8>(name: &'static str) -> Self {
-        let entry = SpaceEntry { name, run: rearrange::<W, L, RANK> };
+        let entry = if L::LEVEL.is_fallback() {
+            SpaceEntry { name: fallback::REARRANGE, run: rearrange::<Rows, L, 0> }
+        } else {
+            SpaceEntry { name, run: rearrange::<W, L, RANK> }
+        };
         Kernel { entry, place: Place { bytes: W::BYTES, index: None, rank: RANK, level: L::LEVEL } }
+    }
+}
+
+/// The kernels of a level that is a fallback, by their names.
+mod fallback {
+    use super::{IndexKernel, IndexType, RowSize};
+
+    macro_rules! named {
+        ($($index:ident $name:literal)*) => {
+            pub(super) const fn gather(index: IndexType) -> &'static str {
+                match index {
+                    $(IndexType::$index => concat!("gather_rows_", $name, "_any__scalar"),)*
+                }
+            }
+
+            pub(super) const fn scatter(index: IndexType) -> &'static str {
+                match index {
+                    $(IndexType::$index => concat!("scatter_", $name, "_any__scalar"),)*
+                }
+            }
+        };
+    }
+    named! {
+        I8 "i8" I16 "i16" I32 "i32" I64 "i64" U8 "u8" U16 "u16" U32 "u32" U64 "u64" Isize "isize" Usize "usize"
+    }
+
+    pub(super) const REARRANGE: &str = "rearrange_rows_any__scalar";
+
+    pub(super) fn one_pass(_: RowSize, _: bool) -> IndexKernel {
+        unreachable!("K9: plans of a level that is a fallback resolve rows before they move them")
     }
 }
 

@@ -293,7 +293,11 @@ impl KernelSet {
     /// The number of distinct functions in the set.
     #[must_use]
     pub fn functions(&self) -> usize {
-        let of_level = |level: &LevelTable| level.index.len() + level.scatter.len() + level.space.len();
+        let (reprs, spaces) = (self.tables.reprs.len(), 1);
+        let of_level = |level: &LevelTable| match level.level.is_fallback() {
+            true => level.index.len().min(reprs) + level.scatter.len().min(reprs) + level.space.len().min(spaces),
+            false => level.index.len() + level.scatter.len() + level.space.len(),
+        };
         self.tables.levels.iter().map(of_level).sum::<usize>() + self.shaped.len() * ShapedRow::LEVELS.len()
     }
 

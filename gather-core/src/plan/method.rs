@@ -100,7 +100,7 @@ impl Short<'_> {
     pub(crate) fn stays(&self) -> bool {
         let n = self.inner.n;
         let is_plain = self.inner.data == 0 && self.row <= SHORT_ROW;
-        let one_pass = is_plain && has_one_pass(self.loops, self.out_of_bounds);
+        let one_pass = is_plain && has_one_pass(self.level, self.loops, self.out_of_bounds);
         if self.reuse {
             return one_pass && n > 2;
         }
@@ -196,7 +196,8 @@ impl Nest<'_> {
         if method == Method::Direct {
             return true;
         }
-        if !fits_i32(self.components) {
+        let has_method = !self.level.is_fallback() || matches!(method, Method::Blocks | Method::Panels);
+        if !has_method || !fits_i32(self.components) {
             return false;
         }
         if let Some(dtype) = self.converts {
@@ -247,7 +248,7 @@ impl Nest<'_> {
     /// Whether [`Method::Direct`] resolves and moves the rows in one pass.
     pub(crate) fn has_one_pass(&self) -> bool {
         let sees_loads = !self.is_far || self.row <= ONE_PASS_ROW;
-        self.is_dense() && sees_loads && has_one_pass(self.loops.len(), self.out_of_bounds)
+        self.is_dense() && sees_loads && has_one_pass(self.level, self.loops.len(), self.out_of_bounds)
     }
 
     /// Whether [`Method::Direct`] resolves and moves the rows one by one, in one loop. Where indices are not
@@ -342,8 +343,8 @@ fn leaves_the_caches(bytes: usize) -> bool {
 }
 
 /// Whether dense rows under `loops` loops are resolved and moved in one pass.
-fn has_one_pass(loops: usize, out_of_bounds: OutOfBounds) -> bool {
-    loops <= 2 && ends(out_of_bounds)
+fn has_one_pass(level: Level, loops: usize, out_of_bounds: OutOfBounds) -> bool {
+    !level.is_fallback() && loops <= 2 && ends(out_of_bounds)
 }
 
 /// Whether index tuples are contiguous along a loop, their components too, with positive scales.

@@ -63,6 +63,13 @@ impl Level {
         }
     }
 
+    /// Whether it is the fallback of machines without AVX2: on x86-64 the scalar level has one kernel for each index
+    /// type, for rows of any length and loop nests of any rank, and two methods. `--cfg gather_whole_scalar` compiles
+    /// all of it there, as everywhere else.
+    pub(crate) const fn is_fallback(self) -> bool {
+        matches!(self, Level::Scalar) && cfg!(all(target_arch = "x86_64", not(gather_whole_scalar)))
+    }
+
     /// Whether it has [`Method::Gathered`](crate::Method::Gathered).
     pub(crate) const fn gathers(self) -> bool {
         match self {

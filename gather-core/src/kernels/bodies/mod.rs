@@ -61,6 +61,7 @@ pub(crate) const MOST_PREFETCHED: usize = 256;
 pub(crate) fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {
         Method::Blocks => blocks::blocks::<W, I, L>,
+        _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
         Method::Chunks => chunks::chunks::<W, I, L>,
         Method::Gathered if const { W::GATHERS && L::GATHERS } => gathered::gathered::<W, I, L>,
         Method::Prefetched => prefetched::prefetched::<W, I, L>,

@@ -33,6 +33,7 @@ use crate::types::policy::OutOfBounds;
 pub(crate) fn scatter_body<I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
     match args.spec.method {
         Method::Direct => direct_scattered::<I>,
+        _ if const { L::LEVEL.is_fallback() } => scattered::<I, L, BLOCK>,
         Method::Prefetched => scattered_in_rounds::<I, L>,
         Method::Chunks => scattered::<I, L, CHUNK_OF_SCATTERS>,
         _ => scattered::<I, L, BLOCK>,

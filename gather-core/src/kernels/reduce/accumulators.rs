@@ -359,7 +359,7 @@ unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(&ReduceJob { rows, row }
         return unsafe { each(rows, &Noted::<A, NOTE, 1>(1, PhantomData)) };
     }
     // SAFETY: as above.
-    unsafe { each(rows, &Noted::<A, NOTE, LINE>(row.elements, PhantomData)) }
+    unsafe { each(rows, &Noted::<A, NOTE, SCALAR_CHUNK>(row.elements, PhantomData)) }
 }
 
 /// Reduces rows of a few elements into records by indices of a size.

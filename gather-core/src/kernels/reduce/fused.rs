@@ -27,6 +27,8 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::isa::avx2;
 use crate::kernels::isa::{LevelFn, scalar};
 use crate::kernels::moves::prefetch::prefetch_row;
 use crate::kernels::reduce::bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT};
@@ -107,8 +109,8 @@ fn by_reduction<C: Columns>(reduction: Reduction) -> Option<&'static BagFns> {
     match reduction {
         Reduction::Add => Some(const { &BagFns { weighted: Some(sums_of::<C, true>()), ..all::<C>() } }),
         Reduction::Mean => Some(const { &BagFns { divides: true, ..all::<C>() } }),
-        Reduction::Max => Some(const { &BagFns { plain: by_level!(fn InMemory<C, Max<f32>, false>), ..all::<C>() } }),
-        Reduction::Min => Some(const { &BagFns { plain: by_level!(fn InMemory<C, Min<f32>, false>), ..all::<C>() } }),
+        Reduction::Max => Some(const { &BagFns { plain: in_memory::<C, Max<f32>>(), ..all::<C>() } }),
+        Reduction::Min => Some(const { &BagFns { plain: in_memory::<C, Min<f32>>(), ..all::<C>() } }),
         _ => None,
     }
 }
@@ -119,82 +121,139 @@ const fn all<C: Columns>() -> BagFns {
 }
 
 const fn sums_of<C: Columns, const WEIGHTED: bool>() -> ByLevel<BagFn> {
-    by_level!(scalar::<InMemory<C, Add<f32>, WEIGHTED>>, sums::<C, WEIGHTED>)
+    by_level!(in_memory_scalar::<C, Add<f32>, WEIGHTED>, sums::<C, WEIGHTED>)
 }
 
 /// Columns that are decoded at a time: whole bytes of codes.
 const PANEL: usize = 64;
 
-/// A reduction `R` in memory of rows of a coding.
-struct InMemory<C, R, const WEIGHTED: bool>(PhantomData<(C, R)>);
+/// Decodes columns of a row, which begin with a byte: as many as there are values.
+struct Decode<C>(PhantomData<C>);
 
-impl<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool> LevelFn for InMemory<C, R, WEIGHTED> {
-    type Args<'a> = &'a BagRows<'a>;
+impl<C: Coding> LevelFn for Decode<C> {
+    type Args<'a> = (&'a FusedRow, &'a [u8], usize, &'a mut [f32]);
     type Output = ();
 
     /// # Safety
-    /// The contract of bags of fused rows, of the coding. K7.
+    /// K7.
     #[inline(always)]
-    unsafe fn call(bag: &BagRows<'_>) {
-        bag.debug_check(WEIGHTED);
-        let (&FusedBag { row, end, size }, first_column) = bag.fused.expect("B7");
-        for first in (0..bag.elements).step_by(PANEL) {
-            let [mut sums, mut values] = [[0f32; PANEL]; 2];
-            let n = PANEL.min(bag.elements - first);
-            let (sums, values) = (&mut sums[..n], &mut values[..n]);
-            let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
-            let carried = carried.cast::<Unaligned<f32>>().wrapping_add(first);
-            let (mut at, mut out) = (0, bag.out.wrapping_add(first * size));
-            for number in 0..bag.bags.bags() {
-                let (start, stop) = (at, bag.bags.end(number));
-                let mut has_begun = bag.begin() == Begin::Carried;
-                if has_begun {
-                    for (k, sum) in sums.iter_mut().enumerate() {
-                        // SAFETY: B4: the sum of a column.
-                        *sum = unsafe { carried.wrapping_add(k).read() }.0;
-                    }
+    unsafe fn call((row, codes, first, values): Self::Args<'_>) {
+        row.decode::<C, f32>(codes, first, values);
+    }
+}
+
+/// Reduces values into sums, which begin with them or go on.
+struct Fold<R>(PhantomData<R>);
+
+impl<R: Combine<Item = f32>> LevelFn for Fold<R> {
+    type Args<'a> = (&'a mut [f32], &'a [f32], bool);
+    type Output = ();
+
+    /// # Safety
+    /// K7.
+    #[inline(always)]
+    unsafe fn call((sums, values, has_begun): Self::Args<'_>) {
+        if has_begun {
+            sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = R::combine(*sum, value));
+        } else {
+            sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = R::first(value));
+        }
+    }
+}
+
+/// The reduction `R` in memory of rows of a coding.
+const fn in_memory<C: Columns, R: Combine<Item = f32>>() -> ByLevel<BagFn> {
+    by_level!(in_memory_scalar::<C, R, false>, in_memory_avx2::<C, R>)
+}
+
+/// # Safety
+/// The contract of bags of fused rows, of the coding.
+unsafe fn in_memory_scalar<C: Coding, R: Combine<Item = f32>, const WEIGHTED: bool>(bag: &BagRows<'_>) {
+    // SAFETY: the caller's promise; every machine has the scalar level (K7).
+    unsafe { reduce(bag, scalar::<Decode<C>>, scalar::<Fold<R>>, WEIGHTED) }
+}
+
+/// # Safety
+/// The contract of bags of fused rows, of the coding. K7: the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+unsafe fn in_memory_avx2<C: Coding, R: Combine<Item = f32>>(bag: &BagRows<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { reduce(bag, avx2::<Decode<C>>, avx2::<Fold<R>>, false) }
+}
+
+/// [`Decode`] for a coding and a level.
+///
+/// # Safety
+/// K7.
+type DecodeFn = for<'a> unsafe fn((&'a FusedRow, &'a [u8], usize, &'a mut [f32]));
+
+/// [`Fold`] for a reduction and a level.
+///
+/// # Safety
+/// K7.
+type FoldFn = for<'a> unsafe fn((&'a mut [f32], &'a [f32], bool));
+
+/// Reduces rows in memory, which `decode` decodes and `fold` reduces.
+///
+/// # Safety
+/// The contract of bags of fused rows, of the coding that `decode` is for; K7 for both functions.
+unsafe fn reduce(bag: &BagRows<'_>, decode: DecodeFn, fold: FoldFn, weighted: bool) {
+    bag.debug_check(weighted);
+    let (&FusedBag { row, end, size }, first_column) = bag.fused.expect("B7");
+    for first in (0..bag.elements).step_by(PANEL) {
+        let [mut sums, mut values] = [[0f32; PANEL]; 2];
+        let n = PANEL.min(bag.elements - first);
+        let (sums, values) = (&mut sums[..n], &mut values[..n]);
+        let carried = bag.part.map_or(core::ptr::null_mut(), |part| part.carried);
+        let carried = carried.cast::<Unaligned<f32>>().wrapping_add(first);
+        let (mut at, mut out) = (0, bag.out.wrapping_add(first * size));
+        for number in 0..bag.bags.bags() {
+            let (start, stop) = (at, bag.bags.end(number));
+            let mut has_begun = bag.begin() == Begin::Carried;
+            if has_begun {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    // SAFETY: B4: the sum of a column.
+                    *sum = unsafe { carried.wrapping_add(k).read() }.0;
                 }
-                while at < stop {
-                    if bag.distance > 0 && first == 0 {
-                        prefetch_row(bag.later_row(bag.positions[at + bag.distance]), row.bytes());
-                    }
-                    let (position, weight) = (bag.positions[at], bag.weight(at));
-                    at += 1;
-                    if position == LEFT_OUT {
-                        continue;
-                    }
-                    // SAFETY: B7: the bytes of a row.
-                    let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
-                    row.decode::<C, f32>(codes, first_column + first, values);
-                    if WEIGHTED {
-                        // SAFETY: B7, at any alignment.
-                        let weight = unsafe { weight.cast::<f32>().read_unaligned() };
-                        values.iter_mut().for_each(|value| *value *= weight);
-                    }
-                    if has_begun {
-                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = R::combine(*sum, value));
-                    } else {
-                        sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = R::first(value));
-                    }
-                    has_begun = true;
-                }
-                match bag.count(stop - start) {
-                    Some(count) => {
-                        if bag.divides {
-                            sums.iter_mut().for_each(|sum| *sum /= count as f32);
-                        }
-                        // SAFETY: B2 and B7: an element of the output for each column.
-                        unsafe { end((sums, out)) };
-                    }
-                    None => {
-                        for (k, &sum) in sums.iter().enumerate() {
-                            // SAFETY: B4: room for the sum of a column.
-                            unsafe { carried.wrapping_add(k).write(Unaligned(sum)) };
-                        }
-                    }
-                }
-                out = out.wrapping_offset(bag.out_stride);
             }
+            while at < stop {
+                if bag.distance > 0 && first == 0 {
+                    prefetch_row(bag.later_row(bag.positions[at + bag.distance]), row.bytes());
+                }
+                let (position, weight) = (bag.positions[at], bag.weight(at));
+                at += 1;
+                if position == LEFT_OUT {
+                    continue;
+                }
+                // SAFETY: B7: the bytes of a row.
+                let codes = unsafe { core::slice::from_raw_parts(bag.row(position), row.bytes()) };
+                // SAFETY: K7; the coding is that of the row.
+                unsafe { decode((&row, codes, first_column + first, values)) };
+                if weighted {
+                    // SAFETY: B7, at any alignment.
+                    let weight = unsafe { weight.cast::<f32>().read_unaligned() };
+                    values.iter_mut().for_each(|value| *value *= weight);
+                }
+                // SAFETY: K7.
+                unsafe { fold((sums, values, has_begun)) };
+                has_begun = true;
+            }
+            match bag.count(stop - start) {
+                Some(count) => {
+                    if bag.divides {
+                        sums.iter_mut().for_each(|sum| *sum /= count as f32);
+                    }
+                    // SAFETY: B2 and B7: an element of the output for each column.
+                    unsafe { end((sums, out)) };
+                }
+                None => {
+                    for (k, &sum) in sums.iter().enumerate() {
+                        // SAFETY: B4: room for the sum of a column.
+                        unsafe { carried.wrapping_add(k).write(Unaligned(sum)) };
+                    }
+                }
+            }
+            out = out.wrapping_offset(bag.out_stride);
         }
     }
 }

@@ -66,7 +66,7 @@ impl FewRows {
         if !fits || !(Work { bytes, rows: n, read: 0 }).is_for_one(options.par) {
             return None;
         }
-        let level = Level::resolve(options.level).ok()?;
+        let level = Level::resolve(options.level).ok().filter(|level| !level.is_fallback())?;
         let prefetch_distance = far_rows_ahead(row, row.saturating_mul(dim));
         let entry = request.kernels.index_kernel(op, row, index, 1, level);
         let one_pass = n <= FEW && (prefetch_distance == 0 || row <= ONE_PASS_ROW);
