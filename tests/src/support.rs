@@ -90,6 +90,12 @@ pub fn gathers(level: Level) -> bool {
     !matches!(level, Level::Scalar | Level::Neon | Level::Simd128)
 }
 
+/// Whether a level is the fallback of x86-64, which moves rows one by one or in blocks whatever the method.
+#[must_use]
+pub fn is_fallback(level: Level) -> bool {
+    level == Level::Scalar && cfg!(all(target_arch = "x86_64", not(gather_whole_scalar)))
+}
+
 /// The levels that the library is compiled for on this target.
 #[must_use]
 pub fn compiled_levels() -> usize {

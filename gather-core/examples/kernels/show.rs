@@ -47,7 +47,10 @@ pub(crate) fn write(text: &mut String, rows: &[&KernelInfo]) -> fmt::Result {
     }
     writeln!(text, "  level        {}", first.level)?;
     writeln!(text, "  emitted by   {ROW}\n")?;
-    write_nest(text, first)?;
+    if cfg!(all(target_arch = "x86_64", not(gather_whole_scalar))) && first.level == Level::Scalar {
+        return write_fallback(text, first);
+    }
+    write_nest(text, first, first.rank)?;
     match (first.index, first.op) {
         (None, _) => write_source(text, "body", SPACE),
         (_, Op::ScatterElements | Op::ScatterNd) => write_source(text, "body", SCATTER),
@@ -55,10 +58,27 @@ pub(crate) fn write(text: &mut String, rows: &[&KernelInfo]) -> fmt::Result {
     }
 }
 
+/// Writes the kernel that runs in place of one of a level that is a fallback.
+fn write_fallback(text: &mut String, row: &KernelInfo) -> fmt::Result {
+    let runs = match (row.index, row.op) {
+        (None, _) => "rearrange_rows_rn__scalar".to_owned(),
+        (Some(index), Op::ScatterElements | Op::ScatterNd) => format!("scatter_{index}_rn__scalar"),
+        (Some(index), _) => format!("gather_rows_{index}_rn__scalar"),
+    };
+    writeln!(text, "The scalar level of x86-64 is a fallback for machines without AVX2. The row is run by")?;
+    writeln!(text, "{runs}, which takes rows of any length and loop nests of any rank:\n")?;
+    write_nest(text, row, None)?;
+    match (row.index, row.op) {
+        (None, _) => write_source(text, "body", SPACE),
+        (_, Op::ScatterElements | Op::ScatterNd) => write_source(text, "body", SCATTER),
+        _ => GATHER[..2].iter().try_for_each(|&(method, source)| write_source(text, method.name(), source)),
+    }
+}
+
 /// Writes the loop nest of a kernel: the body runs the two inner loops.
-fn write_nest(text: &mut String, row: &KernelInfo) -> fmt::Result {
+fn write_nest(text: &mut String, row: &KernelInfo, rank: Option<usize>) -> fmt::Result {
     let family = if row.index.is_some() { "index" } else { "space" };
-    let Some(rank) = row.rank else {
+    let Some(rank) = rank else {
         writeln!(text, "nest     {family}_nest_any, an odometer: gather-core/src/kernels/loops.rs\n")?;
         return Ok(());
     };

@@ -49,8 +49,8 @@ pub struct SpaceEntry {
 
 /// A kernel, and what it is a kernel of.
 ///
-/// Invariant T2: `entry` runs what `place` says. At a level that is a fallback it is the kernel for rows of any length
-/// and for any rank, whatever the place.
+/// Invariant T2: `entry` runs what `place` says. At a level that is a fallback it does so by the kernel for rows of any
+/// length and any rank, whatever the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<E> {
     pub(crate) entry: E,
@@ -102,7 +102,7 @@ impl Kernel<IndexEntry> {
     #[must_use]
     pub const fn gather<W: Width, I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
-            IndexEntry { name: fallback::gather(I::TYPE), run: gather::<Rows, I, L, 0>, one_pass: fallback::one_pass }
+            IndexEntry { name, run: gather::<Rows, I, L, 0>, one_pass: no_one_pass }
         } else {
             IndexEntry { name, run: gather::<W, I, L, RANK>, one_pass: one_pass_of::<W, I, L> }
         };
@@ -115,7 +115,7 @@ impl Kernel<ScatterEntry> {
     #[must_use]
     pub const fn scatter<I: Index, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
-            ScatterEntry { name: fallback::scatter(I::TYPE), run: scatter::<I, L, 0> }
+            ScatterEntry { name, run: scatter::<I, L, 0> }
         } else {
             ScatterEntry { name, run: scatter::<I, L, RANK> }
         };
@@ -129,7 +129,7 @@ impl Kernel<SpaceEntry> {
     #[must_use]
     pub const fn rearrange<W: Width, L: Isa, const RANK: u8>(name: &'static str) -> Self {
         let entry = if L::LEVEL.is_fallback() {
-            SpaceEntry { name: fallback::REARRANGE, run: rearrange::<Rows, L, 0> }
+            SpaceEntry { name, run: rearrange::<Rows, L, 0> }
         } else {
             SpaceEntry { name, run: rearrange::<W, L, RANK> }
         };
@@ -137,34 +137,9 @@ impl Kernel<SpaceEntry> {
     }
 }
 
-/// The kernels of a level that is a fallback, by their names.
-mod fallback {
-    use super::{IndexKernel, IndexType, RowSize};
-
-    macro_rules! named {
-        ($($index:ident $name:literal)*) => {
-            pub(super) const fn gather(index: IndexType) -> &'static str {
-                match index {
-                    $(IndexType::$index => concat!("gather_rows_", $name, "_any__scalar"),)*
-                }
-            }
-
-            pub(super) const fn scatter(index: IndexType) -> &'static str {
-                match index {
-                    $(IndexType::$index => concat!("scatter_", $name, "_any__scalar"),)*
-                }
-            }
-        };
-    }
-    named! {
-        I8 "i8" I16 "i16" I32 "i32" I64 "i64" U8 "u8" U16 "u16" U32 "u32" U64 "u64" Isize "isize" Usize "usize"
-    }
-
-    pub(super) const REARRANGE: &str = "rearrange_rows_any__scalar";
-
-    pub(super) fn one_pass(_: RowSize, _: bool) -> IndexKernel {
-        unreachable!("K9: plans of a level that is a fallback resolve rows before they move them")
-    }
+/// The function of one pass of a level that is a fallback.
+fn no_one_pass(_: RowSize, _: bool) -> IndexKernel {
+    unreachable!("K9: plans of such a level resolve rows before they move them")
 }
 
 /// A gather's kernel.

@@ -196,8 +196,7 @@ impl Nest<'_> {
         if method == Method::Direct {
             return true;
         }
-        let has_method = !self.level.is_fallback() || matches!(method, Method::Blocks | Method::Panels);
-        if !has_method || !fits_i32(self.components) {
+        if !fits_i32(self.components) {
             return false;
         }
         if let Some(dtype) = self.converts {

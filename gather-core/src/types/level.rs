@@ -5,6 +5,7 @@
 use core::fmt;
 
 use crate::types::error::Error;
+use crate::types::method::Method;
 
 /// Whether an x86-64 machine has every one of some features; without `std`, whether the target has.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -68,6 +69,15 @@ impl Level {
     /// all of it there, as everywhere else.
     pub(crate) const fn is_fallback(self) -> bool {
         matches!(self, Level::Scalar) && cfg!(all(target_arch = "x86_64", not(gather_whole_scalar)))
+    }
+
+    /// The method that runs in place of another one: the fallback moves rows one by one, or in blocks.
+    pub(crate) const fn runs_as(self, method: Method) -> Method {
+        match method {
+            Method::Direct | Method::Panels => method,
+            _ if self.is_fallback() => Method::Blocks,
+            _ => method,
+        }
     }
 
     /// Whether it has [`Method::Gathered`](crate::Method::Gathered).

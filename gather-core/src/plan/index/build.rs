@@ -143,11 +143,12 @@ impl IndexPlan {
             bytes: self.work.bytes,
         };
         let whole = nest.whole.then_some(row_in);
-        let mut method = match request.options.method {
+        let method = match request.options.method {
             None => nest.choose(),
             Some(method) if nest.takes(method) => method,
             Some(_) => return Err(self.refused()),
         };
+        let mut method = level.runs_as(method);
         self.nest.spec.packed = nest.is_packed();
         self.nest.spec.adjacent_tuples = nest.has_adjacent_tuples();
         let one_pass = nest.has_one_pass();

@@ -12,13 +12,11 @@ use crate::plan::reduce::{ReduceRequest, Way, is_free};
 use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
-use crate::types::level::Level;
 use crate::types::method::Method;
 
 /// The folded loop nest of a scatter, for which a method is to be chosen.
 #[derive(Clone, Copy)]
 pub(super) struct Nest<'a> {
-    pub(super) level: Level,
     pub(super) components: &'a [Component],
     pub(super) loops: &'a Loops,
     /// Bytes of the destination from one position to the next.
@@ -86,9 +84,7 @@ impl Nest<'_> {
             }
             // The processor is ahead of such elements by itself (`cliffs`).
             () if self.by_index && self.takes(Method::Chunks) => Method::Chunks,
-            () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 && self.takes(Method::Prefetched) => {
-                Method::Prefetched
-            }
+            () if far && short && inner.n >= PREFETCHED_FROM && inner.index != 0 => Method::Prefetched,
             () if self.reach <= 4 * FAR && short && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
         }
@@ -97,9 +93,7 @@ impl Nest<'_> {
     /// Whether kernels of a scatter run the nest by a method, where positions fit in 32 bits (K9).
     fn takes(&self, method: Method) -> bool {
         match method {
-            Method::Blocks => true,
-            _ if self.level.is_fallback() => false,
-            Method::Prefetched => true,
+            Method::Blocks | Method::Prefetched => true,
             Method::Chunks => self.components.len() == 1 && self.loops.last().is_some_and(|inner| inner.index != 0),
             _ => false,
         }

@@ -174,10 +174,10 @@ impl ReducePlan {
         let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
         let short = request.reducer.rows.filter(|_| elements == 1 && index_size > 0);
         let short = short.is_some_and(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
-        let nest =
-            Nest { level, components: parts, loops, stride, row, reach: reach(&lowered.axes, size), by_index: short };
+        let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size), by_index: short };
         let accumulators = accumulators::of(request, parts, loops, stride, elements);
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
+        let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
         let whole = kernel_of(loops.len());
         let panels = if let Way::Panels(panels) = &way { Some(panels) } else { None };
