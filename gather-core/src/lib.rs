@@ -390,7 +390,8 @@ macro_rules! reduce_kernels {
 ///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
 /// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
-///   before its name it has any length, and with `#[optional]` it may also be empty.
+///   before its name it has any length, which a call states by [`RowSlice::PerIndexOf`] where indices have slices of
+///   their own. With `#[optional]` it may also be empty.
 /// - The body sees nothing but these and what is global. It is compiled for each [`Level`]: what it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
 ///
@@ -452,7 +453,8 @@ macro_rules! row_kernels {
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
-///   the length of its slice, the others are `usize` arguments in order.
+///   the length of its slice, the others are `usize` arguments in order. Where one of the others is 0, the length does
+///   not tell the first: it is then the size of the same dimension of the other tensor, if the two share it, or else 0.
 /// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
 ///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
 ///   indices, of type [`Param`].

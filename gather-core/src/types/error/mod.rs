@@ -368,8 +368,23 @@ pub enum Error {
         per: Per,
         /// The number of values given.
         len: usize,
-        /// The number of values that fit: for the call, for all indices, or for all rows of data.
+        /// The number of values that fit: for the call, for all indices, for all rows of data, or in a slice.
         expected: usize,
+    },
+    /// The argument for a parameter of a row function that is a slice of any length has values per index, and the result
+    /// has several dimensions before a row: the values could be shorter slices for all indices, or longer ones for those
+    /// of the last dimensions. [`RowSlice::PerIndexOf`](crate::RowSlice::PerIndexOf) states the length of a slice.
+    RowParameterLengthUnstated {
+        /// The operator.
+        op: Op,
+        /// The row function's name.
+        function: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The number of values given.
+        len: usize,
+        /// The dimensions of the result before a row.
+        indices: Box<[usize]>,
     },
     /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
     /// is given, and the rows of the output do not follow one another at one distance.
@@ -487,8 +502,8 @@ pub enum Error {
         /// The method.
         method: Method,
     },
-    /// A plan for any count of indices was asked for where their first dimension is tied to data, or is not the first
-    /// of the result.
+    /// A plan for any count of indices was asked for where their first dimension is tied to data, is not the first of
+    /// the result, is repeated, or is that of tuples without components.
     FixedCount {
         /// The operator.
         op: Op,

@@ -199,6 +199,15 @@ impl fmt::Display for Error {
                      each of data"
                 )
             }
+            Error::RowParameterLengthMismatch { op, function, parameter, per: Per::Slice, len, expected } => {
+                write!(f, "{op}: parameter {parameter} of {function} has slices of {len} values; it takes slices of ")?;
+                write!(f, "{expected}")
+            }
+            Error::RowParameterLengthUnstated { op, function, parameter, len, indices } => {
+                write!(f, "{op}: parameter {parameter} of {function} has {len} values for indices of shape ")?;
+                write!(f, "{indices:?}, all or those of the last dimensions; state the length of a slice by ")?;
+                f.write_str("RowSlice::PerIndexOf")
+            }
             Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected } => {
                 write!(f, "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}")?;
                 if *per == Per::Index { f.write_str(", or those of its last dimensions") } else { Ok(()) }
@@ -277,10 +286,8 @@ impl fmt::Display for Error {
                 write!(f, "{op}: the method {method} does not take these shapes and types at this level")
             }
             Error::FixedCount { op } => {
-                write!(
-                    f,
-                    "{op}: the first dimension of indices is tied to data or is not the first of the result; plan its size"
-                )
+                write!(f, "{op}: plans for any count take indices whose first dimension is the first of the result, ")?;
+                f.write_str("not tied to one of data, and neither repeated nor of tuples without components")
             }
             Error::AllocationFailed { bytes } => {
                 write!(f, "the allocator refused {bytes} bytes")
