@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::boxed::Box;
+use alloc::string::String;
 
 use crate::types::element::DType;
 use crate::types::fused::FusedFormat;
@@ -480,14 +481,14 @@ pub enum Error {
     UnknownName {
         /// The kind of thing that it was to name.
         what: &'static str,
-        /// The string.
+        /// The string; of a long one the first 64 characters, and `..`.
         name: Box<str>,
         /// The strings that name one.
         known: &'static [&'static str],
     },
     /// The environment variable `GATHER_LEVEL` names no level.
     UnknownLevel {
-        /// The variable's value.
+        /// The variable's value; of a long one the first 64 characters, and `..`.
         name: Box<str>,
     },
     /// The level forced on a call, or by `GATHER_LEVEL` on all, is not available on this machine.
@@ -520,4 +521,17 @@ pub enum Error {
         /// The system's number of its error; `None` where it has no such pages at all.
         code: Option<i32>,
     },
+}
+
+/// A string as an error holds it: what is longer than a person reads is cut.
+pub(crate) fn echoed(name: &str) -> Box<str> {
+    const MOST: usize = 64;
+    match name.char_indices().nth(MOST) {
+        None => name.into(),
+        Some((end, _)) => {
+            let mut cut = String::from(&name[..end]);
+            cut.push_str("..");
+            cut.into()
+        }
+    }
 }

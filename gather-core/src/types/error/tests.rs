@@ -212,6 +212,13 @@ fn messages() -> Vec<(Error, &'static str)> {
             "elements f32 lie at no multiple of 4 bytes: copy them into aligned memory",
         ),
         (
+            Error::NotAnIndexType { dtype: bool::DTYPE },
+            concat!(
+                "bool cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize; of a mask take the ",
+                "positions that are true",
+            ),
+        ),
+        (
             Error::NotAnIndexType { dtype },
             "[u8; 34] cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize",
         ),

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
@@ -174,7 +175,8 @@ impl fmt::Display for Error {
                 write!(f, "elements {dtype} lie at no multiple of {align} bytes: copy them into aligned memory")
             }
             Error::NotAnIndexType { dtype } => {
-                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
+                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")?;
+                if *dtype == bool::DTYPE { f.write_str("; of a mask take the positions that are true") } else { Ok(()) }
             }
             Error::InvalidBytes { dtype, position: Some(position) } => {
                 write!(f, "the byte at position {position} is no value of {dtype}")
