@@ -29,7 +29,7 @@ pub(crate) struct Form {
     pub(crate) no_input: &'static str,
     /// The most inputs, where the parser says so.
     pub(crate) most: Option<usize>,
-    /// What is said of an input or a result that borrows.
+    /// The end of the message about an input or a result that borrows.
     pub(crate) values: &'static str,
     /// Whether the closures are row functions, which may have no result, and inputs with attributes.
     pub(crate) rows: bool,

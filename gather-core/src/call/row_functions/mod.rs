@@ -367,12 +367,12 @@ impl<A: IndexAttributes> Whole<A> {
     /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
     fn spacing(&self, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<Option<isize>, Error> {
         let refused = |argument| Error::RowsNotContiguous { op: plan.op(), argument };
+        // No row is read from empty data, and none is written to an empty output: their strides do not matter.
         if !data.is_empty()
             && !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous()
         {
             return Err(refused(Argument::Data));
         }
-        // Rows that there are none of lie anywhere.
         let Some(out) = out.filter(|out| !out.is_empty()) else { return Ok(Some((self.rows.results as isize).max(1))) };
         let lead = out.rank() - usize::from(!self.one);
         if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
