@@ -307,8 +307,9 @@ macro_rules! kernels {
 /// - The first argument is the element that is read. Up to four parameters follow, each a name and a type. The types
 ///   of the element and of the result are [`Element`](trait@Element)s, those of parameters `Copy + Send + Sync +
 ///   'static`.
-/// - The body sees nothing but these and what is global. The compiler vectorises it for each [`Level`] if it is short
-///   and has no branches.
+/// - The body sees nothing but these and what is global. A local variable is refused (E0435, whose advice does not
+///   apply): make it a parameter. The compiler vectorises the body for each [`Level`] if it is short and has no
+///   branches.
 ///
 /// The static is a [`Map`] of these types, with the documentation and attributes that stand before it: those that
 /// [`kernels!`] takes.
@@ -340,8 +341,9 @@ macro_rules! map_kernels {
 ///
 /// A call names any number of reductions, each ended by a `;`. A reduction is written as a static whose value is a
 /// closure of two inputs: what is kept, and what is new. Both and the result have one type, which is an
-/// [`Element`](trait@Element). The body sees nothing but these and what is global. The compiler vectorises it for each
-/// [`Level`] if it is short and has no branches. It may be called again with the same inputs.
+/// [`Element`](trait@Element). The body sees nothing but these and what is global: a local variable is refused (E0435,
+/// whose advice does not apply). The compiler vectorises the body for each [`Level`] if it is short and has no
+/// branches. It may be called again with the same inputs.
 ///
 /// The static is a [`Reducer`] of this type, with the documentation and attributes that stand before it: those that
 /// [`kernels!`] takes.
@@ -390,8 +392,10 @@ macro_rules! reduce_kernels {
 ///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
 /// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
-///   before its name it has any length, and with `#[optional]` it may also be empty.
-/// - The body sees nothing but these and what is global. It is compiled for each [`Level`]: what it calls should be
+///   before its name it has any length, which a call states by [`RowSlice::PerIndexOf`] where indices have slices of
+///   their own. With `#[optional]` it may also be empty.
+/// - The body sees nothing but these and what is global. A local variable is refused (E0435, whose advice does not
+///   apply): make it a parameter. The body is compiled for each [`Level`]: what it calls should be
 ///   `#[inline(always)]`, as the functions of [`rows`](mod@rows) are, which also vectorise sums of floats.
 ///
 /// The static is a [`RowFunction`] of these types, with the documentation and attributes that stand before it: those
@@ -452,7 +456,8 @@ macro_rules! row_kernels {
 /// - The preset `gather_elements::torch` takes indices of the shapes that `gather_elements` takes. PyTorch's own rule
 ///   for indices without elements is not specialised.
 /// - A size is at least 1; a tensor has at most 8 dimensions. `_` is an open size: the first of a tensor follows from
-///   the length of its slice, the others are `usize` arguments in order.
+///   the length of its slice, the others are `usize` arguments in order. Where one of the others is 0, the length does
+///   not tell the first: it is then the size of the same dimension of the other tensor, if the two share it, or else 0.
 /// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
 ///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
 ///   indices, of type [`Param`].

@@ -29,6 +29,8 @@ pub(crate) struct Form {
     pub(crate) no_input: &'static str,
     /// The most inputs, where the parser says so.
     pub(crate) most: Option<usize>,
+    /// The end of the message about an input or a result that borrows.
+    pub(crate) values: &'static str,
     /// Whether the closures are row functions, which may have no result, and inputs with attributes.
     pub(crate) rows: bool,
 }
@@ -40,6 +42,7 @@ const MAP: Form = Form {
     closure: "|value: u8, scale: f32| -> f32 { .. }",
     no_input: "name what is read, such as `|value: u8|`",
     most: Some(MAX_PARAMS + 1),
+    values: "a map takes and gives values, such as `f32` or `[f32; 16]`; slices are for `row_kernels!`",
     rows: false,
 };
 
@@ -89,10 +92,39 @@ pub(crate) fn expand_as(
     for closure in again {
         cx.error_on(&closure.name, format!("`{}` is the name of two {}s", closure.name, form.what));
     }
-    let statics = first.iter().map(|closure| emit(&mut cx, &krate, closure));
-    let statics: TokenStream = statics.collect();
+    let mut statics = TokenStream::new();
+    for closure in first {
+        if form.rows || owns(&mut cx, form, &closure) {
+            statics.extend(emit(&mut cx, &krate, &closure));
+        }
+    }
     let errors = cx.into_errors();
     quote!(#errors #statics)
+}
+
+/// Whether inputs and result are values; reports those that borrow, whose lifetime the emitted types lack.
+fn owns(cx: &mut Ctxt, form: &Form, Closure { name, inputs, output, .. }: &Closure) -> bool {
+    let before = cx.count();
+    for input in inputs.iter().filter(|input| borrows(&input.ty)) {
+        cx.error_on(&input.ty, format!("`{}` borrows; {}", input.name, form.values));
+    }
+    if let Some(output) = output.as_ref().filter(|output| borrows(output)) {
+        cx.error_on(output, format!("the result of `{name}` borrows; {}", form.values));
+    }
+    cx.count() == before
+}
+
+/// Whether a type has a reference without a lifetime.
+pub(crate) fn borrows(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => reference.lifetime.is_none() || borrows(&reference.elem),
+        Type::Group(group) => borrows(&group.elem),
+        Type::Paren(paren) => borrows(&paren.elem),
+        Type::Array(array) => borrows(&array.elem),
+        Type::Slice(slice) => borrows(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().any(borrows),
+        _ => false,
+    }
 }
 
 /// `crate = PATH; closures..`

@@ -16,6 +16,7 @@ const REDUCTION: Form = Form {
     closure: "|kept: f32, new: f32| -> f32 { .. }",
     no_input: "name what is kept and what is new, such as `|kept: f32, new: f32|`",
     most: None,
+    values: "a reduction takes and gives values, such as `f32`",
     rows: false,
 };
 

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Type, TypeGroup, TypeParen, TypeReference};
 
 use crate::ctxt::Ctxt;
-use crate::map::{Closure, Form, Input, expand_as};
+use crate::map::{Closure, Form, Input, borrows, expand_as};
 use crate::name::{self, MAX_PARAMS, readable};
 
 const ROWS: Form = Form {
@@ -17,6 +17,7 @@ const ROWS: Form = Form {
     closure: "|row: &[f32], query: &[f32]| -> f32 { .. }",
     no_input: "name the row that is read, such as `|row: &[f32]|`",
     most: None,
+    values: "a row function takes values and slices, and gives values",
     rows: true,
 };
 
@@ -99,7 +100,12 @@ fn signature<'a>(cx: &mut Ctxt, function: &'a Closure) -> Option<Signature<'a>> 
         error(&more.name, format!("`{name}` has more than {MAX_PARAMS} parameters; make several one tuple or array"));
     }
     for param in params {
-        match kind(&param.ty) {
+        let kind = match kind(&param.ty) {
+            Kind::Slice(elem) if borrows(elem) => Kind::Other,
+            Kind::Value if borrows(&param.ty) => Kind::Other,
+            kind => kind,
+        };
+        match kind {
             Kind::MutSlice(_) => error(
                 &param.ty,
                 format!(

@@ -251,13 +251,17 @@ fn counts_that_are_not_free_are_refused() {
 }
 
 #[test]
-fn data_without_elements_has_no_free_count() {
+fn counts_of_data_without_elements_are_free() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
     for out in [OutOfBounds::Error, OutOfBounds::Clamp, OutOfBounds::Wrap] {
         let op = Gather::new(0).out_of_bounds(out);
-        let refused = Err(Error::FixedCount { op: Op::Gather });
-        assert_eq!(op.plan_any_count::<u32, i32>(&layout(&[0, 2]), &layout(&[3])).map(drop), refused);
-        assert_eq!(op.plan_any_count::<u32, i32>(&layout(&[3, 0]), &layout(&[3])).map(drop), refused);
+        let no_rows = op.plan_any_count::<u32, i32>(&layout(&[0, 2]), &layout(&[3])).unwrap();
+        assert_eq!(no_rows.run_slices(&[], &[], &mut []), Ok(()));
+        let refused = no_rows.run_slices(&[], &[7; 40], &mut [0; 80]);
+        assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 0, index: 7, dim: 0, .. })), "{refused:?}");
+        let no_columns = op.plan_any_count::<u32, i32>(&layout(&[3, 0]), &layout(&[3])).unwrap();
+        assert_eq!(no_columns.run_slices(&[], &[1, -3], &mut []), Ok(()));
+        assert_eq!(no_columns.run_slices(&[], &[1, 3], &mut []).is_err(), out == OutOfBounds::Error);
     }
     // Under `Zero` every index gives zeros.
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);

@@ -4,6 +4,7 @@
 mod any_count;
 mod bag_tables;
 mod bags;
+mod empty;
 mod fused;
 mod items;
 mod maps;

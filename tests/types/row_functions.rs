@@ -205,6 +205,11 @@ fn holds<T: Element, U: Element, P: RowParams, I: Index>(
     }
 }
 
+/// Slices of a length, one for each index.
+fn of_each<V>(len: usize, values: &[V]) -> RowSlice<'_, V> {
+    RowSlice::PerIndexOf { len, values }
+}
+
 const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
 
 #[test]
@@ -229,8 +234,7 @@ fn every_width_policy_and_parameter() {
             // What each parameter is given, and where its values for an index and a row lie.
             let queries = [RowSlice::Slice(&query[..]), RowSlice::PerRow(&per_row), RowSlice::PerIndex(&per_index)];
             for (kind, given) in queries.into_iter().enumerate() {
-                let mores =
-                    [RowSlice::Slice(&more[..5]), RowSlice::PerRow(&more[..2 * ROWS]), RowSlice::PerIndex(&more)];
+                let mores = [RowSlice::Slice(&more[..5]), RowSlice::PerRow(&more[..2 * ROWS]), of_each(1, &more)];
                 let added = [RowSlice::Slice(&[][..]), RowSlice::PerIndex(&per_index[..12 * width]), queries[1]];
                 let values = [RowValue::Value(0.5), RowValue::PerIndex(&scales), RowValue::PerRow(&scales[..ROWS])];
                 let params = (given, mores[kind], added[kind], values[kind]);
@@ -620,8 +624,8 @@ fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
     let row = |id: u8, n: u32| core::array::from_fn(|at| if at == 15 { n } else { u32::from(id) * 6 + at as u32 % 6 });
     let cases = [
         (RowSlice::Slice(&weights[..5]), 5),
-        (RowSlice::PerIndex(&weights[..12]), 3),
-        (RowSlice::PerIndex(&weights[..2]), 1),
+        (of_each(3, &weights[..12]), 3),
+        (of_each(1, &weights[..2]), 1),
         (RowSlice::PerRow(&weights[..40]), 4),
         (RowSlice::PerRow(&weights[..0]), 0),
     ];
@@ -639,6 +643,66 @@ fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
         let error = gather.run_rows(&HEAD, &data, &indices, (RowSlice::PerRow(&weights[..6]),)).unwrap_err();
         assert!(error.to_string().ends_with("has 6 values; per row of data it takes 10"), "{error}");
     }
+}
+
+row_kernels! {
+    static FLAGGED = |row: &[u32], #[any_len] flags: &[u32]| -> u32 { row[0] + flags.iter().sum::<u32>() };
+}
+
+/// Eight values for two sequences of two tokens are two for each token, or four for each position.
+#[test]
+fn slices_of_any_length_per_index_are_stated() {
+    let (table, ids) = ([100u32, 200], [0u8, 1, 1, 0]);
+    let (data, of_two) = (View::new(&table, &[2, 1]).unwrap(), View::new(&ids, &[2, 2]).unwrap());
+    let (flags, op) = ([1u32, 2, 3, 4, 5, 6, 7, 8], Op::Gather);
+    let run = |indices: &View<'_, u8>, given| {
+        let got = Gather::new(0).run_rows(&FLAGGED, &data, indices, (given,));
+        let plan = Gather::new(0).plan_rows(&FLAGGED, data.layout(), indices.layout()).unwrap();
+        assert_eq!(plan.run(&data, indices, (given,)), got);
+        got.map(Tensor::into_vec)
+    };
+    assert_eq!(run(&of_two, of_each(2, &flags)).unwrap(), [103, 207, 211, 115]);
+    assert_eq!(run(&of_two, of_each(4, &flags)).unwrap(), [110, 226, 210, 126]);
+    assert_eq!(run(&of_two, of_each(0, &flags[..0])).unwrap(), [100, 200, 200, 100]);
+    let (function, parameter) = ("FLAGGED", "flags");
+    for len in [8, 2, 6, 0] {
+        let unstated = Error::RowParameterLengthUnstated { op, function, parameter, len, indices: [2, 2].into() };
+        assert_eq!(run(&of_two, RowSlice::PerIndex(&flags[..len])), Err(unstated));
+    }
+    let wrong = |len, expected| {
+        Err(Error::RowParameterLengthMismatch { op, function, parameter, per: Per::Index, len, expected })
+    };
+    assert_eq!(run(&of_two, of_each(3, &flags)), wrong(8, 12));
+    assert_eq!(run(&of_two, of_each(usize::MAX, &flags)), wrong(8, usize::MAX));
+    // One dimension leaves one reading.
+    let list = View::new(&ids, &[4]).unwrap();
+    assert_eq!(run(&list, RowSlice::PerIndex(&flags)).unwrap(), [103, 207, 211, 115]);
+    assert_eq!(run(&list, RowSlice::PerIndex(&flags[..6])), wrong(6, 4));
+    assert_eq!(run(&View::scalar(&ids[1]), RowSlice::PerIndex(&flags)).unwrap(), [236]);
+
+    // A slice that is as long as the row is stated, or not.
+    let (rows, query) = (floats(12, 1), floats(24, 2));
+    let data = View::new(&rows, &[2, 6]).unwrap();
+    let dots = |given| Gather::new(0).run_rows(&rows::DOT, &data, &of_two, (given,));
+    assert_eq!(dots(of_each(6, &query)), dots(RowSlice::PerIndex(&query)));
+    assert_eq!(dots(of_each(6, &query[..12])), dots(RowSlice::PerIndex(&query[..12])));
+    let error = dots(of_each(12, &query)).unwrap_err().to_string();
+    assert_eq!(error, "gather: parameter query of DOT has slices of 12 values; it takes slices of 6");
+}
+
+#[test]
+fn outputs_without_rows_may_lie_anywhere() {
+    let (table, ids) = (floats(20, 1), [0u8; 0]);
+    let data = View::new(&table, &[4, 5]).unwrap();
+    let indices = View::new(&ids, &[2, 0]).unwrap();
+    let params = (RowSlice::PerIndex(&[][..]), RowValue::Value(0.0));
+    let run = |data: &View<'_, f32>, out: &mut ViewMut<'_, f32>| {
+        Gather::new(0).run_rows_into(&rows::L2_NORMALIZE, data, &indices, params, out)
+    };
+    assert_eq!(run(&data, &mut ViewMut::new(&mut [], &[2, 0, 5]).unwrap()), Ok(()));
+    assert_eq!(run(&data, &mut ViewMut::strided(&mut [], &[2, 0, 5], &[7, 3, 2], 0).unwrap()), Ok(()));
+    let apart = View::strided(&table[..0], &[0, 5], &[8, 2], 0).unwrap();
+    assert_eq!(run(&apart, &mut ViewMut::new(&mut [], &[2, 0, 5]).unwrap()), Ok(()));
 }
 
 #[test]

@@ -162,8 +162,9 @@ impl<A: IndexAttributes> IndexOperator<A> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, or is
-    /// not the first of the result.
+    /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, is not the
+    /// first of the result, is repeated, or is that of tuples without components. What has no elements is planned like
+    /// anything else: a call then checks indices as [`Self::run`] does.
     pub fn plan_any_count<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Result<Plan<T, I>, Error> {
         Plan::new(&Request::typed::<T, I, A>(self, data, indices), Planned::new_any_count)
     }

@@ -70,6 +70,11 @@ fn check_counted(argument: Argument, expected: &Layout, got: &Layout) -> Result<
     expected.count_of(got).ok_or_else(|| mismatch(argument, expected.shape(), got.shape()))
 }
 
+/// Another count of indices than is expected, of one or more.
+fn other_count(expected: usize) -> usize {
+    if expected > 1 { expected - 1 } else { expected + 1 }
+}
+
 #[cold]
 fn mismatch(argument: Argument, expected: &[usize], got: &[usize]) -> Error {
     Error::PlanMismatch { argument, expected: expected.into(), got: got.into() }

@@ -5,9 +5,9 @@ use alloc::boxed::Box;
 
 use crate::call::erased::Request;
 use crate::call::will_need;
-use crate::call::{check_counted, check_fresh, check_layout, mismatch};
+use crate::call::{check_counted, check_fresh, check_layout, mismatch, other_count};
 use crate::exec::{self, CountedPlan, Operands, pool_threads};
-use crate::plan::{Explain, IndexLowered, IndexPlan};
+use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
 use crate::tensor::pages::WillNeed;
@@ -77,21 +77,27 @@ impl Planned {
 
     /// A plan whose calls choose the size of the first dimension of indices.
     pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+        let fixed = || Error::FixedCount { op: request.planned.op };
+        let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
         let plan_for = |count: usize| {
-            let indices = request.indices.resized(count).ok_or(Error::FixedCount { op: request.planned.op })??;
-            let (plan, _) = Request { indices: &indices, ..*request }.plan()?;
+            let (plan, _) = Request { indices: &resized(count)?, ..*request }.plan()?;
             Ok(plan)
         };
         let (plan, out) = request.plan()?;
-        let mut lowered = IndexLowered::new(request.planned.op);
-        request.lower(&mut lowered)?;
+        let expected = *request.indices.shape().first().ok_or_else(fixed)?;
+        // A dimension that is tied to one of data has no other size.
+        let other = other_count(expected);
+        let (mut lowered, indices) = (IndexLowered::new(request.planned.op), resized(other)?);
+        Request { indices: &indices, ..*request }.lower(&mut lowered).map_err(|_| fixed())?;
         // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
-        // no indices to count in tuples without components.
-        let along_first = lowered.axes.first().is_some_and(|axis| axis.axis == 0);
-        let free = lowered.dims.first().filter(|_| along_first);
-        let free = free.filter(|dim| dim.index != 0 && Some(&dim.n) == request.indices.shape().first());
-        let expected = free.ok_or(Error::FixedCount { op: lowered.op })?.n;
-        let counted = CountedPlan::new(plan_for, expected, request.indices, &out)?;
+        // no indices to count in tuples without components: they are counted only where nothing is moved for them.
+        let along_first = lowered.axes.first().map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
+        let free = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty());
+        if !along_first || !lowered.dims.first().is_some_and(free) {
+            return Err(fixed());
+        }
+        let action = Action::of(&lowered, request.planned.policy);
+        let counted = CountedPlan::new(plan_for, action, expected, request.indices, &out)?;
         Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
     }
 
@@ -200,7 +206,8 @@ impl Planned {
     /// that is not the plan's is made in `buffer`.
     ///
     /// # Errors
-    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major.
+    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major; of a plan for any count
+    /// whose result has no elements [`Error::TooManyElements`].
     #[inline(always)]
     pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
         check_fresh(&self.out)?;
@@ -208,7 +215,12 @@ impl Planned {
             None => (self.plan.output(), self.out.len()),
             Some(counted) => {
                 buffer.assign_resized(self.out.shape(), count);
-                (buffer, counted.out_len(count))
+                let len = match counted.out_len(count) {
+                    // No memory is asked for, which would be refused.
+                    0 => Shape::checked_len(buffer)?,
+                    len => len,
+                };
+                (buffer, len)
             }
         })
     }

@@ -8,7 +8,8 @@ use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 
-/// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output.
+/// Plans whose one loop is free: that over the first dimension of indices, which is the outermost of the output. Where
+/// any size of it leaves nothing to move, plans without a loop, which check indices.
 ///
 /// Invariant C1: data does not move along the free dimension, so that P1 holds for any size of it.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub(crate) struct CountedPlan {
 #[derive(Clone, Debug)]
 struct Free {
     plan: IndexPlan,
-    /// Position of the free loop, and its iterations for each along the free dimension.
+    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is moved.
     free: usize,
     times: usize,
     /// The size of the free dimension that was planned for.
@@ -37,21 +38,28 @@ const FEW: usize = 32;
 const PLANNED: [usize; 2] = [FEW, 1 << 10];
 
 impl CountedPlan {
-    /// Plans for any size of the first dimension of indices, by plans for given sizes of it.
+    /// Plans for any size of the first dimension of indices, by plans for given sizes of it. `action` is that of every
+    /// size but 0.
     ///
     /// # Errors
     /// Those of the plans, then [`Error::FixedCount`] where no loop is that of the dimension.
     pub(crate) fn new(
         plan_for: impl Fn(usize) -> Result<IndexPlan, Error>,
+        action: Action,
         expected: usize,
         indices: &Layout,
         out: &Layout,
     ) -> Result<Self, Error> {
         let per_count = |layout: &Layout| layout.shape().iter().skip(1).product();
         let [few, many] = PLANNED;
-        let (few, many) =
-            (Free::new(few, plan_for(few)?)?, Free::new(many.max(expected), plan_for(many.max(expected))?)?);
-        Ok(CountedPlan { plans: [few, many], indices_per_count: per_count(indices), out_per_count: per_count(out) })
+        let many = many.max(expected);
+        let plans = if action == Action::Run {
+            [Free::new(few, plan_for(few)?)?, Free::new(many, plan_for(many)?)?]
+        } else {
+            let idle = Free { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            [idle.clone(), idle]
+        };
+        Ok(CountedPlan { plans, indices_per_count: per_count(indices), out_per_count: per_count(out) })
     }
 
     /// [`IndexPlan::set_fill`] for all plans.
@@ -59,11 +67,13 @@ impl CountedPlan {
         self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
     }
 
-    /// The size of the free dimension of `indices` indices; `None` where there is none.
+    /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,
+    /// nor has the output: every size is that of no indices, and stands for any.
     #[inline(always)]
     pub(crate) fn count(&self, indices: usize) -> Option<usize> {
         match self.indices_per_count {
             1 => Some(indices),
+            0 => (indices == 0).then_some(0),
             per_count => indices.is_multiple_of(per_count).then(|| indices / per_count),
         }
     }
@@ -84,12 +94,13 @@ impl CountedPlan {
     /// `operands.indices` says.
     #[inline]
     pub(crate) unsafe fn run(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
-        if count == 0 {
-            return Ok(());
-        }
         let Free { plan, free, times, planned } = &self.plans[usize::from(count > FEW)];
         // A tensor with as many elements exists, so that the product does not overflow.
         let n = times * count;
+        if n == 0 {
+            // SAFETY: the caller's promise; nothing is moved.
+            return unsafe { check_only(plan, operands, count) };
+        }
         let (mut only, mut several) = ([Loop::ONCE], SmallVec::<[Loop; 6]>::new());
         let loops = if let &[along] = plan.loops() {
             only[0] = Loop { n, ..along };
@@ -120,14 +131,28 @@ impl CountedPlan {
     }
 }
 
+/// Runs a call that has nothing to move: checks its indices, where the plan does.
+///
+/// # Errors
+/// [`Error::IndexOutOfRange`], as [`run_index`](super::run_index).
+///
+/// # Safety
+/// As for [`CountedPlan::run`], with a `count` of 0 or a plan that does not move.
+#[cold]
+unsafe fn check_only(plan: &IndexPlan, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+    if count == 0 {
+        return Ok(());
+    }
+    let indices = operands.indices.resized(count).expect("indices with a free dimension")?;
+    // SAFETY: the caller's promise: no kernel runs.
+    unsafe { run_in_parts(plan, plan.loops(), plan.work(), Operands { indices: &indices, ..operands }) }
+}
+
 impl Free {
     /// Finds the loop of a contiguous output's first dimension, for whose size `planned` the plan was made: it alone
     /// steps over all of the output.
     fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
         let refused = Error::FixedCount { op: plan.op() };
-        if plan.action() != Action::Run {
-            return Err(refused);
-        }
         let is_free = |l: &Loop| {
             isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
         };

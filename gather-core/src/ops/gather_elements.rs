@@ -121,14 +121,18 @@ pub(super) fn lower_elements(
     if shapes != Shapes::Torch {
         return lower_dims((op, axis, shapes), data, indices, lowered);
     }
+    let data = as_list(data)?;
     if indices.is_empty() {
-        normalize_axis(op, axis, data.rank().max(1))?;
-        for &n in indices.shape() {
-            lowered.push(n, 0, 0);
+        // Of any shape. Where the shape fits, the loops are those of indices that have elements.
+        let axis = normalize_axis(op, axis, data.rank())?;
+        for (dim, (&n, &index)) in indices.shape().iter().zip(indices.strides()).enumerate() {
+            let step = data.strides().get(dim).filter(|_| dim != axis);
+            lowered.push(n, step.copied().unwrap_or(0), index);
         }
+        lowered.axes.push(Axis { axis, dim: data.shape()[axis], data: data.strides()[axis], index: 0 });
         return Ok(());
     }
-    lower_dims((op, axis, shapes), &as_list(data)?, &as_list(indices)?, lowered)?;
+    lower_dims((op, axis, shapes), &data, &as_list(indices)?, lowered)?;
     if indices.rank() == 0 {
         lowered.output = [].into();
         lowered.dims.clear();

@@ -9,7 +9,7 @@ use crate::kernels::{Component, IndexKernel, KernelSpec, Loop, fill_nest};
 use crate::plan::fold::{Loops, count, fold_into, gcd, merge_into};
 use crate::plan::lowered::{Axis, Dim, IndexLowered};
 use crate::plan::tasks::Work;
-use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::layout::Layout;
 use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -76,7 +76,7 @@ impl NestPlan {
             spec: KernelSpec::new(Method::Direct, level, policy),
             kernel: fill_nest,
             kernel_name: "fill",
-            action: action(&lowered.output, &lowered.axes, policy),
+            action: Action::of(lowered, policy),
             index,
             options,
             work: Work { bytes, rows: 0, read: 0 },
@@ -171,14 +171,16 @@ impl NestPlan {
     }
 }
 
-/// The work that is left for an output and axes of some shapes.
-fn action(output: &Shape, axes: &[Axis], policy: IndexPolicy) -> Action {
-    if output.contains(&0) {
-        let checks = policy.out_of_bounds == OutOfBounds::Error && !axes.is_empty();
-        return if checks { Action::Check } else { Action::Nothing };
+impl Action {
+    /// The work that is left for an output and axes of some shapes.
+    pub(crate) fn of(lowered: &IndexLowered, policy: IndexPolicy) -> Self {
+        if lowered.output.contains(&0) {
+            let checks = policy.out_of_bounds == OutOfBounds::Error && !lowered.axes.is_empty();
+            return if checks { Action::Check } else { Action::Nothing };
+        }
+        let reads = lowered.axes.iter().all(|axis| axis.dim > 0);
+        if reads || policy.out_of_bounds == OutOfBounds::Zero { Action::Run } else { Action::Check }
     }
-    let nothing_is_read = axes.iter().any(|axis| axis.dim == 0);
-    if nothing_is_read && policy.out_of_bounds != OutOfBounds::Zero { Action::Check } else { Action::Run }
 }
 
 /// Bytes of the indexed tensor that the axes reach over.

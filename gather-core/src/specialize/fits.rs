@@ -42,7 +42,7 @@ pub(super) fn index_sizes<D: Declaration, const ARGS: usize>(
 }
 
 /// The dimensions that stand in both tensors.
-const fn shared(declared: &Declared) -> usize {
+pub(super) const fn shared(declared: &Declared) -> usize {
     if matches!(declared.op, Op::GatherElements) { declared.data.len() } else { declared.batch_dims }
 }
 

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::kernels::convert::map::{Map, Params};
 use crate::ops::{BatchToSpace, Gather, GatherElements, GatherNd};
+use crate::specialize::fits::shared;
 use crate::tensor::layout::Shape;
 use crate::tensor::view::{View, ViewMut};
 use crate::types::declared::{ANY, Declared, MAX_DIMS};
@@ -48,8 +49,8 @@ fn with_policy<A: IndexAttributes>(op: IndexOperator<A>, declared: &Declared) ->
 }
 
 /// The shape of a tensor of `len` elements. The first open size follows from it, as far as it can; the others are the
-/// next of `args`.
-fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> Sizes {
+/// next of `args`. Comes with the dimension whose size the length does not tell, since another one is 0.
+fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> (Sizes, Option<usize>) {
     let mut open = None;
     let mut shape = Sizes::new();
     for (dim, &size) in declared.iter().enumerate() {
@@ -65,8 +66,25 @@ fn shape(declared: &[usize], len: usize, args: &mut &[usize]) -> Sizes {
     if let Some(dim) = open {
         let rest = shape.iter().try_fold(1usize, |rest, &size| rest.checked_mul(size));
         shape[dim] = rest.and_then(|rest| len.checked_div(rest)).unwrap_or(0);
+        let untold = (rest == Some(0) && len == 0).then_some(dim);
+        return (shape, untold);
     }
-    shape
+    (shape, None)
+}
+
+/// The shapes of data and indices of some lengths. A size that one length does not tell is that of the other tensor,
+/// where both share the dimension, or else 0.
+fn shapes(declared: &Declared, [data, indices]: [usize; 2], mut args: &[usize]) -> [Sizes; 2] {
+    let (mut data, untold) = shape(declared.data, data, &mut args);
+    let (mut indices, untold_of_indices) = shape(declared.indices, indices, &mut args);
+    let is_shared = |dim: &usize| *dim < shared(declared);
+    if let Some(dim) = untold.filter(is_shared) {
+        data[dim] = indices[dim];
+    }
+    if let Some(dim) = untold_of_indices.filter(is_shared) {
+        indices[dim] = data[dim];
+    }
+    [data, indices]
 }
 
 /// The shape of the result of an operator on indices.
@@ -90,9 +108,8 @@ pub(super) fn index<T: Element, I: Index>(
     args: &[usize],
     out: &mut [T],
 ) -> Result<(), Error> {
-    let mut args = args;
-    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
-    let indices = View::new(indices, &shape(declared.indices, indices.len(), &mut args))?;
+    let [of_data, of_indices] = shapes(declared, [data.len(), indices.len()], args);
+    let (data, indices) = (View::new(data, &of_data)?, View::new(indices, &of_indices)?);
     let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
     with_operator!(declared, |op| op.run_into(&data, &indices, &mut out))
 }
@@ -109,9 +126,8 @@ pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
     args: &[usize],
     out: &mut [U],
 ) -> Result<(), Error> {
-    let mut args = args;
-    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
-    let indices = View::new(indices, &shape(declared.indices, indices.len(), &mut args))?;
+    let [of_data, of_indices] = shapes(declared, [data.len(), indices.len()], args);
+    let (data, indices) = (View::new(data, &of_data)?, View::new(indices, &of_indices)?);
     let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
     with_operator!(declared, |op| op.run_map_into(map, &data, &indices, params, &mut out))
 }
@@ -128,7 +144,7 @@ pub(super) fn space<T: Element>(declared: &Declared, data: &[T], args: &[usize],
     let blocks = &declared.blocks;
     let op = BatchToSpace::new(&entries(blocks.block), &entries(blocks.begin), &entries(blocks.end));
     let op = op.par(Par::Seq).level(Level::preferred());
-    let data = View::new(data, &shape(declared.data, data.len(), &mut args))?;
+    let data = View::new(data, &shape(declared.data, data.len(), &mut args).0)?;
     let mut out = ViewMut::new(out, &op.output_shape(data.shape())?)?;
     op.run_into(&data, &mut out)
 }

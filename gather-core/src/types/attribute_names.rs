@@ -4,7 +4,7 @@
 
 use core::str::FromStr;
 
-use crate::types::error::Error;
+use crate::types::error::{Error, echoed};
 use crate::types::policy::{Mode, OutOfBounds, ScatterOutOfBounds};
 use crate::types::reduction::Reduction;
 
@@ -22,7 +22,7 @@ macro_rules! from_str {
                 let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
                 found.map(|&(_, value)| value).ok_or_else(|| {
                     let known = const { &[$($($name,)+)*] };
-                    Error::UnknownName { what: $what, name: name.into(), known }
+                    Error::UnknownName { what: $what, name: echoed(name), known }
                 })
             }
         }
@@ -109,6 +109,16 @@ mod tests {
             let refused = name.parse::<Mode>();
             let known = &["dcr", "blocks_first", "crd", "depth_first"];
             assert_eq!(refused, Err(Error::UnknownName { what: "mode", name: name.into(), known }));
+        }
+    }
+
+    #[test]
+    fn long_strings_are_cut() {
+        for (letter, n, shown) in [("к", 64, "к".repeat(64)), ("к", 1 << 20, "к".repeat(64) + "..")] {
+            let Err(Error::UnknownName { name, .. }) = letter.repeat(n).parse::<Reduction>() else {
+                panic!("no name of a reduction")
+            };
+            assert_eq!(*name, shown);
         }
     }
 }

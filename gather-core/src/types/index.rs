@@ -184,7 +184,8 @@ pub(crate) mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
     label = "not an index type",
-    note = "indices are of type `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `isize` or `usize`"
+    note = "indices are of type `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `isize` or `usize`",
+    note = "of a mask, whose elements are `bool`, take the positions that are true"
 )]
 pub trait Index: Element + Copy + sealed::Sealed {
     /// The type at run time.

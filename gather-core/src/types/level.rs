@@ -147,7 +147,7 @@ mod choice {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    use crate::types::error::Error;
+    use crate::types::error::{Error, echoed};
     use crate::types::level::Level;
 
     /// 0 before the choice and where it was an error, else 1 more than the level's place in [`Level::ALL`].
@@ -185,7 +185,7 @@ mod choice {
     /// The level that a value of the variable asks for.
     fn named(name: &str) -> Result<Level, Error> {
         let level = Level::ALL.iter().copied().find(|level| level.name() == name);
-        level.ok_or_else(|| Error::UnknownLevel { name: name.into() })?.checked()
+        level.ok_or_else(|| Error::UnknownLevel { name: echoed(name) })?.checked()
     }
 }
 

@@ -105,6 +105,8 @@ pub enum Per {
     Index,
     /// Each row of data.
     Row,
+    /// Each slice that is given.
+    Slice,
 }
 
 impl core::fmt::Display for Per {
@@ -113,6 +115,7 @@ impl core::fmt::Display for Per {
             Per::Call => "for the call",
             Per::Index => "per index",
             Per::Row => "per row of data",
+            Per::Slice => "per slice",
         })
     }
 }

@@ -16,6 +16,9 @@ gather_core::specialize! {
     fn tiles<T: Element> = batch_to_space(block = [1, 2, 1], crops_begin = [0, 1, 0]) (T[_, _, _]);
     fn lines = gather(axis = 0) (Line[_], u8[_]);
     fn points = gather(axis = 1, batch_dims = 1) (Point[_, 5], u16[_, 2]);
+    fn batches = gather(axis = 1, batch_dims = 1) (u32[_, _], i64[_, _]);
+    fn columns = gather_elements(axis = 1) (u32[_, _], i64[_, _]);
+    fn pixels = gather_nd() (u32[_, _, 3], i64[_, 2]);
     fn near = gather_elements(axis = 1) (f32[8, 8], u32[8, 8]);
     fn wide = gather(axis = 0) (f32[_, 48], u32[_]);
     fn open = gather_elements(axis = 1) (f64[_, 8], u32[_, 8]);
@@ -84,6 +87,34 @@ fn sizes_that_no_tensor_has() {
     assert_eq!(rows::<u8, u8>(&[], &[], &mut []), Ok(()));
     assert!(matches!(points(&[], &[0, 0], &mut [Point::ZERO; 2]), Err(Error::BatchMismatch { .. })));
     assert_eq!(out, [0; 4]);
+}
+
+/// A length of 0 tells no size beside another one of 0: it is that of the other tensor, where both share the dimension.
+#[test]
+fn tensors_without_elements() {
+    let (memory, ids) = ([7u32; 40], [0i64; 16]);
+    for shape in [[8, 5], [8, 0], [0, 5]] {
+        for [n, of_each] in [[8, 2], [8, 0], [0, 2], [3, 0]] {
+            let (memory, ids) = (&memory[..shape[0] * shape[1]], &ids[..n * of_each]);
+            let data = View::new(memory, &shape).expect("a view");
+            let indices = View::new(ids, &[n, of_each]).expect("a view");
+            let mut out = vec![0; n * of_each];
+            if n == shape[0] {
+                let op = Gather::new(1).batch_dims(1);
+                let ran = batches(memory, ids, shape[1], of_each, &mut out);
+                assert_eq!(ran, op.run(&data, &indices).map(drop), "{shape:?}, {n} of {of_each}");
+            }
+            if n <= shape[0] {
+                let op = GatherElements::new(1);
+                let ran = columns(memory, ids, shape[1], of_each, &mut out);
+                assert_eq!(ran, op.run(&data, &indices).map(drop), "{shape:?}, {n} of {of_each}");
+            }
+        }
+    }
+    // A size that nothing tells is 0.
+    let ran = pixels(&[], &[1, 0], 0, &mut [0; 3]);
+    assert!(matches!(ran, Err(Error::IndexOutOfRange { position: 0, index: 1, axis: 0, dim: 0, .. })), "{ran:?}");
+    assert_eq!(pixels(&[], &[], 0, &mut []), Ok(()));
 }
 
 #[test]

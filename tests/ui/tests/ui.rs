@@ -76,7 +76,7 @@ const WORDED_BY_COMPILER: [&str; 17] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 196] = [
+const MESSAGES: [&str; 199] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -184,6 +184,9 @@ const MESSAGES: [&str; 196] = [
     "expected the body of `M` in braces, such as `{ f32::from(value) }`",
     "expected `;` after the body of `N`",
     "`GOOD` is the name of two maps",
+    "`table` borrows; a map takes and gives values, such as `f32` or `[f32; 16]`; slices are for `row_kernels!`",
+    "the result of `C` borrows; a map takes and gives values",
+    "`kept` borrows; a reduction takes and gives values, such as `f32`",
     "there is no reduction; write one, such as `pub static MAX_ABS = ",
     "`H` has 1 input; a reduction has two: what is kept, and what is new",
     "`I` has 3 inputs; a reduction has two: what is kept, and what is new",

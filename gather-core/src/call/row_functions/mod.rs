@@ -88,8 +88,8 @@ impl<A: RowAttributes> IndexOperator<A> {
     /// [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and, for results of a line to 4 KiB a row,
     /// [`Streamed`](crate::Method::Streamed), [`Error::RowsNotContiguous`],
-    /// [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the
-    /// first such index in row-major order.
+    /// [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`], [`Error::AllocationFailed`],
+    /// then [`Error::IndexOutOfRange`] for the first such index in row-major order.
     ///
     /// # Panics
     /// When the function does.
@@ -367,10 +367,13 @@ impl<A: IndexAttributes> Whole<A> {
     /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
     fn spacing(&self, plan: &IndexPlan, data: &Layout, out: Option<&Layout>) -> Result<Option<isize>, Error> {
         let refused = |argument| Error::RowsNotContiguous { op: plan.op(), argument };
-        if !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous() {
+        // No row is read from empty data, and none is written to an empty output: their strides do not matter.
+        if !data.is_empty()
+            && !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous()
+        {
             return Err(refused(Argument::Data));
         }
-        let Some(out) = out else { return Ok(Some((self.rows.results as isize).max(1))) };
+        let Some(out) = out.filter(|out| !out.is_empty()) else { return Ok(Some((self.rows.results as isize).max(1))) };
         let lead = out.rank() - usize::from(!self.one);
         if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
             return Err(refused(Argument::Output));
@@ -402,8 +405,9 @@ impl RowCall {
     /// The parameters of a call, without the address of its output, whose shape is `output`.
     ///
     /// # Errors
-    /// [`Error::RowParameterLengthMismatch`], then [`Error::RowsNotContiguous`] for an output whose rows are not evenly
-    /// spaced where indices have values of their own.
+    /// [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`], then
+    /// [`Error::RowsNotContiguous`] for an output whose rows are not evenly spaced where indices have values of their
+    /// own.
     fn given<'p, P: RowParams>(
         &self,
         plan: &IndexPlan,
@@ -416,7 +420,10 @@ impl RowCall {
         let lookups = P::lookups(params, &RowShapes { row: self.row, dim, lead });
         let lookups = lookups.map_err(|(number, WrongLength { per, len, expected })| {
             let (function, parameter) = (self.erased.name, self.erased.params[number]);
-            Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected }
+            match expected {
+                Some(expected) => Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected },
+                None => Error::RowParameterLengthUnstated { op, function, parameter, len, indices: lead.into() },
+            }
         })?;
         let by_index = P::by_index(&lookups);
         let out_step = match self.spacing {

@@ -30,8 +30,8 @@ impl<T: Typing, U: Typing, P: RowParams, I: Typing> RowPlan<T, U, P, I> {
     ///
     /// # Errors
     /// [`Error::DTypeMismatch`] and [`Error::Misaligned`] for types that are known at run time,
-    /// [`Error::PlanMismatch`], [`Error::RowParameterLengthMismatch`], [`Error::AllocationFailed`], then
-    /// [`Error::IndexOutOfRange`].
+    /// [`Error::PlanMismatch`], [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`],
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
     ///
     /// # Panics
     /// When the function does.

@@ -6,9 +6,9 @@
 
 use core::marker::PhantomData;
 
-use crate::call::check_output;
 use crate::call::gather::IndexAttributes;
 use crate::call::scatter::ScatterAttributes;
+use crate::call::{check_output, other_count};
 use crate::exec::{self, Check, Original, ScatterOperands};
 use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::{Reductions, ScatterFns};
@@ -243,20 +243,30 @@ impl<'a> Request<'a> {
     /// # Errors
     /// [`Error::FixedCount`].
     pub(super) fn counted(&self, plan: &ReducePlan, destination: &Layout) -> Result<CountedReducePlan, Error> {
-        let resized = |layout: &Layout, count| layout.resized(count).ok_or(Error::FixedCount { op: plan.op() })?;
+        let fixed = || Error::FixedCount { op: plan.op() };
+        let resized = |layout: &Layout, count| layout.resized(count).ok_or_else(fixed)?;
+        let both = |count| Ok::<_, Error>((resized(self.indices, count)?, resized(self.updates, count)?));
         let plan_for = |count| {
-            let (indices, updates) = (resized(self.indices, count)?, resized(self.updates, count)?);
+            let (indices, updates) = both(count)?;
             Request { indices: &indices, updates: &updates, ..*self }.plan(destination)
         };
-        let lowered = self.attributes.lower(destination, self.indices, self.updates)?;
+        let (&[expected, ..], &[update, ..]) = (self.indices.shape(), self.updates.strides()) else {
+            return Err(fixed());
+        };
+        // A dimension that is tied to one of data has no other size.
+        let other = other_count(expected);
+        let (indices, updates) = both(other)?;
+        let lowered = self.attributes.lower(destination, &indices, &updates).map_err(|_| fixed())?;
         let size = |n: usize| n as isize;
-        match (lowered.dims.first(), self.indices.shape(), self.updates.strides()) {
-            (Some(&dim), &[n, ..], &[update, ..]) if lowered.merged == 1 && dim.n == n => {
+        match lowered.dims.first() {
+            // Tuples without components are counted only where nothing is changed by them.
+            Some(&dim) if lowered.merged == 1 && dim.n == other && (dim.index != 0 || indices.is_empty()) => {
                 let index = dim.index.wrapping_mul(size(self.planned.index.size()));
                 let strides = (index, update.wrapping_mul(size(self.planned.dtype.size())));
-                CountedReducePlan::new(plan_for, plan, dim, strides)
+                let changes = ReducePlan::changes(&lowered, self.planned.policy);
+                CountedReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
             }
-            _ => Err(Error::FixedCount { op: plan.op() }),
+            _ => Err(fixed()),
         }
     }
 

@@ -184,8 +184,9 @@ impl<A: ScatterAttributes> ScatterOperator<A> {
     ///
     /// # Errors
     /// As for [`Self::plan`], and [`Error::FixedCount`] where indices do not go along the first axis of data, so that
-    /// their first dimension is one of data's; where data or updates have no elements; and where indices overlap in
-    /// memory so that their first dimension cannot be told from another.
+    /// their first dimension is one of data's; where tuples have no components; and where indices overlap in memory so
+    /// that their first dimension cannot be told from another. What has no elements is planned like anything else: a
+    /// call then checks indices as [`Self::run`] does.
     pub fn plan_any_count<T: Element, I: Index>(
         &self,
         data: &[usize],

@@ -10,8 +10,10 @@ use crate::plan::nest::Action;
 use crate::plan::reduce::ReducePlan;
 use crate::tensor::layout::{Layout, Shape};
 use crate::types::error::Error;
+use crate::types::op::Op;
 
-/// Plans whose one loop is free: that over the first dimension of indices and updates.
+/// Plans whose one loop is free: that over the first dimension of indices and updates. Where updates of any number
+/// change nothing, one plan, which checks indices.
 ///
 /// Invariant C1: the destination does not move along the free dimension, so that P1 holds for any size of it.
 #[derive(Clone)]
@@ -25,7 +27,7 @@ pub(crate) struct CountedReducePlan {
 #[derive(Clone)]
 struct Free {
     plan: ReducePlan,
-    /// Position of the free loop, and its iterations for each along the free dimension.
+    /// Position of the free loop, and its iterations for each along the free dimension: 0 where nothing is changed.
     free: usize,
     times: usize,
     /// The size of the free dimension that was planned for.
@@ -42,23 +44,27 @@ impl CountedReducePlan {
     /// Plans for any size of the first dimension, by plans for given sizes of it.
     ///
     /// `dim` is that dimension of the operator, lowered for destination, indices and updates; `strides` are those of
-    /// indices and updates along it, in bytes.
+    /// indices and updates along it, in bytes. `changes` says whether updates, of any number but 0, change anything.
     ///
     /// # Errors
     /// [`Error::MethodUnavailable`]; [`Error::FixedCount`] where no loop is that of the dimension, or several may be.
     pub(crate) fn new(
         plan_for: impl Fn(usize) -> Result<ReducePlan, Error>,
-        expected: &ReducePlan,
+        (op, expected, changes): (Op, usize, bool),
         dim: Dim,
         strides: (isize, isize),
     ) -> Result<Self, Error> {
         let mut sizes = PLANNED.to_vec();
-        sizes.extend((dim.n > PLANNED[0]).then_some(dim.n));
+        sizes.extend((expected > PLANNED[0]).then_some(expected));
         sizes.sort_unstable();
         sizes.dedup();
-        let fixed = Error::FixedCount { op: expected.op };
-        if dim.data != 0 || dim.index == 0 {
+        let fixed = Error::FixedCount { op };
+        if dim.data != 0 {
             return Err(fixed);
+        }
+        if !changes {
+            let idle = Free { plan: plan_for(expected.max(1))?, free: 0, times: 0, planned: 1 };
+            return Ok(CountedReducePlan { plans: Vec::from([idle.clone()]), huge: Ok(idle) });
         }
         let planned = |size| plan_for(size).and_then(|plan| Free::new(size, plan, strides).ok_or(fixed.clone()));
         let first = planned(PLANNED[0]).map_err(|error| match error {
@@ -89,8 +95,7 @@ impl CountedReducePlan {
 }
 
 impl Free {
-    /// Finds the loop whose outermost part is the free dimension; `None` where that is not the only one, and where the
-    /// plan has no updates to write.
+    /// Finds the loop whose outermost part is the free dimension; `None` where that is not the only one.
     fn new(planned: usize, plan: ReducePlan, strides: (isize, isize)) -> Option<Self> {
         let is_free = |along: &Loop| {
             let times = (along.n / planned) as isize;
@@ -100,16 +105,18 @@ impl Free {
         let mut found = plan.loops.iter().enumerate().filter(|(_, along)| is_free(along)).map(|(at, _)| at);
         let (free, only) = (found.next()?, found.next().is_none());
         let times = plan.loops[free].n / planned;
-        (only && plan.action == Action::Run).then_some(Free { plan, free, times, planned })
+        only.then_some(Free { plan, free, times, planned })
     }
 
     fn at(&self, count: usize) -> ReducePlan {
         let mut plan = self.plan.clone();
-        // Updates of as many elements exist, so that the product does not overflow.
-        plan.nest.loops[self.free].n = self.times * count;
-        plan.nest.work = plan.work.scaled(self.planned, count);
         if count == 0 {
             plan.nest.action = Action::Nothing;
+        }
+        if plan.action == Action::Run {
+            // Updates of as many elements exist, so that the product does not overflow.
+            plan.nest.loops[self.free].n = self.times * count;
+            plan.nest.work = plan.work.scaled(self.planned, count);
         }
         plan
     }

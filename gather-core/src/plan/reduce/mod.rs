@@ -161,8 +161,7 @@ impl ReducePlan {
             debug_assert!(loops.iter().all(fits), "P1");
         });
         let elements = elements.saturating_mul(request.values);
-        let nothing_to_change = lowered.axes.iter().any(|axis| axis.dim == 0);
-        if nothing_to_change {
+        if lowered.axes.iter().any(|axis| axis.dim == 0) {
             (plan.spec.components, plan.stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
             if plan.action == Action::Run {
                 plan.action = Action::Nothing;
@@ -215,6 +214,11 @@ impl ReducePlan {
         }
         (made.panel_kernel, made.by_index, made.elements, made.way) = (entry.run, by_index, elements, way);
         Ok(made)
+    }
+
+    /// Whether updates of a lowered scatter change the destination: else they are none, or all dropped or refused.
+    pub(crate) fn changes(lowered: &IndexLowered, policy: IndexPolicy) -> bool {
+        Action::of(lowered, policy) == Action::Run && lowered.axes.iter().all(|axis| axis.dim > 0)
     }
 
     pub(crate) fn panel_kernel(&self) -> IndexKernel {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alloc::boxed::Box;
+use alloc::string::String;
 
 use crate::types::element::DType;
 use crate::types::fused::FusedFormat;
@@ -368,8 +369,23 @@ pub enum Error {
         per: Per,
         /// The number of values given.
         len: usize,
-        /// The number of values that fit: for the call, for all indices, or for all rows of data.
+        /// The number of values that fit: for the call, for all indices, for all rows of data, or in a slice.
         expected: usize,
+    },
+    /// The argument for a parameter of a row function that is a slice of any length has values per index, and the result
+    /// has several dimensions before a row: the values could be shorter slices for all indices, or longer ones for those
+    /// of the last dimensions. [`RowSlice::PerIndexOf`](crate::RowSlice::PerIndexOf) states the length of a slice.
+    RowParameterLengthUnstated {
+        /// The operator.
+        op: Op,
+        /// The row function's name.
+        function: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The number of values given.
+        len: usize,
+        /// The dimensions of the result before a row.
+        indices: Box<[usize]>,
     },
     /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
     /// is given, and the rows of the output do not follow one another at one distance.
@@ -465,14 +481,14 @@ pub enum Error {
     UnknownName {
         /// The kind of thing that it was to name.
         what: &'static str,
-        /// The string.
+        /// The string; of a long one the first 64 characters, and `..`.
         name: Box<str>,
         /// The strings that name one.
         known: &'static [&'static str],
     },
     /// The environment variable `GATHER_LEVEL` names no level.
     UnknownLevel {
-        /// The variable's value.
+        /// The variable's value; of a long one the first 64 characters, and `..`.
         name: Box<str>,
     },
     /// The level forced on a call, or by `GATHER_LEVEL` on all, is not available on this machine.
@@ -487,8 +503,8 @@ pub enum Error {
         /// The method.
         method: Method,
     },
-    /// A plan for any count of indices was asked for where their first dimension is tied to data, or is not the first
-    /// of the result.
+    /// A plan for any count of indices was asked for where their first dimension is tied to data, is not the first of
+    /// the result, is repeated, or is that of tuples without components.
     FixedCount {
         /// The operator.
         op: Op,
@@ -505,4 +521,17 @@ pub enum Error {
         /// The system's number of its error; `None` where it has no such pages at all.
         code: Option<i32>,
     },
+}
+
+/// A string as an error holds it: what is longer than a person reads is cut.
+pub(crate) fn echoed(name: &str) -> Box<str> {
+    const MOST: usize = 64;
+    match name.char_indices().nth(MOST) {
+        None => name.into(),
+        Some((end, _)) => {
+            let mut cut = String::from(&name[..end]);
+            cut.push_str("..");
+            cut.into()
+        }
+    }
 }

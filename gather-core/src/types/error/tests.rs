@@ -40,6 +40,19 @@ fn messages() -> Vec<(Error, &'static str)> {
             Error::ShapeMismatch { op, argument: Argument::ZeroPoints, expected: [3, 1].into(), got: [3, 2].into() },
             "gather: zero_points have shape [3, 2]; data and block_size ask for [3, 1]",
         ),
+        (
+            Error::RowParameterLengthUnstated {
+                op,
+                function: "HEAD",
+                parameter: "weights",
+                len: 12,
+                indices: [2, 2].into(),
+            },
+            concat!(
+                "gather: parameter weights of HEAD has 12 values for indices of shape [2, 2], all or those of the last ",
+                "dimensions; state the length of a slice by RowSlice::PerIndexOf",
+            ),
+        ),
         (Error::BitmapTooShort { bytes: 2, offset: 0, len: 17 }, "a bitmap of 17 bits has 2 bytes; it takes 3"),
         (
             Error::BitmapTooShort { bytes: 2, offset: 7, len: 10 },
@@ -197,6 +210,13 @@ fn messages() -> Vec<(Error, &'static str)> {
         (
             Error::Misaligned { dtype: f32::DTYPE, align: 4 },
             "elements f32 lie at no multiple of 4 bytes: copy them into aligned memory",
+        ),
+        (
+            Error::NotAnIndexType { dtype: bool::DTYPE },
+            concat!(
+                "bool cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize; of a mask take the ",
+                "positions that are true",
+            ),
         ),
         (
             Error::NotAnIndexType { dtype },

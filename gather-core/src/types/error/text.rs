@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::op::{Argument, Op};
@@ -174,7 +175,8 @@ impl fmt::Display for Error {
                 write!(f, "elements {dtype} lie at no multiple of {align} bytes: copy them into aligned memory")
             }
             Error::NotAnIndexType { dtype } => {
-                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")
+                write!(f, "{dtype} cannot index; use one of i8, i16, i32, i64, u8, u16, u32, u64, isize, usize")?;
+                if *dtype == bool::DTYPE { f.write_str("; of a mask take the positions that are true") } else { Ok(()) }
             }
             Error::InvalidBytes { dtype, position: Some(position) } => {
                 write!(f, "the byte at position {position} is no value of {dtype}")
@@ -198,6 +200,15 @@ impl fmt::Display for Error {
                     "{op}: parameter {parameter} of {map} has {len} values; per element it takes {elements}, one for \
                      each of data"
                 )
+            }
+            Error::RowParameterLengthMismatch { op, function, parameter, per: Per::Slice, len, expected } => {
+                write!(f, "{op}: parameter {parameter} of {function} has slices of {len} values; it takes slices of ")?;
+                write!(f, "{expected}")
+            }
+            Error::RowParameterLengthUnstated { op, function, parameter, len, indices } => {
+                write!(f, "{op}: parameter {parameter} of {function} has {len} values for indices of shape ")?;
+                write!(f, "{indices:?}, all or those of the last dimensions; state the length of a slice by ")?;
+                f.write_str("RowSlice::PerIndexOf")
             }
             Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected } => {
                 write!(f, "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}")?;
@@ -277,10 +288,8 @@ impl fmt::Display for Error {
                 write!(f, "{op}: the method {method} does not take these shapes and types at this level")
             }
             Error::FixedCount { op } => {
-                write!(
-                    f,
-                    "{op}: the first dimension of indices is tied to data or is not the first of the result; plan its size"
-                )
+                write!(f, "{op}: plans for any count take indices whose first dimension is the first of the result, ")?;
+                f.write_str("not tied to one of data, and neither repeated nor of tuples without components")
             }
             Error::AllocationFailed { bytes } => {
                 write!(f, "the allocator refused {bytes} bytes")

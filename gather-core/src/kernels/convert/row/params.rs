@@ -30,8 +30,17 @@ pub enum RowSlice<'a, V> {
     /// One slice for every row.
     Slice(&'a [V]),
     /// A slice for each row of the result, in row-major order; or for each coordinate of the last dimensions before a
-    /// row, which the others repeat: embeddings of 512 positions serve any number of sequences of 512 tokens.
+    /// row, which the others repeat: embeddings of 512 positions serve any number of sequences of 512 tokens. For a
+    /// parameter of any length only where the result has at most one dimension before a row.
     PerIndex(&'a [V]),
+    /// As [`RowSlice::PerIndex`], in slices of a stated length. How many slices there are says whether they are for all
+    /// indices or for those of the last dimensions. A parameter that is as long as the row takes the length of a row.
+    PerIndexOf {
+        /// The length of a slice.
+        len: usize,
+        /// The slices, one after the other.
+        values: &'a [V],
+    },
     /// A slice for each row of data, by its position along the axis.
     PerRow(&'a [V]),
 }
@@ -39,8 +48,10 @@ pub enum RowSlice<'a, V> {
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
-/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per index, or per
-/// row of data, is shared evenly among all of them.
+/// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per row of data is
+/// shared evenly among all rows. What is given per index states the length of a slice, by [`RowSlice::PerIndexOf`]:
+/// the same values could be shorter slices for all indices, or longer ones for those of the last dimensions. Where the
+/// result has at most one dimension before a row, [`RowSlice::PerIndex`] is shared evenly too.
 pub struct AnySlice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice as long as the row, or an empty slice for the whole call:
@@ -57,13 +68,13 @@ pub(crate) struct RowShapes<'s> {
     pub(crate) lead: &'s [usize],
 }
 
-/// A length that was given, and the one that would have fitted.
+/// A length that was given, and the one that would have fitted: `None` where several could, and none was stated.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct WrongLength {
     pub(crate) per: Per,
     pub(crate) len: usize,
-    pub(crate) expected: usize,
+    pub(crate) expected: Option<usize>,
 }
 
 /// How the values of a parameter are found.
@@ -84,7 +95,7 @@ impl<'a, V> Lookup<'a, V> {
     fn call(values: &'a [V], len: Option<usize>) -> Result<Self, WrongLength> {
         match len {
             Some(expected) if expected != values.len() => {
-                Err(WrongLength { per: Per::Call, len: values.len(), expected })
+                Err(WrongLength { per: Per::Call, len: values.len(), expected: Some(expected) })
             }
             _ => Ok(Lookup { values, len: values.len(), by_row: false, period: 0 }),
         }
@@ -96,15 +107,19 @@ impl<'a, V> Lookup<'a, V> {
         let len = len.unwrap_or_else(|| share(given, shapes.dim));
         let expected = len.saturating_mul(shapes.dim);
         if given != expected {
-            return Err(WrongLength { per: Per::Row, len: given, expected });
+            return Err(WrongLength { per: Per::Row, len: given, expected: Some(expected) });
         }
         Ok(Lookup { values, len, by_row: true, period: 0 })
     }
 
-    /// `len` values for each index, or any number.
+    /// `len` values for each index, or any number where nothing but all indices can be meant.
     fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, WrongLength> {
         let (given, all) = (values.len(), shapes.lead.iter().fold(1, |all: usize, &dim| all.saturating_mul(dim)));
-        let len = len.unwrap_or_else(|| share(given, all));
+        let len = match len {
+            Some(len) => len,
+            None if shapes.lead.len() <= 1 => share(given, all),
+            None => return Err(WrongLength { per: Per::Index, len: given, expected: None }),
+        };
         // The values of all indices, or of those of the last dimensions.
         let mut period = 1usize;
         let mut periods = shapes.lead.iter().rev().map(|&dim| {
@@ -113,7 +128,19 @@ impl<'a, V> Lookup<'a, V> {
         });
         match core::iter::once(all).chain(periods.by_ref()).find(|&period| period.saturating_mul(len) == given) {
             Some(period) => Ok(Lookup { values, len, by_row: false, period: period.max(1) }),
-            None => Err(WrongLength { per: Per::Index, len: given, expected: all.saturating_mul(len) }),
+            None => Err(WrongLength { per: Per::Index, len: given, expected: Some(all.saturating_mul(len)) }),
+        }
+    }
+
+    /// `stated` values for each index, of which a parameter takes `len`, or any number.
+    fn stated(
+        (values, stated): (&'a [V], usize),
+        len: Option<usize>,
+        shapes: &RowShapes<'_>,
+    ) -> Result<Self, WrongLength> {
+        match len {
+            Some(len) if len != stated => Err(WrongLength { per: Per::Slice, len: stated, expected: Some(len) }),
+            _ => Self::indices(values, Some(stated), shapes),
         }
     }
 
@@ -221,6 +248,7 @@ macro_rules! slices {
                     RowSlice::Slice([]) if $optional => Lookup::call(&[], None),
                     RowSlice::Slice(values) => Lookup::call(values, len(shapes)),
                     RowSlice::PerIndex(values) => Lookup::indices(values, len(shapes), shapes),
+                    RowSlice::PerIndexOf { len: stated, values } => Lookup::stated((values, *stated), len(shapes), shapes),
                     RowSlice::PerRow(values) => Lookup::rows(values, len(shapes), shapes),
                 }
             }

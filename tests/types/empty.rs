@@ -1,0 +1,285 @@
+//! Plans for any count where nothing can be moved, against fresh calls: tables without rows or columns, indices without
+//! elements, under every policy, for every kind of call.
+
+use std::fmt::Debug;
+
+use gather_core::{
+    Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, IndexAttributes,
+    IndexOperator, IndexType, Layout, Nulls, OutOfBounds, Param, Registry, RowSlice, ScatterAttributes,
+    ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, Tensor, View, ViewMut, maps, rows,
+};
+
+use crate::support::RULES;
+
+const COUNTS: [usize; 4] = [0, 1, 5, 40];
+/// What plans expect.
+const EXPECTED: [usize; 3] = [0, 3, 2000];
+/// Shapes without elements, and one with some: indices may be empty alone.
+const SHAPES: [&[usize]; 10] =
+    [&[0], &[4], &[0, 3], &[4, 0], &[4, 3], &[0, 0], &[0, 2, 3], &[4, 0, 3], &[4, 2, 0], &[4, 2, 3]];
+
+/// Elements that tensors are made of.
+const MEMORY: [u32; 4000] = [7; 4000];
+
+/// The ids of a call: at least one of every kind, from some count on.
+fn sample(shape: &[usize]) -> Vec<i64> {
+    (0..shape.iter().product::<usize>() as i64).map(|at| if at == 2 { 90 } else { at % 3 - 1 }).collect()
+}
+
+fn with(count: usize, inner: &[usize]) -> Vec<usize> {
+    [&[count], inner].concat()
+}
+
+fn contiguous(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).unwrap()
+}
+
+/// Runs a plan for every count as a fresh call is run: the same result, or the same error.
+fn agree<P: Debug, R: PartialEq + Debug>(
+    what: &str,
+    inner: &[usize],
+    plan_for: impl Fn(&Layout) -> Result<P, Error>,
+    run: impl Fn(&P, &View<'_, i64>) -> Result<R, Error>,
+    fresh: impl Fn(&View<'_, i64>) -> Result<R, Error>,
+) {
+    for expected in EXPECTED {
+        let plan = plan_for(&contiguous(&with(expected, inner)));
+        let plan = plan.unwrap_or_else(|error| panic!("{what}, indices [{expected}, {inner:?}]: {error}"));
+        for count in COUNTS {
+            let shape = with(count, inner);
+            let ids = sample(&shape);
+            let indices = View::new(&ids, &shape).unwrap();
+            assert_eq!(run(&plan, &indices), fresh(&indices), "{what}, indices {shape:?} of {expected}: {plan:?}");
+        }
+    }
+}
+
+/// All kinds of calls of an operator along the first axis of data.
+fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usize], inner: &[usize]) {
+    let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
+    let registry = Registry::builtin();
+    for (negative, out_of_bounds, _) in RULES {
+        let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
+        let what = format!("{op:?} of {shape:?}");
+        let layout = data.layout();
+        let fresh = |ids: &View<'_, i64>| op.run(&data, ids);
+        let typed = |ids: &Layout| op.plan_any_count::<u32, i64>(layout, ids);
+        agree(&what, inner, typed, |plan, ids| plan.run(&data, ids), fresh);
+        agree(
+            &what,
+            inner,
+            typed,
+            |plan, ids| {
+                let values = sample(ids.shape());
+                let mut out = Tensor::filled(&with(ids.shape()[0], &plan.output_shape()[1..]), 7).unwrap();
+                plan.run_slices(&MEMORY[..data.len()], &values, out.as_mut_slice())?;
+                Ok(out)
+            },
+            fresh,
+        );
+        agree(
+            &what,
+            inner,
+            |ids| op.plan_dyn_any_count(&registry, u32::DTYPE, layout, IndexType::I64, ids),
+            |plan, ids| plan.run(&DynView::from(&data), &DynView::from(ids)).and_then(DynTensor::downcast),
+            fresh,
+        );
+        let codes = vec![200u8; data.len()];
+        let codes = View::new(&codes, shape).unwrap();
+        let params = (Param::Value(0.5), Param::Value(100));
+        agree(
+            &what,
+            inner,
+            |ids| op.plan_map_any_count(&maps::DEQUANTIZE_U8, layout, ids),
+            |plan, ids| plan.run(&codes, ids, params),
+            |ids| op.run_map(&maps::DEQUANTIZE_U8, &codes, ids, params),
+        );
+        let gradient = |ids: &Layout| {
+            let shape = op.output_shape(layout.shape(), ids.shape()).unwrap();
+            Tensor::filled(&shape, 1u32).unwrap()
+        };
+        agree(
+            &what,
+            inner,
+            |ids| op.plan_adjoint_any_count::<u32, i64>(layout, ids, gradient(ids).view().layout()),
+            |plan, ids| {
+                let mut out = Tensor::filled(shape, 0).unwrap();
+                plan.run_on(&mut out.view_mut(), ids, &gradient(ids.layout()).view()).map(|()| out)
+            },
+            |ids| op.adjoint(shape, ids, &gradient(ids.layout()).view()),
+        );
+        // Plans with nulls are for indices of one component.
+        if shape.len() > 1 && inner.last() == Some(&2) {
+            continue;
+        }
+        for null in [false, true] {
+            let bits = [0xAA; 60];
+            let nulls = |ids: &View<'_, i64>| Nulls {
+                indices: null.then(|| Bitmap::new(&bits, 0, ids.len()).unwrap()),
+                ..Nulls::default()
+            };
+            agree(
+                &what,
+                inner,
+                |ids| op.plan_valid_any_count::<u32, i64>(layout, ids),
+                |plan, ids| plan.run(&data, ids, nulls(ids)),
+                |ids| op.run_valid(&data, ids, nulls(ids)),
+            );
+        }
+    }
+}
+
+fn has_none(shape: &[usize]) -> bool {
+    shape.contains(&0)
+}
+
+#[test]
+fn gathers_plan_what_is_empty() {
+    for shape in SHAPES {
+        for inner in [&[][..], &[0], &[2], &[0, 2], &[2, 0]] {
+            if has_none(shape) || has_none(inner) {
+                gathers(Gather::new(0), shape, inner);
+            }
+        }
+        for inner in [&[1][..], &[2, 1], &[0, 1], &[2], &[0, 2]] {
+            if (has_none(shape) || has_none(inner)) && inner.last() <= Some(&shape.len()) {
+                gathers(GatherNd::new(), shape, inner);
+            }
+        }
+        let smaller: Vec<usize> = shape[1..].iter().map(|&n| n.min(1)).collect();
+        for inner in [&shape[1..], &smaller, &vec![0; shape.len() - 1]] {
+            if has_none(shape) || has_none(inner) {
+                for op in [GatherElements::new(0), GatherElements::torch(0)] {
+                    gathers(op, shape, inner);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn row_functions_and_fused_rows_plan_what_is_empty() {
+    let memory = [1.5f32; 4000];
+    for shape in SHAPES {
+        let row: usize = shape[1..].iter().product();
+        let data = View::new(&memory[..shape.iter().product()], shape).unwrap();
+        let query = RowSlice::Slice(&memory[..row]);
+        let fused = FusedRows::plain(data.clone());
+        for inner in [&[][..], &[0], &[2], &[2, 0]] {
+            for (negative, out_of_bounds, _) in RULES {
+                let gather = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds);
+                let what = format!("{gather:?} of {shape:?}");
+                let dot = rows::DOT.with_fill(-1.0);
+                agree(
+                    &what,
+                    inner,
+                    |ids| gather.plan_rows_any_count(&dot, data.layout(), ids),
+                    |plan, ids| plan.run(&data, ids, (query,)),
+                    |ids| gather.run_rows(&dot, &data, ids, (query,)),
+                );
+                let given = (RowSlice::Slice(&[][..]), gather_core::RowValue::Value(1.0));
+                agree(
+                    &what,
+                    inner,
+                    |ids| gather.plan_rows_any_count(&rows::L2_NORMALIZE, data.layout(), ids),
+                    |plan, ids| plan.run(&data, ids, given),
+                    |ids| gather.run_rows(&rows::L2_NORMALIZE, &data, ids, given),
+                );
+                if let Ok(fused) = &fused {
+                    agree(
+                        &what,
+                        inner,
+                        |ids| gather.plan_fused_any_count::<f32, i64>(fused, ids),
+                        |plan, ids| plan.run(fused, ids),
+                        |ids| gather.run_fused(fused, ids),
+                    );
+                }
+            }
+        }
+    }
+    assert!(FusedRows::plain(View::new(&memory[..0], &[0, 3]).unwrap()).is_ok());
+}
+
+/// A scatter along the first axis of data, whose updates have the shape that `updates` makes of that of indices.
+fn scatters<A: ScatterAttributes + Copy + Debug>(
+    op: ScatterOperator<A>,
+    shape: &[usize],
+    inner: &[usize],
+    updates: impl Fn(&[usize]) -> Vec<usize>,
+) {
+    let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
+    let registry = Registry::builtin();
+    let rows = |ids: &Layout| Tensor::filled(&updates(ids.shape()), 1u32).unwrap();
+    for (negative, _, _) in RULES {
+        use ScatterOutOfBounds::{Clamp, Drop, Error, Wrap};
+        for out_of_bounds in [Error, Drop, Clamp, Wrap] {
+            let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
+            let what = format!("{op:?} of {shape:?}");
+            let fresh = |ids: &View<'_, i64>| op.run(&data, ids, &rows(ids.layout()).view());
+            let typed = |ids: &Layout| op.plan_any_count::<u32, i64>(shape, ids, rows(ids).view().layout());
+            agree(&what, inner, typed, |plan, ids| plan.run(&data, ids, &rows(ids.layout()).view()), fresh);
+            agree(
+                &what,
+                inner,
+                typed,
+                |plan, ids| {
+                    let mut out = Tensor::filled(shape, 7).unwrap();
+                    plan.run_on(&mut out.view_mut(), ids, &rows(ids.layout()).view()).map(|()| out)
+                },
+                fresh,
+            );
+            agree(
+                &what,
+                inner,
+                |ids| {
+                    let rows = rows(ids);
+                    op.plan_dyn_any_count(&registry, u32::DTYPE, shape, IndexType::I64, ids, rows.view().layout())
+                },
+                |plan, ids| {
+                    let rows = rows(ids.layout());
+                    let (data, ids, rows) = (DynView::from(&data), DynView::from(ids), rows.view());
+                    plan.run(&data, &ids, &DynView::from(&rows)).and_then(DynTensor::downcast)
+                },
+                fresh,
+            );
+        }
+    }
+}
+
+#[test]
+fn scatters_plan_what_is_empty() {
+    use gather_core::Reduction::{Add, Mean, None};
+    for (shape, reduction) in SHAPES.into_iter().flat_map(|shape| [None, Add, Mean].map(|of| (shape, of))) {
+        for inner in [&[1][..], &[2, 1], &[0, 1], &[2], &[0, 2]] {
+            let components = inner[inner.len() - 1];
+            if (has_none(shape) || has_none(inner)) && components <= shape.len() {
+                let updates = |ids: &[usize]| [&ids[..ids.len() - 1], &shape[components..]].concat();
+                scatters(ScatterNd::new().reduction(reduction), shape, inner, updates);
+            }
+        }
+        for inner in [&shape[1..], &vec![0; shape.len() - 1]] {
+            if has_none(shape) || has_none(inner) {
+                for op in [ScatterElements::new(0), ScatterElements::torch(0, reduction)] {
+                    scatters(op.reduction(reduction), shape, inner, <[usize]>::to_vec);
+                }
+            }
+        }
+    }
+}
+
+/// A count of an empty result may have more coordinates than any tensor: as a fresh call, it is refused.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn counts_that_no_result_has() {
+    let data = View::<u32>::new(&[], &[5, 0, 1 << 50]).unwrap();
+    let gather = Gather::new(0).out_of_bounds(OutOfBounds::Clamp);
+    let plan = gather.plan_any_count::<u32, u8>(data.layout(), &contiguous(&[3])).unwrap();
+    for (count, fits) in [(1 << 12, true), (1 << 14, false)] {
+        let ids = vec![0u8; count];
+        let ids = View::new(&ids, &[count]).unwrap();
+        let got = plan.run(&data, &ids);
+        assert_eq!((&got, got.is_ok()), (&gather.run(&data, &ids), fits));
+    }
+    let mut out = ViewMut::<u32>::new(&mut [], &[3, 0, 1 << 50]).unwrap();
+    assert_eq!(plan.run_into(&data, &View::new(&[0u8; 3], &[3]).unwrap(), &mut out), Ok(()));
+}
