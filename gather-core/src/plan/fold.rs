@@ -17,6 +17,7 @@
 use smallvec::SmallVec;
 
 use crate::kernels::{BlockLoop, LINE, Loop, Step};
+use crate::types::order::sort_by_key;
 
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
@@ -82,7 +83,7 @@ fn reuse_indices(loops: &mut Loops) -> bool {
     let reuse = inner.index != 0 && others.iter().any(|l| l.index == 0);
     if reuse {
         // Stable: loops keep their order among those that move the index and among those that do not.
-        others.sort_by_key(|l| l.index == 0);
+        sort_by_key(others, |l| usize::from(l.index == 0));
     }
     reuse
 }

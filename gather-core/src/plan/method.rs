@@ -9,6 +9,7 @@ use crate::types::element::DType;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::Op;
+use crate::types::order::sort_by_key;
 use crate::types::policy::OutOfBounds;
 
 /// Panels of data.
@@ -371,7 +372,7 @@ const MOST_OFFSET: usize = i32::MAX as usize / 2;
 /// Orders loops for panels: those that step through data go outside.
 pub(crate) fn arrange_panels(loops: &mut Loops) {
     if let [outer @ .., _] = loops.as_mut_slice() {
-        outer.sort_by_key(|l| l.data == 0);
+        sort_by_key(outer, |l| usize::from(l.data == 0));
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod level;
 pub(crate) mod method;
 pub(crate) mod numbers;
 pub(crate) mod op;
+pub(crate) mod order;
 #[cfg(feature = "bytemuck")]
 pub(crate) mod plain;
 pub(crate) mod policy;

@@ -22,6 +22,7 @@ use crate::kernels::reduce::{AccumulatorFns, RowsFn, RowsJob, Take};
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome, start_of_part};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
+use crate::types::order::sort_by_key;
 
 /// Bytes of the records of a piece, where there may be fewer: in the second-level cache.
 const WINDOW: usize = 256 << 10;
@@ -156,7 +157,8 @@ impl Records {
             let step = part.plan.stride().wrapping_mul(component.scale as isize);
             moving.push((loops.len() + k, Dim { n: component.dim as usize, step, records: 0 }));
         }
-        moving.sort_by_key(|(_, dim)| core::cmp::Reverse(dim.step.unsigned_abs()));
+        // The longest step first.
+        sort_by_key(&mut moving, |(_, dim)| !dim.step.unsigned_abs());
         let mut rows = 1;
         for (_, dim) in moving.iter_mut().rev() {
             dim.records = rows * record;

@@ -31,6 +31,7 @@ use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
 use crate::types::method::Method;
+use crate::types::order::sort_by_key;
 use crate::types::policy::{NegativeIndex, OutOfBounds};
 
 /// The tensors of a scatter, at coordinate 0.
@@ -276,7 +277,8 @@ fn loops_of_indices(loops: &[Loop]) -> (SmallVec<[Loop; 6]>, isize) {
             Loop { out: 0, data: 0, index: along.index.wrapping_abs(), ..*along }
         })
         .collect();
-    moving.sort_by_key(|along| core::cmp::Reverse(along.index));
+    // The longest step first.
+    sort_by_key(&mut moving, |along| !along.index.unsigned_abs());
     let mut folded: SmallVec<[Loop; 6]> = SmallVec::from_elem(Loop::ONCE, loops.len() - moving.len());
     for along in moving {
         match folded.last_mut() {

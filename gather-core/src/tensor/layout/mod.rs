@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 pub use crate::tensor::shape::Shape;
 use crate::tensor::shape::{INLINE, too_many_bytes, too_many_elements};
 use crate::types::error::Error;
+use crate::types::order::sort_by_key;
 
 /// Shape and element strides of a tensor, without its memory.
 ///
@@ -330,7 +331,7 @@ impl Layout {
         }
         let (shape, strides) = (self.shape(), self.strides());
         let mut order: SmallVec<[usize; INLINE]> = (0..self.rank()).filter(|&d| shape[d] > 1).collect();
-        order.sort_by_key(|&d| strides[d].unsigned_abs());
+        sort_by_key(&mut order, |&d| strides[d].unsigned_abs());
         let mut reached = 0usize;
         for d in order {
             let stride = strides[d].unsigned_abs();
