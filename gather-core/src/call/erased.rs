@@ -37,8 +37,19 @@ impl<'a> Request<'a> {
         data: &'a Layout,
         indices: &'a Layout,
     ) -> Self {
+        Self::typed_by::<T, I, A>(op, Kernels::of::<I>(), data, indices)
+    }
+
+    /// The same with kernels for the index type.
+    #[inline(always)]
+    pub(super) fn typed_by<T: Element, I: Index, A: IndexAttributes>(
+        op: &'a IndexOperator<A>,
+        kernels: Kernels,
+        data: &'a Layout,
+        indices: &'a Layout,
+    ) -> Self {
         const { IsElement::<T>::CHECK };
-        let planned = op.index_request((Kernels::of::<I>(), I::TYPE), T::DTYPE, None);
+        let planned = op.index_request((kernels, I::TYPE), T::DTYPE, None);
         Request { attributes: op.attributes(), planned, data, indices }
     }
 

@@ -116,6 +116,19 @@ impl<A: IndexAttributes> IndexOperator<A> {
         unsafe { call.run(out.target()) }
     }
 
+    /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
+    pub(crate) fn run_long_into<T: Element, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed_by::<T, I, A>(self, Kernels::of_rows::<I>(), data.layout(), indices.layout());
+        let call = Call::new(request, data, indices);
+        // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { call.run(out.target()) }
+    }
+
     /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these layouts, into row-major
     /// outputs.
     ///

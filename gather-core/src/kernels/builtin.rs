@@ -5,12 +5,16 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::table::KernelSet;
+use crate::kernels::Rows;
+use crate::kernels::kernel::Kernel;
+use crate::kernels::table::{IndexRow, KernelSet, LevelTable, Tables, WidthRow};
 use crate::types::index::IndexType;
+use crate::types::level::Level;
+use crate::types::op::Op;
 
 /// A set of built-in kernels of every data type.
 macro_rules! builtin {
-    ($(#[$doc:meta])* $name:ident, indices: [$($index:ident),*], ops: [$($op:ident),*], ranks: $($ranks:tt)*) => {
+    ($(#[$doc:meta])* $name:ident, indices: [$($index:ident),*], ops: [$($op:ident),*]) => {
         crate::kernels! {
             $(#[$doc])*
             pub(crate) static $name;
@@ -22,7 +26,7 @@ macro_rules! builtin {
                 #[cfg(feature = "num-complex")] num_complex::Complex<f64> as x128,
             ];
             indices: [$($index),*];
-            ranks: $($ranks)*;
+            ranks: 1..=8, any;
             ops: [$($op),*];
             widths: [x128, rows];
         }
@@ -30,11 +34,11 @@ macro_rules! builtin {
     ($($gathers:ident, $scatters:ident: $index:ident;)*) => {$(
         builtin! {
             /// The built-in gathers by indices of one representation; pointer-sized ones have that of their width.
-            $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd], ranks: 1..=8, any
+            $gathers, indices: [$index], ops: [gather, gather_elements, gather_nd]
         }
         builtin! {
             /// The built-in scatters, likewise.
-            $scatters, indices: [$index], ops: [scatter_elements, scatter_nd], ranks: 1..=8, any
+            $scatters, indices: [$index], ops: [scatter_elements, scatter_nd]
         }
     )*};
 }
@@ -52,13 +56,53 @@ builtin! {
 
 builtin! {
     /// The built-in kernels of the operators that rearrange space.
-    REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth], ranks: 1..=8, any
+    REARRANGE, indices: [i64], ops: [batch_to_space, space_to_batch, depth_to_space, space_to_depth]
 }
 
-builtin! {
-    /// The kernels that copy the tensor that a scatter begins with: gathers that read no index. They are functions of
-    /// [`GATHER_I64`], and few, so that a program that scatters links little for them.
-    COPY, indices: [i64], ops: [gather_nd], ranks: any
+/// The gathers for rows of any length and loop nests of any rank: functions of the sets above, and few, so that a program
+/// links little for them.
+macro_rules! rows {
+    ($($name:ident: $index:ident, $repr:ident, $kernel:literal;)*) => {$(
+        static $name: KernelSet = KernelSet::new(Tables {
+            name: stringify!($name),
+            elements: &[],
+            indices: &[IndexRow { index: IndexType::$repr, repr: 0 }],
+            ranks: &[0],
+            ops: &[Op::Gather, Op::GatherElements, Op::GatherNd],
+            widths: &[WidthRow { name: "rows", bytes: None }],
+            reprs: &[IndexType::$repr],
+            levels: &[
+                rows!(Scalar, $index, concat!($kernel, "__scalar")),
+                #[cfg(target_arch = "x86_64")]
+                rows!(Avx2, $index, concat!($kernel, "__avx2")),
+                #[cfg(target_arch = "x86_64")]
+                rows!(Avx512, $index, concat!($kernel, "__avx512")),
+                #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+                rows!(Neon, $index, concat!($kernel, "__neon")),
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                rows!(Simd128, $index, concat!($kernel, "__simd128")),
+            ],
+        });
+    )*};
+    ($level:ident, $index:ident, $name:expr) => {
+        LevelTable {
+            level: Level::$level,
+            index: &[Kernel::gather::<Rows, $index, crate::kernels::$level, 0>($name)],
+            scatter: &[],
+            space: &[],
+        }
+    };
+}
+
+rows! {
+    ROWS_I8: i8, I8, "gather_rows_i8_rn";
+    ROWS_I16: i16, I16, "gather_rows_i16_rn";
+    ROWS_I32: i32, I32, "gather_rows_i32_rn";
+    ROWS_I64: i64, I64, "gather_rows_i64_rn";
+    ROWS_U8: u8, U8, "gather_rows_u8_rn";
+    ROWS_U16: u16, U16, "gather_rows_u16_rn";
+    ROWS_U32: u32, U32, "gather_rows_u32_rn";
+    ROWS_U64: u64, U64, "gather_rows_u64_rn";
 }
 
 /// Every built-in set.
@@ -82,34 +126,36 @@ pub(crate) const BUILTIN: [&KernelSet; 17] = [
     &REARRANGE,
 ];
 
-/// The built-in gathers by an index type. Where the type is a constant, no other set is linked.
-#[inline(always)]
-pub(crate) fn gathers_of(index: IndexType) -> &'static KernelSet {
-    match index.fixed_width() {
-        IndexType::I8 => &GATHER_I8,
-        IndexType::I16 => &GATHER_I16,
-        IndexType::I32 => &GATHER_I32,
-        IndexType::I64 | IndexType::Isize => &GATHER_I64,
-        IndexType::U8 => &GATHER_U8,
-        IndexType::U16 => &GATHER_U16,
-        IndexType::U32 => &GATHER_U32,
-        IndexType::U64 | IndexType::Usize => &GATHER_U64,
-    }
+macro_rules! by_index {
+    ($(#[$doc:meta])* $name:ident: $i8:ident $i16:ident $i32:ident $i64:ident $u8:ident $u16:ident $u32:ident $u64:ident) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub(crate) fn $name(index: IndexType) -> &'static KernelSet {
+            match index.fixed_width() {
+                IndexType::I8 => &$i8,
+                IndexType::I16 => &$i16,
+                IndexType::I32 => &$i32,
+                IndexType::I64 | IndexType::Isize => &$i64,
+                IndexType::U8 => &$u8,
+                IndexType::U16 => &$u16,
+                IndexType::U32 => &$u32,
+                IndexType::U64 | IndexType::Usize => &$u64,
+            }
+        }
+    };
 }
 
-/// The built-in scatters by an index type, likewise.
-#[inline(always)]
-pub(crate) fn scatters_of(index: IndexType) -> &'static KernelSet {
-    match index.fixed_width() {
-        IndexType::I8 => &SCATTER_I8,
-        IndexType::I16 => &SCATTER_I16,
-        IndexType::I32 => &SCATTER_I32,
-        IndexType::I64 | IndexType::Isize => &SCATTER_I64,
-        IndexType::U8 => &SCATTER_U8,
-        IndexType::U16 => &SCATTER_U16,
-        IndexType::U32 => &SCATTER_U32,
-        IndexType::U64 | IndexType::Usize => &SCATTER_U64,
-    }
+by_index! {
+    /// The built-in gathers by an index type. Where the type is a constant, no other set is linked.
+    gathers_of: GATHER_I8 GATHER_I16 GATHER_I32 GATHER_I64 GATHER_U8 GATHER_U16 GATHER_U32 GATHER_U64
+}
+by_index! {
+    /// The built-in gathers of rows of any length, likewise.
+    rows_of: ROWS_I8 ROWS_I16 ROWS_I32 ROWS_I64 ROWS_U8 ROWS_U16 ROWS_U32 ROWS_U64
+}
+by_index! {
+    /// The built-in scatters, likewise.
+    scatters_of: SCATTER_I8 SCATTER_I16 SCATTER_I32 SCATTER_I64 SCATTER_U8 SCATTER_U16 SCATTER_U32 SCATTER_U64
 }
 
 #[cfg(test)]

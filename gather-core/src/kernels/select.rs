@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::builtin::{COPY, REARRANGE, gathers_of, scatters_of};
+use crate::kernels::builtin::{REARRANGE, gathers_of, rows_of, scatters_of};
 use crate::kernels::kernel::{IndexEntry, ScatterEntry, SpaceEntry};
 use crate::kernels::shaped::row::ShapedRow;
 use crate::kernels::table::KernelSet;
@@ -36,9 +36,10 @@ impl Kernels {
         Kernels { own: Some(own), builtin: gathers_of(index), shaped: &[] }
     }
 
-    /// The built-in kernels of gathers that read no index: they copy a tensor.
-    pub(crate) fn copies() -> Self {
-        Kernels { own: None, builtin: &COPY, shaped: &[] }
+    /// The built-in kernels of the gathers for rows of any length, likewise.
+    #[inline(always)]
+    pub(crate) fn of_rows<I: Index>() -> Self {
+        Kernels { own: None, builtin: rows_of(I::TYPE), shaped: &[] }
     }
 
     /// The built-in kernels of the scatters for an index type that is known to the compiler, which links no others.

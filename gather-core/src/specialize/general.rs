@@ -95,13 +95,13 @@ pub(super) fn output_shape(declared: &Declared, data: &[usize], indices: &[usize
     with_operator!(declared, |op| op.output_shape(data, indices))
 }
 
-/// Runs an operator on indices.
+/// Runs an operator on indices; by the kernels for rows of any length where rows are known to be long.
 ///
 /// # Errors
 /// [`Error::TooManyElements`] and [`Error::LengthMismatch`] of data, then of indices; errors of shapes; then
 /// [`Error::LengthMismatch`] of the output; then those of the operator's `run_into`.
 #[inline(never)]
-pub(super) fn index<T: Element, I: Index>(
+pub(super) fn index<T: Element, I: Index, const LONG: bool>(
     declared: &Declared,
     data: &[T],
     indices: &[I],
@@ -111,7 +111,10 @@ pub(super) fn index<T: Element, I: Index>(
     let [of_data, of_indices] = shapes(declared, [data.len(), indices.len()], args);
     let (data, indices) = (View::new(data, &of_data)?, View::new(indices, &of_indices)?);
     let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
-    with_operator!(declared, |op| op.run_into(&data, &indices, &mut out))
+    with_operator!(declared, |op| match LONG {
+        true => op.run_long_into(&data, &indices, &mut out),
+        false => op.run_into(&data, &indices, &mut out),
+    })
 }
 
 /// As [`index`], with a map and what is given for its parameters.

@@ -51,12 +51,12 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         if is_known {
             return Err(wrong_length(declared, Claims::<D, T, ARGS>::SHAPE, [data.len(), indices.len(), out.len()]));
         }
-        return general::index(declared, data, indices, &args, out);
+        return run_general::<D, T, I, ARGS>(data, indices, &args, out);
     };
     let row = const { Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>() };
     let out_bytes = if is_known { const { Claims::<D, T, ARGS>::OUT_BYTES } } else { size_of_val(out) };
     if is_large(row, size_of_val(data), out_bytes) {
-        return general::index(declared, data, indices, &args, out);
+        return run_general::<D, T, I, ARGS>(data, indices, &args, out);
     }
     let tensors = Tensors { data: data.as_ptr(), indices: indices.as_ptr(), out: out.as_mut_ptr() };
     // SAFETY: the sizes fit the lengths, and each other, and none is 0. The output is borrowed mutably.
@@ -64,6 +64,22 @@ pub fn gather<D: Declaration, T: Element, I: Index, const ARGS: usize>(
         return Ok(());
     }
     Err(bad_index::<D, I, ARGS>(indices, &sizes))
+}
+
+/// Runs the operator itself.
+fn run_general<D: Declaration, T: Element, I: Index, const ARGS: usize>(
+    data: &[T],
+    indices: &[I],
+    args: &[usize],
+    out: &mut [T],
+) -> Result<(), Error> {
+    let declared = const { &D::DECLARED };
+    // No kernel for one width takes rows that are longer.
+    if const { Claims::<D, T, ARGS>::SHAPE.row.known * size_of::<T>() > 16 } {
+        general::index::<T, I, true>(declared, data, indices, args, out)
+    } else {
+        general::index::<T, I, false>(declared, data, indices, args, out)
+    }
 }
 
 /// The error of the first index that is out of range.

@@ -25,7 +25,7 @@ impl<'a> Original<'a> {
     /// A tensor, for the destination of a scatter that has a layout. A program that scatters in place alone does not
     /// link the kernels that copy.
     pub(crate) fn new(request: &ReduceRequest, data: (*const u8, &'a Layout), out: &'a Layout) -> Self {
-        Original { dtype: request.dtype, kernels: Kernels::copies(), options: request.options, data, out }
+        Original { dtype: request.dtype, kernels: Kernels::of_rows::<i64>(), options: request.options, data, out }
     }
 }
 
