@@ -551,36 +551,44 @@ fn plans_for_any_count_take_any_count() {
 /// Rows that are prefetched, shared between threads, and written by non-temporal stores.
 #[test]
 fn large_calls() {
-    const ROWS: usize = 20_000;
-    let table = floats(ROWS * 100, 1);
-    let data = View::new(&table, &[ROWS, 100]).unwrap();
-    let ids: Vec<i32> = (0..70_000).map(|at| (mixed(2, at) % ROWS as u64) as i32).collect();
-    let indices = View::new(&ids, &[70, 1000]).unwrap();
-    let positions = floats(1000 * 100, 3);
+    const ROWS: usize = 13_000;
+    const COLUMNS: usize = 260;
+    let table = floats(ROWS * COLUMNS, 1);
+    let data = View::new(&table, &[ROWS, COLUMNS]).unwrap();
+    let ids: Vec<i32> = (0..28_000).map(|at| (mixed(2, at) % ROWS as u64) as i32).collect();
+    let indices = View::new(&ids, &[28, 1000]).unwrap();
+    let positions = floats(1000 * COLUMNS, 3);
     let params = (RowSlice::PerIndex(&positions[..]), RowValue::Value(1e-6));
     let gather = Gather::new(0);
     let scalar = gather.level(Level::Scalar).method(Method::Blocks).par(Par::Seq);
     let expected = scalar.run_rows(&rows::L2_NORMALIZE, &data, &indices, params).unwrap();
     let at = 12_345;
     let (id, position) = (ids[at] as usize, at % 1000);
-    let row: Vec<f32> = table[id * 100..][..100].iter().zip(&positions[position * 100..]).map(|(a, b)| a + b).collect();
+    let row: Vec<f32> =
+        table[id * COLUMNS..][..COLUMNS].iter().zip(&positions[position * COLUMNS..]).map(|(a, b)| a + b).collect();
     let scale = 1.0 / rows::sum_of_squares(&row).sqrt().max(1e-6);
     let row: Vec<f32> = row.iter().map(|value| value * scale).collect();
-    assert_eq!(bytes(&expected.as_slice()[at * 100..][..100]), bytes(&row));
+    assert_eq!(bytes(&expected.as_slice()[at * COLUMNS..][..COLUMNS]), bytes(&row));
     for par in [Par::Seq, Par::Threads(2), Par::Auto] {
         let gather = gather.par(par);
         let plan = gather.plan_rows(&rows::L2_NORMALIZE, data.layout(), indices.layout()).unwrap();
         if cfg!(target_arch = "x86_64") {
             assert_eq!(plan.explain().method(), Method::Streamed);
         }
-        assert!(!plan.explain().to_string().contains("fetched"), "{plan:?}");
+        assert!(plan.explain().to_string().contains(", fetched 7 ahead\n"), "{plan:?}");
         let got = plan.run(&data, &indices, params).unwrap();
         assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{par:?}");
     }
-    // Data beyond the caches.
-    let far = Layout::contiguous(&[2 * ROWS, 100]).unwrap();
-    let plan = gather.plan_rows::<_, _, _, i32>(&rows::L2_NORMALIZE, &far, indices.layout()).unwrap();
-    assert!(plan.explain().to_string().contains(", fetched 16 ahead\n"), "{plan:?}");
+    let plan = |rows, columns| {
+        let data = Layout::contiguous(&[rows, columns]).unwrap();
+        let indices = Layout::contiguous(&[10_000_000 / columns]).unwrap();
+        gather.plan_rows::<_, _, _, i32>(&rows::L2_NORMALIZE, &data, &indices).unwrap()
+    };
+    // Data that the second-level cache of any core holds, and data that none does.
+    assert!(!plan(100, COLUMNS).explain().to_string().contains("fetched"));
+    assert!(plan(10_000, 100).explain().to_string().contains(", fetched 16 ahead\n"));
+    // Short rows are written as they are made, however large the output is.
+    assert_eq!(plan(10_000, 255).explain().method(), Method::Blocks);
 }
 
 #[test]

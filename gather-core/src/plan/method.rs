@@ -146,7 +146,7 @@ impl Nest<'_> {
         if self.converts.is_some() {
             return match () {
                 () if n <= GATHER_FROM => Method::Direct,
-                () if self.bytes >= STREAMED_FROM && self.takes(Method::Streamed) => Method::Streamed,
+                () if self.streams_converted() => Method::Streamed,
                 () => Method::Blocks,
             };
         }
@@ -182,6 +182,11 @@ impl Nest<'_> {
             () if !self.is_far && self.takes(Method::Chunks) => Method::Chunks,
             () => Method::Blocks,
         }
+    }
+
+    /// Whether rows that are converted, or made by a row function, are better written by non-temporal stores.
+    fn streams_converted(&self) -> bool {
+        self.bytes >= STREAMED_FROM && self.row >= STREAMED_ROW && self.takes(Method::Streamed)
     }
 
     /// The method that runs on the panels of a nest that is run panel by panel.

@@ -207,6 +207,22 @@ fn block<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Widen>(
     }
 }
 
+/// The terms of a last block, which has the first `N`. As many as the compiler knows of stay in registers; terms in
+/// memory would be written by masked stores, for which the load of the block waits (bench `rows`).
+#[inline(always)]
+fn last_terms<const N: usize, A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(
+    a: &[A],
+    b: &[B],
+) -> [A::Sum; BLOCK] {
+    let mut terms = [P::START; BLOCK];
+    if let (Some(a), Some(b)) = (a.first_chunk::<N>(), b.first_chunk::<N>()) {
+        for lane in 0..N {
+            terms[lane] = P::term(a[lane].widen(), b[lane].widen());
+        }
+    }
+    terms
+}
+
 /// Joins the terms of two rows of one length.
 #[inline(always)]
 fn fold<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>>(a: &[A], b: &[B]) -> A::Sum {
@@ -249,10 +265,15 @@ pub(super) fn fold_by<A: Number, B: Number<Sum = A::Sum>, P: Step<A::Sum>, W: Wi
         }
     }
     if !a_rest.is_empty() {
-        let mut terms = [P::START; BLOCK];
-        for ((term, a), b) in terms.iter_mut().zip(a_rest).zip(b_rest) {
-            *term = P::term(a.widen(), b.widen());
-        }
+        let terms = match a_rest.len() {
+            1 => last_terms::<1, A, B, P>(a_rest, b_rest),
+            2 => last_terms::<2, A, B, P>(a_rest, b_rest),
+            3 => last_terms::<3, A, B, P>(a_rest, b_rest),
+            4 => last_terms::<4, A, B, P>(a_rest, b_rest),
+            5 => last_terms::<5, A, B, P>(a_rest, b_rest),
+            6 => last_terms::<6, A, B, P>(a_rest, b_rest),
+            _ => last_terms::<7, A, B, P>(a_rest, b_rest),
+        };
         for at in 0..BLOCKS {
             if at == a_last.len() {
                 for lane in 0..BLOCK {

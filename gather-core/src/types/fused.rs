@@ -132,9 +132,9 @@ impl<const PER: usize> Coding for Codes<PER> {
     fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
         let (scale, bias) = params();
         match PER {
-            1 => decode::<1, 32, U>(codes, out, scale, bias),
-            2 => decode::<2, 16, U>(codes, out, scale, bias),
-            _ => decode::<4, 8, U>(codes, out, scale, bias),
+            1 => decode::<1, 16, U>(codes, out, scale, bias),
+            2 => decode::<2, 8, U>(codes, out, scale, bias),
+            _ => decode::<4, 4, U>(codes, out, scale, bias),
         }
     }
 }
@@ -327,6 +327,9 @@ fn nearest(value: f32, most: f32) -> u8 {
 }
 
 /// Decodes codes of which a byte holds `PER`, `BYTES` at a time, then byte by byte.
+///
+/// Values of several bytes are a block of their own before they are written: the compiler does not know that codes and
+/// `out` are apart, and would load each code after the value before it is stored.
 #[inline(always)]
 fn decode<const PER: usize, const BYTES: usize, U: Scale>(codes: &[u8], out: &mut [U], scale: f32, bias: f32) {
     let (to, rest) = out.as_chunks_mut::<PER>();
@@ -334,9 +337,11 @@ fn decode<const PER: usize, const BYTES: usize, U: Scale>(codes: &[u8], out: &mu
     let (to, others) = to.as_chunks_mut::<BYTES>();
     let (codes, other_codes) = codes.as_chunks::<BYTES>();
     for (to, codes) in to.iter_mut().zip(codes) {
+        let mut block = [[U::ZERO; PER]; BYTES];
         for i in 0..BYTES {
-            to[i] = values::<PER, U>(codes[i], scale, bias);
+            block[i] = values::<PER, U>(codes[i], scale, bias);
         }
+        *to = block;
     }
     for (to, &codes) in others.iter_mut().zip(other_codes) {
         *to = values::<PER, U>(codes, scale, bias);

@@ -62,8 +62,10 @@ struct Sums {
     /// Those of the first column; null where they begin with 0.
     from: *const f32,
     to: *mut f32,
-    /// How many rows count, of which the sums become means.
-    count: Option<usize>,
+    /// Whether the sums become means, and of how many rows. The number is always there: the compiler may convert it
+    /// before it asks whether it counts.
+    divides: bool,
+    count: usize,
     /// How many sums `to` has room for, where these are elements of the output and their last vector has fewer.
     lanes: usize,
 }
@@ -102,9 +104,10 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
                     _ => room.cast_const(),
                 };
                 let sums = if ends {
-                    Sums { from, to, count: count.filter(|_| bag.divides), lanes }
+                    let divides = bag.divides && count.is_some();
+                    Sums { from, to, divides, count: count.unwrap_or(0), lanes }
                 } else {
-                    Sums { from, to: room, count: None, lanes: usize::MAX }
+                    Sums { from, to: room, divides: false, count: 0, lanes: usize::MAX }
                 };
                 // SAFETY: the caller's promise, for rows of this bag; B4 for what is carried.
                 unsafe { self.rows(now, vectors, sums) };
@@ -224,9 +227,9 @@ impl<C: Eight, const WEIGHTED: bool> Columns<'_, C, WEIGHTED> {
                 *sum = _mm256_add_ps(*sum, if WEIGHTED { _mm256_mul_ps(values, weight) } else { values });
             }
         }
-        if let Some(count) = to.count {
+        if to.divides {
             for sum in &mut sums {
-                *sum = _mm256_div_ps(*sum, _mm256_set1_ps(count as f32));
+                *sum = _mm256_div_ps(*sum, _mm256_set1_ps(to.count as f32));
             }
         }
         for (vector, &sum) in sums.iter().enumerate() {

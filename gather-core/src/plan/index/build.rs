@@ -15,6 +15,7 @@ use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Nest, Short, arrange_panels};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 use crate::tensor::layout::{Layout, Shape};
+use crate::types::caches::Caches;
 use crate::types::error::Error;
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -22,9 +23,8 @@ use crate::types::policy::OutOfBounds;
 
 /// Bytes of rows that are fetched ahead of those that are moved (bench `matrix`).
 const BYTES_AHEAD: usize = 2 << 10;
-/// Bytes of rows that are fetched ahead of a row function, and bytes of data from which on they are (bench `rows`).
+/// Bytes of rows that are fetched ahead of a row function (bench `rows`).
 const WHOLE_BYTES_AHEAD: usize = 8 << 10;
-const WHOLE_FAR: usize = 12 << 20;
 /// Bytes of rows that are prefetched a round ahead: a part of the first-level cache.
 const ROUND: usize = 8 << 10;
 /// Elements of 4 and 8 bytes whose indices and output are fetched ahead: among the misses of a gather the hardware
@@ -261,10 +261,11 @@ fn rows_ahead(row: usize) -> usize {
     (BYTES_AHEAD / row).clamp(4, 16)
 }
 
-/// How many rows of `row` bytes are prefetched ahead of a row function, out of `reach` bytes of data.
+/// How many rows of `row` bytes are prefetched ahead of a row function, out of `reach` bytes of data: what a core's own
+/// cache does not hold is far, since functions leave the processor less to look ahead with than moves do.
 #[inline]
 fn whole_rows_ahead(row: usize, reach: usize) -> usize {
-    if reach > WHOLE_FAR && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
+    if reach > Caches::get().second && row >= PREFETCHED_ROW { (WHOLE_BYTES_AHEAD / row).clamp(2, 16) } else { 0 }
 }
 
 /// How many rows are prefetched ahead out of `reach` bytes of data: 0 where prefetching does not pay.
