@@ -3,18 +3,20 @@
 # release binary. They do not depend on the load of the machine.
 #
 #     benches/weight.sh            # prints figures beside benches/record/weight.txt; fails where one is 2 percent more
+#     benches/weight.sh --quick    # default features and programs alone
 #     benches/weight.sh --bless    # writes them down
 #
 # Builds the library and the programs of benches/weight in target/weight, and fetches nothing. User seconds of building
 # are printed, not compared.
 set -euo pipefail
 
-bless=false
+bless=false quick=false
 case ${1:-} in
 "") ;;
 --bless) bless=true ;;
+--quick) quick=true ;;
 *)
-    echo "usage: $0 [--bless]" >&2
+    echo "usage: $0 [--quick | --bless]" >&2
     exit 2
     ;;
 esac
@@ -67,9 +69,11 @@ for program in "${programs[@]}"; do
     fi
     echo "added_$program $(($(wc -c < "$work/default/release/$program") - base))" >> "$figures"
 done
-seconds=$(build --target-dir "$work/all" --features all-elements --bin loop)
-echo "all element types: $seconds s of user time"
-library all "$work/all" >> "$figures"
+if ! $quick; then
+    seconds=$(build --target-dir "$work/all" --features all-elements --bin loop)
+    echo "all element types: $seconds s of user time"
+    library all "$work/all" >> "$figures"
+fi
 
 if $bless; then
     sort "$figures" > "$record"

@@ -25,7 +25,7 @@ chosen=("${@:2}")
 sanitized() {
     local sanitizer="$1" flags=("${@:2}")
     # Sanitizers keep memory that was freed.
-    RUSTFLAGS="-Zsanitizer=$sanitizer" cargo "$nightly" test "${flags[@]}" --locked -p gather-core -p gather-tests \
+    RUSTFLAGS="-Zsanitizer=$sanitizer ${RUSTFLAGS:-}" cargo "$nightly" test "${flags[@]}" --locked -p gather-core -p gather-tests \
         -p gather-tests-types --lib --test it --test types --test pools --target "$target" --target-dir "$folder/$sanitizer" -- \
         --skip take_no_memory "${chosen[@]}"
 }

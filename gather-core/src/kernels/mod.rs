@@ -103,6 +103,8 @@
 //!   - `StridedCopy` takes inner loops that do not move the index.
 //!   - `Streamed` takes rows of a cache line or more; where they are converted, they are contiguous in the output,
 //!     and are of elements that `convert::streams` takes.
+//!
+//!   At a level that is a fallback, plans choose `Direct`, not in one pass, and `Blocks`.
 //! - **K10** A kernel of a declared shape is given the loops, components and rows that the shape has for some open
 //!   sizes, all at least 1: `ShapedIndex::matches` and `ShapedSpace::matches`. It is never given a part of them.
 //!

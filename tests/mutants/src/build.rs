@@ -143,7 +143,8 @@ fn cargo(tree: &Path, target: &Path, args: &[&str]) -> Result<String, Box<dyn Er
     let mut command = Command::new("cargo");
     command.args(args).current_dir(tree).env("CARGO_TARGET_DIR", target.join("build"));
     // Mutants leave code unreachable and parentheses unused, and some overflow wherever they run.
-    command.env("RUSTFLAGS", "-A warnings -A arithmetic_overflow -A unconditional_panic");
+    let flags = "--cfg gather_whole_scalar -A warnings -A arithmetic_overflow -A unconditional_panic";
+    command.env("RUSTFLAGS", flags);
     command.env("CARGO_TERM_COLOR", "never");
     Ok(String::from_utf8_lossy(&command.output()?.stderr).into_owned())
 }
