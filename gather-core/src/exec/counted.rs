@@ -153,6 +153,9 @@ impl Free {
     /// steps over all of the output.
     fn new(planned: usize, plan: IndexPlan) -> Result<Self, Error> {
         let refused = Error::FixedCount { op: plan.op() };
+        if plan.action() != Action::Run {
+            return Err(refused);
+        }
         let is_free = |l: &Loop| {
             isize::try_from(l.n).is_ok_and(|n| n.checked_mul(l.out) == isize::try_from(plan.work().bytes).ok())
         };

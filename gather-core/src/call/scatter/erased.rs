@@ -14,7 +14,7 @@ use crate::kernels::reduce::reducer::Reducer;
 use crate::kernels::reduce::{Reductions, ScatterFns};
 use crate::kernels::registry::Registry;
 use crate::kernels::select::Kernels;
-use crate::plan::{CountedReducePlan, IndexLowered, ReducePlan, ReduceRequest};
+use crate::plan::{CountedReducePlan, Dim, IndexLowered, ReducePlan, ReduceRequest};
 use crate::tensor::layout::Layout;
 use crate::tensor::output::{Output, Target};
 use crate::tensor::typing::{Any, Input, Typing};
@@ -258,12 +258,13 @@ impl<'a> Request<'a> {
         let (indices, updates) = both(other)?;
         let lowered = self.attributes.lower(destination, &indices, &updates).map_err(|_| fixed())?;
         let size = |n: usize| n as isize;
+        let changes = ReducePlan::changes(&lowered, self.planned.policy);
+        // Indices without elements are counted only where nothing is changed by them.
+        let counted = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty() && !changes);
         match lowered.dims.first() {
-            // Tuples without components are counted only where nothing is changed by them.
-            Some(&dim) if lowered.merged == 1 && dim.n == other && (dim.index != 0 || indices.is_empty()) => {
+            Some(&dim) if lowered.merged == 1 && counted(&dim) => {
                 let index = dim.index.wrapping_mul(size(self.planned.index.size()));
                 let strides = (index, update.wrapping_mul(size(self.planned.dtype.size())));
-                let changes = ReducePlan::changes(&lowered, self.planned.policy);
                 CountedReducePlan::new(plan_for, (plan.op(), expected, changes), dim, strides)
             }
             _ => Err(fixed()),

@@ -105,7 +105,7 @@ impl Free {
         let mut found = plan.loops.iter().enumerate().filter(|(_, along)| is_free(along)).map(|(at, _)| at);
         let (free, only) = (found.next()?, found.next().is_none());
         let times = plan.loops[free].n / planned;
-        only.then_some(Free { plan, free, times, planned })
+        (only && plan.action == Action::Run).then_some(Free { plan, free, times, planned })
     }
 
     fn at(&self, count: usize) -> ReducePlan {

@@ -372,9 +372,10 @@ pub enum Error {
         /// The number of values that fit: for the call, for all indices, for all rows of data, or in a slice.
         expected: usize,
     },
-    /// The argument for a parameter of a row function that is a slice of any length has values per index, and the result
-    /// has several dimensions before a row: the values could be shorter slices for all indices, or longer ones for those
-    /// of the last dimensions. [`RowSlice::PerIndexOf`](crate::RowSlice::PerIndexOf) states the length of a slice.
+    /// The argument for a parameter of a row function that is a slice of any length has values per index, and the
+    /// result has several dimensions before a row: the values could be shorter slices for all indices, or longer ones
+    /// for those of the last dimensions. [`RowSlice::PerIndexOf`](crate::RowSlice::PerIndexOf) states the length of a
+    /// slice.
     RowParameterLengthUnstated {
         /// The operator.
         op: Op,
@@ -504,7 +505,7 @@ pub enum Error {
         method: Method,
     },
     /// A plan for any count of indices was asked for where their first dimension is tied to data, is not the first of
-    /// the result, is repeated, or is that of tuples without components.
+    /// the result, is repeated, or is that of tuples without components; with nulls also of several.
     FixedCount {
         /// The operator.
         op: Op,

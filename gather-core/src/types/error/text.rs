@@ -289,7 +289,8 @@ impl fmt::Display for Error {
             }
             Error::FixedCount { op } => {
                 write!(f, "{op}: plans for any count take indices whose first dimension is the first of the result, ")?;
-                f.write_str("not tied to one of data, and neither repeated nor of tuples without components")
+                f.write_str("not tied to one of data, and neither repeated nor of tuples without components; with ")?;
+                f.write_str("nulls, tuples have one component")
             }
             Error::AllocationFailed { bytes } => {
                 write!(f, "the allocator refused {bytes} bytes")
