@@ -8,9 +8,10 @@
 //! - `numbers` takes a proof that the trait's `Number` is an element, a built-in type that later fields are made of;
 //! - `field` takes `|value: Self| value.a` and a proof that its result is an element, and adds up the sizes;
 //! - `phantom` takes `|value: Self| value.a`, whose result is a `PhantomData` of `core`, without bytes;
-//! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, and compares the sizes;
+//! - `tag` takes `|value: Self| value as _`, which compiles only for an enum without fields, compares the sizes, and
+//!   reads the bytes of a value, `__SAMPLE`;
 //! - `dtype` compares the sum with the size of the type, and gives the `DTYPE` that every impl must have;
-//! - `holds_for` asks for that `DTYPE`, and reads the bytes of a value, `__SAMPLE`.
+//! - `holds_for` asks for that `DTYPE`. So does what every other `DType` of the type points to.
 //!
 //! The chain begins at an item of the trait that is implemented. So it does not matter which path led to the trait. No
 //! other path proves anything: the types of gather-core in the chain are those of its methods.
@@ -285,7 +286,9 @@ fn is_phantom(field: &Field) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PhantomData"))
 }
 
-/// The parameter of emitted functions. It is hygienic.
+/// The parameter of emitted functions. It is hygienic, but a parameter is a pattern, and in patterns the constants around
+/// have precedence. So [`implementation`] puts a function of this name around: that hides constants, and a parameter
+/// hides it.
 fn value() -> Ident {
     Ident::new("__value", Span::mixed_site())
 }
@@ -321,6 +324,9 @@ fn enumeration(cx: &mut Ctxt, input: &DeriveInput, options: &Options, reprs: &[S
             quote!(#ident #fields),
             "an enum with fields cannot be an element: its variants leave bytes uninitialised",
         );
+    }
+    for param in &input.generics.params {
+        cx.error_on(param, "an enum with parameters cannot be an element; write an enum for each of their values");
     }
     let first = data.variants.iter().find(|variant| variant.fields.is_empty());
     if !options.has_zero {
@@ -390,12 +396,15 @@ fn implementation<'a>(
     };
     let all = (!members.is_empty()).then(|| quote!(let _ = |Self { #(#members: _),* }: Self| ();));
     let dtype = quote_spanned!(ident.span()=> #begin.begin::<Self>() #steps.dtype(#name));
+    let value = value();
     quote! {
         // `DTYPE` proves that the fields are elements and that there is no padding.
         #[automatically_derived]
         #[allow(deprecated, unused_qualifications)]
         unsafe impl #impl_generics #element for #ident #ty_generics #where_clause {
             const DTYPE: #private::DType = {
+                #[allow(dead_code)]
+                fn #value() {}
                 #all
                 #dtype
             };

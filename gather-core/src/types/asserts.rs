@@ -131,7 +131,7 @@ impl<T: Element> Fields<T> {
 
     /// An enum whose representation is said to have this number of bytes. Only an enum without fields can be cast to an
     /// integer. Its values differ in their number alone, so that all have their padding where [`Element::__SAMPLE`] has
-    /// it, of which [`Proof::holds_for`] reads the bytes.
+    /// it, of which the bytes are read.
     #[track_caller]
     pub const fn tag(self, _cast: fn(T) -> i128, bytes: usize, name: &str) -> Self {
         if size_of::<T>() != bytes {
@@ -139,7 +139,14 @@ impl<T: Element> Fields<T> {
             message.bytes(size_of::<T>()).text(", and its representation has ").number(bytes).panic()
         }
         assert!(self.numbers.is_none(), "an enum is not made of numbers");
-        Fields { bytes: self.bytes + bytes, last: "", end: 0, ..self }
+        Fields { bytes: self.bytes + bytes, last: "", end: 0, ..self }.without_holes()
+    }
+
+    /// Reads bytes of a value, where it is an error if one is uninitialised. This is a function of its own, since its
+    /// constants are evaluated before its body: what says more about the type comes first.
+    const fn without_holes(self) -> Self {
+        let _ = IsElement::<T>::FIRST_BYTES;
+        self
     }
 
     /// The data type, if there is no padding between fields. They do not overlap, so there is none if their sizes add

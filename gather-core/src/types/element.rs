@@ -119,7 +119,11 @@ impl<T: Element, const N: usize> ArrayOf<T, N> {
     };
 }
 
+/// The data type of [`Element::Number`]. Every [`DType`] points here and to [`bytes_of_zero`]. So the proof of `T` is led
+/// wherever a program has a data type of `T`, whoever made it, as code is made of functions that are pointed to. The
+/// constants of a [`DType`] cannot ask for the proof: it begins at them.
 fn number_of<T: Element>() -> DType {
+    const { IsElement::<T>::CHECK };
     <T::Number as Element>::DTYPE
 }
 
@@ -138,7 +142,7 @@ impl DType {
     /// The data type of `T` under a name.
     ///
     /// # Panics
-    /// At compile time when `T` has no bytes.
+    /// At compile time when `T` has no bytes, or is a derived type that is not plain with its parameters.
     #[must_use]
     pub const fn of<T: Element>(name: &'static str) -> Self {
         const { HasBytes::<T>::CHECK };
@@ -239,6 +243,7 @@ fn repeated(bytes: &[u8], count: usize) -> Result<ElementBytes, Error> {
 /// # Errors
 /// [`Error::AllocationFailed`].
 fn bytes_of_zero<T: Element>() -> Result<ElementBytes, Error> {
+    const { IsElement::<T>::CHECK };
     let len = size_of::<T>();
     let mut bytes = ElementBytes::new();
     bytes.try_reserve_exact(len).map_err(|_| Error::AllocationFailed { bytes: len })?;
@@ -282,7 +287,7 @@ impl<T: Element> IsElement<T> {
 
     /// The first bytes of [`Element::__SAMPLE`]: all of an enum, whose padding shows nowhere else. Those of a struct
     /// have been proved by its fields; of great types no value is made.
-    const FIRST_BYTES: [u8; 16] = if size_of::<T>() <= 4096 { Self::first_bytes() } else { [0; 16] };
+    pub(crate) const FIRST_BYTES: [u8; 16] = if size_of::<T>() <= 4096 { Self::first_bytes() } else { [0; 16] };
 
     const fn first_bytes() -> [u8; 16] {
         let sample = T::__SAMPLE;

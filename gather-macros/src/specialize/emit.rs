@@ -202,8 +202,8 @@ impl Source<'_> {
         });
         let mut slices = self.tensors().map(|(name, tensor)| flat(&private, name, tensor.sizes.len(), false));
         let (on_data, on_indices) = (slices.next().unwrap_or_default(), slices.next().unwrap_or_default());
-        // By a name that no static around has: a variable cannot hide one. The function on slices is not called, whose
-        // path differs where both belong to a type.
+        // A variable cannot hide a constant around, but a function in the body can, and a variable hides that. The
+        // function on slices is not called, whose path differs where both belong to a type.
         let out = flat(&private, "__out", output.len(), true);
         let (declaration, call) = (self.declaration(), self.call(&[], [on_data, on_indices, out]));
         let errors = self.array_errors();
@@ -237,6 +237,10 @@ impl Source<'_> {
             #[allow(dead_code)]
             #[inline]
             #vis fn #arrays #type_params (#(#inputs),*) -> #result_ty #bounds {
+                #[allow(dead_code)]
+                fn __out() {}
+                #[allow(dead_code)]
+                fn __error() {}
                 #declaration
                 let mut __out = #zeros;
                 #run

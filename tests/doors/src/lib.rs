@@ -1,20 +1,40 @@
 //! Every public door of gather-core, from a crate that forbids unsafe code.
 //!
 //! The tests go through the doors with elements of every kind and with every setting. They answer or they refuse; they
-//! never crash. Here stand the programs that must not compile: calls on elements without bytes. Each stands twice, with
-//! elements of no byte and of one, so that nothing but the size can be what is refused. They are documentation tests,
-//! as those are compiled to the end: the size of an element is looked at where a generic function is instantiated.
+//! never crash. Here stand the programs that must not compile: calls on elements without bytes, and on a type of which
+//! somebody promises that it is plain, and which has padding. Its data type says nothing of that: its bytes do. Each
+//! stands with elements of no byte, of padding, and of one byte, so that nothing but the type can be what is refused.
+//! They are documentation tests, as those are compiled to the end: an element is looked at where a generic function is
+//! instantiated.
 
 #![forbid(unsafe_code)]
 
-/// Two programs that differ in the element type alone: one must not compile, the other must run.
+/// Three programs that differ in the element type alone: two must not compile, the last must run.
 #[cfg(doctest)]
 macro_rules! needs_bytes {
     ($($name:ident: $code:literal;)*) => {$(
         #[doc = concat!("```compile_fail\ntype T = [u8; 0];\n", prelude!(), $code, "\n# Ok::<(), Error>(())\n```")]
+        #[doc = concat!("```compile_fail,E0080\n", holes!(), prelude!(), $code, "\n# Ok::<(), Error>(())\n```")]
         #[doc = concat!("```\ntype T = [u8; 1];\n", prelude!(), $code, "\n# Ok::<(), Error>(())\n```")]
         pub struct $name;
     )*};
+}
+
+/// A type with padding, and a promise that it has none.
+#[cfg(doctest)]
+macro_rules! holes {
+    () => {
+        "#[derive(Clone, Copy)]
+        #[repr(C)]
+        struct T(u8, u16);
+        // SAFETY: it is not so, and a value shows it.
+        unsafe impl gather_core::Element for T {
+            const DTYPE: gather_core::DType = gather_core::DType::of::<Self>(\"holes\");
+            type Number = Self;
+            const ZERO: Self = T(0, 0);
+        }
+        "
+    };
 }
 
 /// Data of three elements, an output for two of them, and indices.
@@ -74,8 +94,12 @@ needs_bytes! {
     MapUninit: "map_kernels! { static MAP = |value: T| -> T { value }; }
         Gather::new(0).run_map_into(&MAP, &data, &indices, (), uninit)?;";
     Erased: "DynView::from(&data);";
+    ErasedOwned: "DynTensor::from(Tensor::filled(&[2], ZERO)?);";
+    Empty: "DynTensor::empty(<T as Element>::DTYPE);";
+    Zeros: "DynTensor::zeros::<T>(&[2])?;";
     DataType: "let dtype = <T as Element>::DTYPE; assert_eq!(dtype.size(), 1);";
     Named: "assert_eq!(DType::of::<T>(\"mine\").size(), 1);";
+    NamedArray: "assert_eq!(DType::of::<[T; 1]>(\"mine\").size(), 1);";
     Derived: "#[derive(Clone, Copy, Element)] #[repr(C)] struct Mine(T); assert_eq!(size_of::<Mine>(), 1);";
     Kernels: "kernels! { static MINE; elements: [[T; 2]]; indices: [i64]; ranks: any; ops: [batch_to_space]; }
         assert!(MINE.functions() > 0);";

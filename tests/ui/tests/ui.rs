@@ -76,7 +76,7 @@ const WORDED_BY_COMPILER: [&str; 17] = [
 const COMPILER: &str = "rustc 1.95.";
 
 /// Every message of the macros, except for what it names.
-const MESSAGES: [&str; 199] = [
+const MESSAGES: [&str; 200] = [
     "expected `crate`",
     "`gather_tests_rewrite::exchanges` cannot stand here: an attribute may rewrite what the macro emits (use one of doc,",
     "`unsafe` cannot stand here",
@@ -153,6 +153,7 @@ const MESSAGES: [&str; 199] = [
     "`#[element(..)]` belongs to the type, not to a variant",
     "an element needs a fixed layout; add `#[repr(C)]`, `#[repr(transparent)]` or `#[repr(C, packed)]`",
     "only a `#[repr(transparent)]` element can be generic: the padding of others depends on the parameters",
+    "an enum with parameters cannot be an element; write an enum for each of their values",
     "an element cannot borrow; hold the data itself",
     "references and pointers cannot be elements; hold the data itself",
     "a type without bytes cannot be an element",

@@ -83,14 +83,20 @@ macro_rules! reductions {
             /// Those of a type that is known to the compiler, which links no others.
             #[inline(always)]
             pub(crate) fn of<T: Element>() -> Self {
-                let find = const { Self::finder(<T::Number as Element>::DTYPE.built_in()) };
-                Reductions { find, values: const { size_of::<T>() / size_of::<T::Number>() } }
+                const { Self::made_of(size_of::<T>(), <T::Number as Element>::DTYPE) }
             }
 
             /// Those of a type that is known at run time.
             pub(crate) fn of_dtype(dtype: DType) -> Self {
-                let number = dtype.number();
-                Reductions { find: Self::finder(number.built_in()), values: dtype.size() / number.size() }
+                Self::made_of(dtype.size(), dtype.number())
+            }
+
+            /// Those of a type of so many bytes that is made of numbers; none where its bytes are not whole numbers.
+            const fn made_of(size: usize, number: DType) -> Self {
+                if !size.is_multiple_of(number.size()) {
+                    return Self::NONE;
+                }
+                Reductions { find: Self::finder(number.built_in()), values: size / number.size() }
             }
         }
     };
