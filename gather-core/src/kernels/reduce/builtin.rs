@@ -29,7 +29,7 @@ pub(crate) fn reducer(dtype: DType, reduction: Reduction) -> Option<(&'static Re
         return Some((&STORE, 1));
     }
     let number = dtype.number();
-    (dtype.size() % number.size() == 0).then_some(())?;
+    dtype.size().is_multiple_of(number.size()).then_some(())?;
     Some((of_numbers(number.built_in()?, reduction)?, dtype.size() / number.size()))
 }
 
