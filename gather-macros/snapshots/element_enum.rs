@@ -11,6 +11,8 @@
 #[allow(deprecated, unused_qualifications)]
 unsafe impl private::Element for Base {
     const DTYPE: private::DType = {
+        #[allow(dead_code)]
+        fn __value() {}
         <private::u8 as private::Element>::__PROOF
             .begin::<Self>()
             .tag(|__value: Self| __value as _, 1, "Base")

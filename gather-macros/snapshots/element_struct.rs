@@ -9,6 +9,8 @@
 #[allow(deprecated, unused_qualifications)]
 unsafe impl private::Element for Particle {
     const DTYPE: private::DType = {
+        #[allow(dead_code)]
+        fn __value() {}
         let _ = |Self { position: _, id: _ }: Self| ();
         <private::u8 as private::Element>::__PROOF
             .begin::<Self>()

@@ -10,6 +10,8 @@ where
     T: tensors::__private_0_1_0::Element,
 {
     const DTYPE: tensors::__private_0_1_0::DType = {
+        #[allow(dead_code)]
+        fn __value() {}
         let _ = |Self { 0: _ }: Self| ();
         <tensors::__private_0_1_0::u8 as tensors::__private_0_1_0::Element>::__PROOF
             .begin::<Self>()

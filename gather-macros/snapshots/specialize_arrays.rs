@@ -33,6 +33,10 @@ pub fn pick(
 #[allow(dead_code)]
 #[inline]
 pub fn pick_array(data: &[[f32; 16]; 32], indices: &[i64; 8]) -> [[f32; 16]; 8] {
+    #[allow(dead_code)]
+    fn __out() {}
+    #[allow(dead_code)]
+    fn __error() {}
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(

@@ -30,6 +30,10 @@ pub fn tiles(
 pub fn tiles_array(
     data: &[[[[u8; 3]; 64]; 64]; 8],
 ) -> [[[[u8; 3]; { 64 * { B } }]; 127]; { 8 / 2 / { B } }] {
+    #[allow(dead_code)]
+    fn __out() {}
+    #[allow(dead_code)]
+    fn __error() {}
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::batch_to_space(

@@ -34,6 +34,10 @@ fn neighbours_array(
     data: &[[[u8; 4]; 8]; 8],
     indices: &[[u8; 8]; 8],
 ) -> private::core::result::Result<[[[u8; 4]; 8]; 8], ::gather_core::Error> {
+    #[allow(dead_code)]
+    fn __out() {}
+    #[allow(dead_code)]
+    fn __error() {}
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather_elements(

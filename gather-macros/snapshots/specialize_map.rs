@@ -52,6 +52,10 @@ pub fn rows_array(
     scale: ::gather_core::Param<'_, f32>,
     zero_point: ::gather_core::Param<'_, u8>,
 ) -> private::core::result::Result<[[f32; 16]; 4], ::gather_core::Error> {
+    #[allow(dead_code)]
+    fn __out() {}
+    #[allow(dead_code)]
+    fn __error() {}
     enum __Declaration {}
     impl private::Declaration for __Declaration {
         const DECLARED: private::Declared = private::Declared::gather(
