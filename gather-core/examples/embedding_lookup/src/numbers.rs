@@ -42,7 +42,7 @@ pub(crate) fn print(path: &Path, names: &Names, ids: &[i64], out: Option<&Path>)
     }
     say!("out    f32 {:?} in {:.3} ms, the first touch of the file included", rows.shape(), time.as_secs_f64() * 1e3);
     if let Some(out) = out {
-        common::write_whole(out, |file| common::npy::write_typed(file, rows))?;
+        common::write_whole(out, |file| common::npy::write(file, &rows.into()))?;
         say!("wrote  {}", out.display());
     }
     Ok(())

@@ -115,7 +115,7 @@ pub(crate) fn on_files(table: &Path, tensor: &str, indices: &Path, out: Option<&
         say!("{name}  {:>9.3} ms, {:>6.2} GB/s", time.as_secs_f64() * 1e3, bytes as f64 / time.as_secs_f64() / 1e9);
     }
     if let Some(out) = out {
-        common::write_whole(out, |file| common::npy::write(file, found))?;
+        common::write_whole(out, |file| common::npy::write(file, &found))?;
         say!("wrote  {}", out.display());
     }
     Ok(())

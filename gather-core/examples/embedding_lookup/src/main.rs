@@ -1,15 +1,15 @@
 //! Looks words up in an embedding table: the main job of Gather, on real data.
 //!
 //! ```text
-//! cargo run --release --example embedding_lookup
-//! cargo run --release --example embedding_lookup -- \
+//! cargo run --release -p embedding_lookup
+//! cargo run --release -p embedding_lookup -- \
 //!     --table FILE.safetensors --tensor NAME --indices FILE.npy [--out FILE.npy]
-//! cargo run --release --example embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
-//! cargo run --release --example embedding_lookup -- \
+//! cargo run --release -p embedding_lookup -- --table FILE.gguf --tensor token_embd.weight --ids 1,17,-1
+//! cargo run --release -p embedding_lookup -- \
 //!     --table FILE.safetensors --tensor CODES --scales SCALES --ids 1,17
 //! ```
 //!
-//! Without arguments, the table is 2,048 rows of a real model's word embeddings (`examples/data`). A text is turned
+//! Without arguments, the table is 2,048 rows of a real model's word embeddings (`../data`). A text is turned
 //! into ids of its vocabulary, one planned Gather looks them up, and the nearest neighbours of a few words show what
 //! for. The example fails if a plain loop finds other rows, or if neighbours are not those expected.
 //!
@@ -19,9 +19,9 @@
 //! `--zero-points` the zero point is 8.
 
 #[macro_use]
-#[path = "../common/print.rs"]
+#[path = "../../common/print.rs"]
 mod print;
-#[path = "../common/mod.rs"]
+#[path = "../../common/mod.rs"]
 mod common;
 mod lookup;
 mod neighbours;
@@ -120,9 +120,10 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
 
 /// The lookup on the data that comes with the repository.
 fn shipped() -> Result<(), String> {
-    let table = common::safetensors::parse(include_bytes!("../data/word_embeddings.safetensors"), "word_embeddings")?;
-    let vocab = vocab::Vocabulary::new(include_str!("../data/vocab.txt"));
-    let text = vocab.encode(include_str!("../data/text.txt"));
+    let table =
+        common::safetensors::parse(include_bytes!("../../data/word_embeddings.safetensors"), "word_embeddings")?;
+    let vocab = vocab::Vocabulary::new(include_str!("../../data/vocab.txt"));
+    let text = vocab.encode(include_str!("../../data/text.txt"));
     if table.shape.first() != Some(&vocab.len()) {
         return Err(format!("{} tokens for a table of {:?}", vocab.len(), table.shape));
     }
