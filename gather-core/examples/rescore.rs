@@ -1,7 +1,7 @@
 //! Searches word vectors in two passes: all rows in 8 bits, then the best of them in `f32`.
 //!
 //! ```text
-//! cargo run --release --example rescore
+//! cargo run --release -p gather-core --example rescore
 //! ```
 //!
 //! The vectors are 2,048 rows of a real model's word embeddings (`examples/data`). The first pass scores every row by

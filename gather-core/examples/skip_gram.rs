@@ -1,7 +1,7 @@
 //! Trains word vectors on a text: what gathers and their adjoints do in a training step, on real data.
 //!
 //! ```text
-//! cargo run --release --example skip_gram
+//! cargo run --release -p gather-core --example skip_gram
 //! ```
 //!
 //! Skip-gram with negative samples: the vector of a word is to predict the words around it, and not others. The vector

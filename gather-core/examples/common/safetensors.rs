@@ -12,7 +12,7 @@ pub(crate) fn parse<'a>(file: &'a [u8], tensor: &str) -> Result<Array<'a>, Strin
     let view = find(file, tensor)?;
     let name = view.dtype().to_string();
     let dtype = DType::from_safetensors(&name).ok_or_else(|| {
-        let numbers = "; numbers of 8 to 64 bits are, and complex ones. --ids prints rows of FP8 and four bits";
+        let numbers = "; numbers of 8 to 64 bits are. --ids prints rows of FP8 and four bits";
         format!("the data type {name} is not supported{numbers}")
     })?;
     let bytes = in_native_order(dtype, view.data(), false)?;

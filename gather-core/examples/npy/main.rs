@@ -1,8 +1,8 @@
 //! Runs an operator on `.npy` files, whose types are known only at run time:
 //!
 //! ```text
-//! cargo run --release --example npy -- gather --axis 1 DATA.npy INDICES.npy -o OUT.npy
-//! cargo run --release --example npy -- batch_to_space --block-shape 1,2,2,1 \
+//! cargo run --release -p gather-core --example npy -- gather --axis 1 DATA.npy INDICES.npy -o OUT.npy
+//! cargo run --release -p gather-core --example npy -- batch_to_space --block-shape 1,2,2,1 \
 //!     --crops-begin 0,0,0,0 --crops-end 0,1,1,0 DATA.npy -o OUT.npy
 //! ```
 //!
@@ -129,7 +129,7 @@ fn run(options: &Options) -> Result<String, String> {
 
     let tensor = apply(options, &views)?;
     let line = format!("{}: {} {:?}", out.display(), tensor.dtype(), tensor.shape());
-    common::write_whole(out, |file| common::npy::write(file, tensor))?;
+    common::write_whole(out, |file| common::npy::write(file, &tensor))?;
     Ok(line)
 }
 

@@ -1,6 +1,6 @@
 //! The types of a case: elements of every width class and of other sizes, and every index type.
 
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Result, Unstructured};
 use gather_core::{Element, Index};
 use num_complex::Complex;
 
@@ -45,12 +45,28 @@ pub(super) trait Sample: Element {
     fn sample(at: u64) -> Self;
 }
 
+/// Draws one of a few by a number of four bytes, as derives of `Arbitrary` do.
+fn one_of<T: Copy>(u: &mut Unstructured<'_>, all: &[T]) -> Result<T> {
+    let at = u64::from(u32::arbitrary(u)?) * all.len() as u64 >> 32;
+    Ok(all[at as usize])
+}
+
 macro_rules! elements {
     ($($kind:ident $ty:ty, $at:ident => $value:expr;)*) => {
         /// A type of elements.
-        #[derive(Arbitrary, Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug)]
         pub(super) enum ElementKind {
             $($kind,)*
+        }
+
+        impl<'a> Arbitrary<'a> for ElementKind {
+            fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+                one_of(u, &[$(ElementKind::$kind),*])
+            }
+
+            fn size_hint(depth: usize) -> (usize, Option<usize>) {
+                u32::size_hint(depth)
+            }
         }
 
         $(impl Sample for $ty {
@@ -93,9 +109,19 @@ pub(super) trait Word: Index {
 macro_rules! words {
     ($($kind:ident $ty:ident;)*) => {
         /// A type of indices.
-        #[derive(Arbitrary, Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug)]
         pub(super) enum WordKind {
             $($kind,)*
+        }
+
+        impl<'a> Arbitrary<'a> for WordKind {
+            fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+                one_of(u, &[$(WordKind::$kind),*])
+            }
+
+            fn size_hint(depth: usize) -> (usize, Option<usize>) {
+                u32::size_hint(depth)
+            }
         }
 
         impl WordKind {

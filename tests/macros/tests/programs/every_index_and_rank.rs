@@ -1,0 +1,29 @@
+// Every index type and every rank that can be named, each alone and together; ranks in any order.
+gather_core::kernels! {
+    static EVERY;
+    elements: [f32];
+    indices: [i8, i16, i32, i64, u8, u16, u32, u64, isize, usize];
+    ranks: 8, any, 1..=3, 4..=4, 7, 5..=6,;
+    ops: [batch_to_space,];
+}
+
+gather_core::kernels! {
+    static POINTERS;
+    elements: [bool,];
+    indices: [usize, isize,];
+    ranks: any;
+    ops: [gather_nd];
+    widths: [x8, x16, x32, x64, x128, rows];
+}
+
+#[test]
+fn builds_and_runs() {
+    // Nine loop nests at each of the levels; six widths, two representations, one loop nest.
+    let levels = match () {
+        () if cfg!(target_arch = "x86_64") => 3,
+        () if cfg!(target_arch = "aarch64") => 2,
+        () => 1,
+    };
+    assert_eq!(EVERY.functions(), 9 * levels);
+    assert_eq!(POINTERS.functions(), 6 * 2 * levels);
+}

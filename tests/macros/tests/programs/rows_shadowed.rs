@@ -1,0 +1,37 @@
+// Names that a row function could mean are other things around it: types mean what they mean there, and nothing else
+// matters.
+use gather_core::{Gather, RowSlice, RowValue, View};
+
+#[allow(dead_code, non_camel_case_types)]
+mod around {
+    pub struct RowFunction;
+    pub struct Slice;
+    pub struct RowParams;
+    pub struct Rowwise;
+    pub struct str;
+    pub struct bool;
+    pub mod core {}
+    pub mod rows {}
+    pub type f32 = u8;
+
+    gather_core::row_kernels! {
+        pub static LENGTH = |row: &[f32], out: &mut [usize], query: &[f32], #[any_len] more: &[u16], by: f32| {
+            out[0] = row.len() + query.len() + more.len() + usize::from(by);
+        };
+        pub static FIRST = |row: &[f32]| -> f32 {
+            let [first, ..] = row else { return 7 };
+            *first
+        };
+    }
+}
+
+#[test]
+fn builds_and_runs() -> Result<(), gather_core::Error> {
+    let table = [1u8, 2, 3, 4];
+    let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8], &[1])?);
+    let params = (RowSlice::Slice(&[1, 2][..]), RowSlice::Slice(&[9u16][..]), RowValue::Value(10));
+    let lengths = Gather::new(0).run_rows(&around::LENGTH, &table, &ids, params)?;
+    assert_eq!(lengths.as_slice(), [15, 0]);
+    assert_eq!(Gather::new(0).run_rows(&around::FIRST, &table, &ids, ())?.as_slice(), [3]);
+    Ok(())
+}
