@@ -47,7 +47,7 @@ pub(super) trait Sample: Element {
 
 /// Draws one of a few by a number of four bytes, as derives of `Arbitrary` do.
 fn one_of<T: Copy>(u: &mut Unstructured<'_>, all: &[T]) -> Result<T> {
-    let at = u64::from(u32::arbitrary(u)?) * all.len() as u64 >> 32;
+    let at = (u64::from(u32::arbitrary(u)?) * all.len() as u64) >> 32;
     Ok(all[at as usize])
 }
 

@@ -1,5 +1,5 @@
 // Constants and statics by the names of variables that the macros emit: in patterns they would come first.
-#![allow(dead_code, non_upper_case_globals)]
+#![allow(dead_code, non_camel_case_types, non_upper_case_globals, unused_imports)]
 
 use gather_core::{Element, specialize};
 
