@@ -72,6 +72,9 @@ const ALWAYS_STREAMED_FROM: usize = 72 << 20;
 const STREAMED_ROW: usize = 1 << 10;
 /// The least bytes of such a row out of data beyond the caches.
 const STREAMED_FAR_ROW: usize = 2 * LINE;
+/// The same for rows that are converted, or made by a row function, which may write a row more than once (bench
+/// `cliffs`).
+const STREAMED_MADE_ROW: usize = 512;
 
 /// Bytes of data from which on rows are prefetched a round ahead. Nearer ones the processor hides by itself, and to ask
 /// for them only takes time.
@@ -146,7 +149,7 @@ impl Nest<'_> {
         if self.converts.is_some() {
             return match () {
                 () if n <= GATHER_FROM => Method::Direct,
-                () if self.streams_converted() => Method::Streamed,
+                () if self.streams_made() => Method::Streamed,
                 () => Method::Blocks,
             };
         }
@@ -185,8 +188,8 @@ impl Nest<'_> {
     }
 
     /// Whether rows that are converted, or made by a row function, are better written by non-temporal stores.
-    fn streams_converted(&self) -> bool {
-        self.bytes >= STREAMED_FROM && self.row >= STREAMED_ROW && self.takes(Method::Streamed)
+    fn streams_made(&self) -> bool {
+        self.bytes >= STREAMED_FROM && self.row >= STREAMED_MADE_ROW && self.takes(Method::Streamed)
     }
 
     /// The method that runs on the panels of a nest that is run panel by panel.

@@ -132,8 +132,8 @@ impl<const PER: usize> Coding for Codes<PER> {
     fn decode<U: Scale>(codes: &[u8], out: &mut [U], params: impl FnOnce() -> (f32, f32)) {
         let (scale, bias) = params();
         match PER {
-            1 => decode::<1, 16, U>(codes, out, scale, bias),
-            2 => decode::<2, 8, U>(codes, out, scale, bias),
+            1 => decode::<1, 32, U>(codes, out, scale, bias),
+            2 => decode::<2, 16, U>(codes, out, scale, bias),
             _ => decode::<4, 4, U>(codes, out, scale, bias),
         }
     }
