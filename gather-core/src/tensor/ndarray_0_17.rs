@@ -139,8 +139,6 @@ impl<A> From<Tensor<A>> for ArrayD<A> {
 mod tests {
     use ndarray_0_17::{ArcArray, Array, Array3, Axis, ShapeBuilder, Slice, s};
 
-    use crate::{Reduction, ScatterNd};
-
     use super::*;
 
     /// Checks that a view has the elements of an array at the same coordinates.
@@ -193,19 +191,6 @@ mod tests {
         let array = Array::from_iter(0..6).into_shape_with_order((2, 3)).unwrap();
         let view = View::try_from(array.slice(s![.., ..;-1])).unwrap();
         assert_eq!((view.get(&[0, 0]), view.get(&[1, 2])), (Some(&2), Some(&3)));
-    }
-
-    /// Updates that overlap themselves may lie on both sides of a destination, and take turns with it.
-    #[test]
-    fn updates_and_destination_may_take_turns_in_memory() {
-        let mut memory = Array::from_iter((0..4).map(|at| at as f32));
-        let (updates, mut sums) = memory.multi_slice_mut((s![..;3], s![1..3]));
-        let updates = updates.view();
-        let updates = updates.broadcast((2, 2)).unwrap();
-        let (updates, ids) = (View::try_from(&updates).unwrap(), View::new(&[0u32, 1, 1, 0], &[2, 2, 1]).unwrap());
-        let op = ScatterNd::new().reduction(Reduction::Add);
-        op.run_on(&mut ViewMut::try_from(&mut sums).unwrap(), &ids, &updates).unwrap();
-        assert_eq!(memory.to_vec(), [0.0, 4.0, 5.0, 3.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The doors to other crates: plain types of `bytemuck`, arrays of `ndarray`.
 
-use gather_core::{Error, Gather, Plain, Tensor, View, ViewMut};
-use ndarray::{Array, Array2, ArrayD, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, Slice};
+use gather_core::{Error, Gather, Plain, Reduction, ScatterNd, Tensor, View, ViewMut};
+use ndarray::{Array, Array2, ArrayD, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, Slice, s};
 
 /// A plain type of another crate, such as `std` is: what `bytemuck` knows of it.
 type Pair = std::num::Wrapping<u16>;
@@ -59,4 +59,17 @@ fn arrays_are_viewed_and_written() {
     assert_eq!(wide, ndarray::array![[20, 0, 20, 0], [30, 0, 10, 0]]);
     let back = ArrayD::from(Tensor::new(vec![1, 2, 3, 4], &[2, 2]).unwrap());
     assert_eq!(back, ndarray::array![[1, 2], [3, 4]].into_dyn());
+}
+
+/// Updates that overlap themselves may lie on both sides of a destination, and take turns with it.
+#[test]
+fn updates_and_destination_may_take_turns_in_memory() {
+    let mut memory = Array::from_iter((0..4).map(|at| at as f32));
+    let (updates, mut sums) = memory.multi_slice_mut((s![..;3], s![1..3]));
+    let updates = updates.view();
+    let updates = updates.broadcast((2, 2)).unwrap();
+    let (updates, ids) = (View::try_from(&updates).unwrap(), View::new(&[0u32, 1, 1, 0], &[2, 2, 1]).unwrap());
+    let op = ScatterNd::new().reduction(Reduction::Add);
+    op.run_on(&mut ViewMut::try_from(&mut sums).unwrap(), &ids, &updates).unwrap();
+    assert_eq!(memory.to_vec(), [0.0, 4.0, 5.0, 3.0]);
 }
