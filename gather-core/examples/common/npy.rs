@@ -14,7 +14,7 @@ const MAX_HEADER: usize = 10_000;
 const SUPPORTED: &str = "bool, integers of 8 to 64 bits, floats of 16 to 64 bits, and with the feature `num-complex` \
     complex numbers of these from 32 on";
 
-/// What types are called behind their byte order.
+/// The names of types, without their byte order.
 const TYPES: [&str; 14] = ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"];
 
 /// Reads an array, in place where the byte order is the machine's.
@@ -71,7 +71,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
     Ok((std::str::from_utf8(header).map_err(|error| format!("not a .npy file: its header is no text: {error}"))?, data))
 }
 
-/// What a header says: `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, with its keys in any order.
+/// The dictionary of a header: `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, with its keys in any order.
 struct Header<'a> {
     descr: &'a str,
     /// Whether `descr` is a name, not a list of fields.
@@ -110,7 +110,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// What is left of a header. Its methods take what they are named after, and spaces before it.
+/// The rest of a header. Its methods take what they are named after, and spaces before it.
 struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {

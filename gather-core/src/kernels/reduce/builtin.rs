@@ -91,7 +91,7 @@ macro_rules! reductions {
                 Self::made_of(dtype.size(), dtype.number())
             }
 
-            /// Those of a type of so many bytes that is made of numbers; none where its bytes are not whole numbers.
+            /// Those of a type of `size` bytes that is made of numbers; none where the bytes are not whole numbers.
             const fn made_of(size: usize, number: DType) -> Self {
                 if !size.is_multiple_of(number.size()) {
                     return Self::NONE;
