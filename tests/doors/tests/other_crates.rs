@@ -1,7 +1,9 @@
 //! The doors to other crates: plain types of `bytemuck`, arrays of `ndarray`.
 
 use gather_core::{Error, Gather, Plain, Reduction, ScatterNd, Tensor, View, ViewMut};
-use ndarray::{Array, Array2, ArrayD, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, Slice, s};
+use ndarray::{
+    Array, Array2, ArrayD, ArrayView2, ArrayViewMut2, Axis, Ix1, ShapeBuilder, Slice, SliceInfo, SliceInfoElem,
+};
 
 /// A plain type of another crate, such as `std` is: what `bytemuck` knows of it.
 type Pair = std::num::Wrapping<u16>;
@@ -65,7 +67,9 @@ fn arrays_are_viewed_and_written() {
 #[test]
 fn updates_and_destination_may_take_turns_in_memory() {
     let mut memory = Array::from_iter((0..4).map(|at| at as f32));
-    let (updates, mut sums) = memory.multi_slice_mut((s![..;3], s![1..3]));
+    // `s!` would need unsafe code.
+    let part = |slice: Slice| SliceInfo::<[SliceInfoElem; 1], Ix1, Ix1>::try_from([slice.into()]).unwrap();
+    let (updates, mut sums) = memory.multi_slice_mut((part(Slice::from(..).step_by(3)), part(Slice::from(1..3))));
     let updates = updates.view();
     let updates = updates.broadcast((2, 2)).unwrap();
     let (updates, ids) = (View::try_from(&updates).unwrap(), View::new(&[0u32, 1, 1, 0], &[2, 2, 1]).unwrap());
