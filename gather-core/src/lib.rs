@@ -312,7 +312,8 @@ macro_rules! kernels {
 ///   branches.
 ///
 /// The static is a [`Map`] of these types, with the documentation and attributes that stand before it: those that
-/// [`kernels!`] takes.
+/// [`kernels!`] takes. With `const` in place of `static` it is a constant: a static is compiled in its own crate, a
+/// constant in each crate that names it, and in no other.
 #[macro_export]
 macro_rules! map_kernels {
     ($($tokens:tt)*) => {

@@ -1,6 +1,6 @@
 //! Row functions: what [`Gather::run_rows`](crate::Gather::run_rows) makes of each row while it gathers.
 //!
-//! Ready-made ones are the statics of this module, for rows of `f32`, and with the feature `half` of `f16` and `bf16`:
+//! Ready-made ones are the constants of this module, for rows of `f32`, and with the feature `half` of `f16` and `bf16`:
 //!
 //! | row function | result | parameters |
 //! |---|---|---|
