@@ -9,6 +9,7 @@ mod bags;
 mod found;
 mod gathers;
 mod grouped;
+pub(crate) mod rows;
 mod scatters;
 
 use bytemuck::Pod;
@@ -47,6 +48,7 @@ pub fn cases() -> Vec<Case> {
         bags::cases(),
         gathers::cases(),
         grouped::cases(),
+        rows::cases(),
         scatters::cases(),
         #[cfg(feature = "search")]
         found::cases(),

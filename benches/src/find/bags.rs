@@ -134,7 +134,14 @@ fn make<T: Number, I: Id, R: Reduce<T> + 'static>(
         }
     };
     let begin = vec![T::unit(true); len];
-    Some(Found { name, bytes, fresh: face.fresh_bytes::<T>(len), explained, row: Row::new(&begin, ours, loops) })
+    Some(Found {
+        name,
+        bytes,
+        thin: false,
+        fresh: face.fresh_bytes::<T>(len),
+        explained,
+        row: Row::new(&begin, ours, loops),
+    })
 }
 
 /// The unplanned call.

@@ -273,6 +273,7 @@ fn make<T: Element + Pod, I: Id, A: IndexAttributes + Clone + 'static>(
         name,
         bytes,
         fresh: face.fresh_bytes::<T>(len),
+        thin: false,
         explained,
         row: Row::new(&draw.values::<T>(len), ours, plain),
     }

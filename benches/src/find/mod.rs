@@ -2,13 +2,14 @@
 //! and policies where that loop is faster, or where a call holds much memory of its own.
 //!
 //! A case is its seed and its number: the same on every machine. Calls of fewer than 64 elements are left to the
-//! benchmark `short`.
+//! benchmark `short`; those of rows and nulls, which may be of none, are compared and not timed.
 
 mod bags;
 mod draw;
 mod gathers;
 mod nest;
 mod policy;
+mod rows;
 mod scatters;
 mod spaces;
 
@@ -23,6 +24,9 @@ use crate::cliffs::Row;
 
 /// Sizes of the calls that `find_cliffs` times.
 pub const LIMITS: Limits = Limits { out: 1 << 21, data: 1 << 22 };
+
+/// Numbers from here on are those of row functions, fused rows, tables of them, and nulls.
+pub const ROWS: u64 = 1 << 32;
 
 /// How a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub struct Found {
     pub bytes: usize,
     /// What the plan says.
     pub explained: String,
+    /// Whether the output has so few elements, or none, that times say nothing.
+    pub thin: bool,
     /// Bytes of a fresh result.
     fresh: usize,
     row: Row,
@@ -81,6 +87,9 @@ impl Found {
     #[must_use]
     pub fn new(seed: u64, number: u64, limits: Limits, level: Level) -> Self {
         let mut draw = Draw::new(seed, number, limits, level);
+        if number >= ROWS {
+            return rows::draw(&mut draw);
+        }
         loop {
             let found = match draw.between(0, 9) {
                 0..4 => gathers::draw(&mut draw),
@@ -134,7 +143,7 @@ mod tests {
 
     #[test]
     fn outputs_agree() {
-        for number in 0..300 {
+        for number in (0..300).chain(ROWS..ROWS + 300) {
             let mut found = Found::new(5, number, SMALL, Level::preferred());
             assert!(found.check().0, "5:{number}: {}", found.name);
         }

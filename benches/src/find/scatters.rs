@@ -153,5 +153,5 @@ fn make<T: Element<Number: Number> + Pod, I: Id, A: ScatterAttributes + Clone + 
             run(out);
         }
     };
-    Found { name, bytes, fresh, explained, row: Row::new(&begin, ours, plain) }
+    Found { name, bytes, thin: false, fresh, explained, row: Row::new(&begin, ours, plain) }
 }

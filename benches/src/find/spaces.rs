@@ -229,6 +229,7 @@ fn make<T: Element + Pod, A: SpaceAttributes + Clone + 'static>(
         name,
         bytes,
         fresh: face.fresh_bytes::<T>(len),
+        thin: false,
         explained,
         row: Row::new(&draw.values::<T>(len), ours, plain),
     })
