@@ -240,7 +240,7 @@ fn fused<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     })
 }
 
-/// Sums of rows of several tables, neighbouring.
+/// Sums of rows of several tables, in neighbouring columns.
 fn tables<I: Id>(draw: &mut Draw) -> Found {
     let (count, len) = (draw.between(1, 5), draw.size(1, 32) - usize::from(draw.percent(10)));
     let limit = (draw.limits.out / (count * len.max(1))).max(1);
