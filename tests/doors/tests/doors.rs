@@ -90,13 +90,13 @@ fn public(keyword: &str, tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
-/// The names of `pub static A, B = ..` in tokens.
-fn public_statics(tokens: TokenStream, found: &mut Vec<String>) {
+/// The names of `pub static A, B = ..`, or of such constants, in tokens.
+fn public_values(tokens: TokenStream, found: &mut Vec<String>) {
     let mut tokens = tokens.into_iter().peekable();
     let mut public = false;
     while let Some(token) = tokens.next() {
         let TokenTree::Ident(word) = &token else { continue };
-        if public && word == "static" {
+        if public && (word == "static" || word == "const") {
             let names =
                 tokens.by_ref().take_while(|token| !matches!(token, TokenTree::Punct(end) if end.as_char() == '='));
             found.extend(names.filter(|token| matches!(token, TokenTree::Ident(_))).map(|name| name.to_string()));
@@ -170,7 +170,7 @@ impl Collector {
                     public("fn", item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|function| format!("{name}!::{function}")));
                 } else if let Some(module) = module {
-                    public_statics(item.mac.tokens.clone(), &mut found);
+                    public_values(item.mac.tokens.clone(), &mut found);
                     self.doors.extend(found.iter().map(|name| format!("{module}::{name}")));
                 }
             }
