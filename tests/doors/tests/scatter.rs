@@ -109,7 +109,10 @@ fn in_place_into_and_planned() {
     assert_eq!(out, sums);
 
     let plan = op.plan::<i32, i64>(&[4], ids.layout(), new.layout()).unwrap();
-    assert_eq!((plan.output_shape(), plan.explain().method()), (&[4][..], Method::Chunks));
+    // The fallback of x86-64 runs all others as blocks.
+    let falls_back = cfg!(all(target_arch = "x86_64", not(gather_whole_scalar))) && Level::preferred() == Level::Scalar;
+    let method = if falls_back { Method::Blocks } else { Method::Chunks };
+    assert_eq!((plan.output_shape(), plan.explain().method()), (&[4][..], method));
     assert_eq!(plan.run(&data, &ids, &new).unwrap().as_slice(), sums);
     let mut out = [0; 4];
     plan.run_into(&data, &ids, &new, &mut ViewMut::new(&mut out, &[4]).unwrap()).unwrap();
