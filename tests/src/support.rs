@@ -96,6 +96,12 @@ pub fn is_fallback(level: Level) -> bool {
     level == Level::Scalar && cfg!(all(target_arch = "x86_64", not(gather_whole_scalar)))
 }
 
+/// The method that runs in place of another one at the preferred level.
+#[must_use]
+pub fn runs_as(method: Method) -> Method {
+    if is_fallback(Level::preferred()) { Method::Blocks } else { method }
+}
+
 /// The levels that the library is compiled for on this target.
 #[must_use]
 pub fn compiled_levels() -> usize {
