@@ -256,7 +256,7 @@ fn plans_refuse_other_layouts_and_say_what_they_do() {
         text.starts_with("scatter_nd: scatter_u8_r1__")
             && text.contains(" -> [4, 2]\n")
             && text.contains("index (u8) along axis 0 of 4: output +8 bytes\n")
-            && text.contains(&format!("method {}", runs_as(Method::Chunks))),
+            && text.contains(&format!("method {}", crate::support::runs_as(Method::Chunks))),
         "{text}"
     );
     assert_eq!(text, format!("{plan:?}"));
