@@ -137,6 +137,9 @@ zeros! {
     f32: 0.0;
     f64: 0.0;
     u8: 0;
+    u16: 0;
+    u32: 0;
+    i32: 0;
     i64: 0;
     i128: 0;
     Complex<f32>: Complex { re: 0.0, im: 0.0 };
@@ -161,6 +164,18 @@ numbers! {
         (u8::wrapping_add, u8::wrapping_sub, u8::wrapping_mul),
         i64::from, |a: i64, b| a + b, |sum: i64, count: u32| (sum / i64::from(count)) as u8,
         (true, |a: u8, b: u8| a < b);
+    u16, u16, i64: false, |x: f64| (x * 2000.0 + 1000.0) as u16, 1, u16::MAX, |x| x, |sum| sum,
+        (u16::wrapping_add, u16::wrapping_sub, u16::wrapping_mul),
+        i64::from, |a: i64, b| a + b, |sum: i64, count: u32| (sum / i64::from(count)) as u16,
+        (true, |a: u16, b: u16| a < b);
+    u32, u32, i64: false, |x: f64| (x * 2000.0 + 1000.0) as u32, 1, u32::MAX, |x| x, |sum| sum,
+        (u32::wrapping_add, u32::wrapping_sub, u32::wrapping_mul),
+        i64::from, |a: i64, b| a + b, |sum: i64, count: u32| (sum / i64::from(count)) as u32,
+        (true, |a: u32, b: u32| a < b);
+    i32, i32, i64: false, |x: f64| (x * 2000.0) as i32, 1, -1, |x| x, |sum| sum,
+        (i32::wrapping_add, i32::wrapping_sub, i32::wrapping_mul),
+        i64::from, |a: i64, b| a + b, |sum: i64, count: u32| sum.div_euclid(count.into()) as i32,
+        (true, |a: i32, b: i32| a < b);
     i64, i64, i128: false, |x: f64| (x * 2000.0) as i64, 1, -1, |x| x, |sum| sum,
         (i64::wrapping_add, i64::wrapping_sub, i64::wrapping_mul),
         i128::from, |a: i128, b| a + b, |sum: i128, count: u32| sum.div_euclid(count.into()) as i64,

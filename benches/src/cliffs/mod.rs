@@ -11,6 +11,7 @@ mod gathers;
 mod grouped;
 pub(crate) mod rows;
 mod scatters;
+mod targets;
 
 use bytemuck::Pod;
 use gather_core::Level;
@@ -50,6 +51,7 @@ pub fn cases() -> Vec<Case> {
         grouped::cases(),
         rows::cases(),
         scatters::cases(),
+        targets::cases(),
         #[cfg(feature = "search")]
         found::cases(),
     ];
