@@ -67,7 +67,7 @@ macro_rules! positions {
         }
     )*};
 }
-positions!(i64 i32 u32 u16 u8);
+positions!(i64 i32 u64 u32 u16 u8);
 
 /// Data and indices of a workload. The caller chooses the types; the workload's name holds for those that it lists.
 #[must_use]

@@ -9,6 +9,7 @@ pub mod cliffs;
 pub mod clock;
 #[cfg(feature = "search")]
 pub mod find;
+pub mod ids;
 pub mod inputs;
 pub mod instructions;
 pub mod inverse;

@@ -7,18 +7,21 @@
 //! [`gather_benches::limits`], measured in the same turns; `by` says which of the two times it is. With an offset all
 //! buffers begin that number of bytes after a cache line.
 //!
-//! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out.
+//! The first table has the rates of the machine, in gigabytes a second, which `--no-rates` leaves out. The last has
+//! gathers by indices of every type, planned, beside the plain loop: one thread, its processor time, medians in turn.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use gather_benches::buffer::begin_after_lines;
 use gather_benches::case::Case;
-use gather_benches::clock::medians;
+use gather_benches::clock::{ROUNDS, medians};
+use gather_benches::ids;
 use gather_benches::limits::Limit;
 use gather_benches::limits::rates::{NAMES, rates};
 use gather_benches::peers::{NotRun, peer, prepare_checked, with_threads};
 use gather_benches::workloads::WORKLOADS;
+use gather_core::Level;
 use lexopt::{Arg, ValueExt};
 
 const USAGE: &str = "record [FILTER] [--seconds S] [--threads N] [--offset BYTES] [--no-rates]";
@@ -88,6 +91,19 @@ fn run(options: &Options) -> Result<(), String> {
         // From inside a pool, like a program of many calls: a call from outside also waits for a thread to wake up.
         let row = with_threads(threads, || row(&case, options));
         println!("| {} | {} |", workload.name, row.map_err(|why| format!("{}: {why}", workload.name))?);
+    }
+    print_ids(&options.filter)
+}
+
+fn print_ids(filter: &str) -> Result<(), String> {
+    println!("\n| indices | 1 thread | loop | loop/1 |\n|---|---|---|---|");
+    for case in ids::cases().into_iter().filter(|case| case.name.contains(filter)) {
+        let mut row = case.row(Level::preferred());
+        if !row.agrees() {
+            return Err(format!("{}: not what the loop gives", case.name));
+        }
+        let [ours, looped] = row.time(ROUNDS);
+        println!("| {} | {ours:.6} | {looped:.6} | {:.2} |", case.name, looped / ours);
     }
     Ok(())
 }

@@ -18,16 +18,29 @@ pub struct Kernel {
     workload: Workload,
     /// Bytes of an element. They take the place of the workload's data type.
     bytes: usize,
+    /// The type of indices. It takes the place of the workload's.
+    ids: Ids,
     policy: OutOfBounds,
     /// The method that is asked for; without one the plan chooses.
     method: Option<Method>,
+}
+
+/// The type of indices.
+#[derive(Clone, Copy, Debug)]
+enum Ids {
+    I64,
+    I32,
+    U64,
+    U32,
+    U16,
+    U8,
 }
 
 const fn gather(name: &'static str, bytes: usize, shape: &'static [usize], index_shape: &'static [usize]) -> Kernel {
     let kind = Kind::Gather { axis: shape.len() - 1, batch_dims: 0 };
     let (data, indices, distribution) = (Data::U8, Indices::I64, Distribution::Uniform);
     let workload = Workload { name, kind, data, shape, indices, index_shape, distribution };
-    Kernel { workload, bytes, policy: OutOfBounds::Error, method: None }
+    Kernel { workload, bytes, ids: Ids::I64, policy: OutOfBounds::Error, method: None }
 }
 
 const fn space(name: &'static str, bytes: usize, shape: &'static [usize], block: [i64; 4]) -> Kernel {
@@ -40,9 +53,8 @@ impl Kernel {
         self
     }
 
-    const fn index(mut self, indices: Indices) -> Self {
-        self.workload.indices = indices;
-        self
+    const fn index(self, ids: Ids) -> Self {
+        Kernel { ids, ..self }
     }
 
     const fn policy(self, policy: OutOfBounds) -> Self {
@@ -60,18 +72,18 @@ const ELEMENTS_1: Kind = Kind::GatherElements { axis: 1 };
 const ND: Kind = Kind::GatherNd { batch_dims: 0 };
 
 /// All of them.
-pub const KERNELS: [Kernel; 23] = [
+pub const KERNELS: [Kernel; 44] = [
     gather("gather/take", 1, &[1000], &[4096]),
-    gather("gather/take", 2, &[1000], &[4096]).index(Indices::I32),
+    gather("gather/take", 2, &[1000], &[4096]).index(Ids::I32),
     gather("gather/take", 4, &[1000], &[4096]),
-    gather("gather/take", 4, &[1000], &[4096]).index(Indices::I32),
-    gather("gather/take", 8, &[1000], &[4096]).index(Indices::I32),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::I32),
+    gather("gather/take", 8, &[1000], &[4096]).index(Ids::I32),
     gather("gather/take", 16, &[1000], &[4096]),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Zero),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Clamp),
     gather("gather/take", 4, &[1000], &[4096]).policy(OutOfBounds::Wrap),
-    gather("gather/table", 1, &[256], &[4096]).index(Indices::U8),
-    gather("gather/table", 4, &[16], &[4096]).index(Indices::I32).method(Method::Table),
+    gather("gather/table", 1, &[256], &[4096]).index(Ids::U8),
+    gather("gather/table", 4, &[16], &[4096]).index(Ids::I32).method(Method::Table),
     gather("gather/rows_of_3", 4, &[200, 3], &[1024]).kind(ROWS),
     gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS),
     gather("gather/few_rows_of_16", 4, &[32, 16], &[8]).kind(ROWS),
@@ -81,18 +93,40 @@ pub const KERNELS: [Kernel; 23] = [
     gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0),
     gather("gather_elements/axis_0", 4, &[64, 128], &[64, 128]).kind(ELEMENTS_0).method(Method::Panels),
     gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND),
-    gather("gather_nd/k3_rows_of_6", 8, &[8, 8, 8, 6], &[512, 3]).kind(ND).index(Indices::I32),
+    gather("gather_nd/k3_rows_of_6", 8, &[8, 8, 8, 6], &[512, 3]).kind(ND).index(Ids::I32),
+    // Indices that are read as they lie, and those that are widened first.
+    gather("gather/take", 4, &[200], &[4096]).index(Ids::U8),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U16),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U32),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U64),
+    gather("gather/take", 1, &[1000], &[4096]).index(Ids::U16),
+    gather("gather/take", 8, &[1000], &[4096]).index(Ids::U32),
+    gather("gather/take", 4, &[100], &[4096]).index(Ids::U8).policy(OutOfBounds::Clamp),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U16).policy(OutOfBounds::Zero),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U32).policy(OutOfBounds::Wrap),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U32).policy(OutOfBounds::Clamp),
+    gather("gather/take", 4, &[1000], &[4096]).index(Ids::U64).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::U8),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::U16),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::U32),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::U64),
+    gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U8),
+    gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U16),
+    gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U32),
+    gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U64),
+    gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND).index(Ids::U16),
+    gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND).index(Ids::U32),
     space("batch_to_space/2x2_zipped", 4, &[4, 4, 8, 32], [1, 1, 2, 2]),
     space("batch_to_space/2x2_rows", 4, &[4, 8, 8, 16], [1, 2, 2, 1]),
 ];
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kernel { workload: Workload { name, kind, indices, .. }, bytes, policy, method } = self;
+        let Kernel { workload: Workload { name, kind, .. }, bytes, ids, policy, method } = self;
         match kind {
             Kind::BatchToSpace { .. } => write!(f, "{name}/{bytes}B"),
             _ => {
-                let [index, policy] = [format!("{indices:?}"), format!("{policy:?}")].map(|word| word.to_lowercase());
+                let [index, policy] = [format!("{ids:?}"), format!("{policy:?}")].map(|word| word.to_lowercase());
                 write!(f, "{name}/{bytes}B/{index}/{policy}")?;
                 method.map_or(Ok(()), |method| write!(f, "/{method}"))
             }
@@ -147,10 +181,13 @@ impl Kernel {
     }
 
     fn run_with<T: Element + Value>(&self, level: Level) {
-        match self.workload.indices {
-            Indices::I64 => self.run_typed::<T, i64>(level),
-            Indices::I32 => self.run_typed::<T, i32>(level),
-            Indices::U8 => self.run_typed::<T, u8>(level),
+        match self.ids {
+            Ids::I64 => self.run_typed::<T, i64>(level),
+            Ids::I32 => self.run_typed::<T, i32>(level),
+            Ids::U64 => self.run_typed::<T, u64>(level),
+            Ids::U32 => self.run_typed::<T, u32>(level),
+            Ids::U16 => self.run_typed::<T, u16>(level),
+            Ids::U8 => self.run_typed::<T, u8>(level),
         }
     }
 

@@ -22,8 +22,11 @@ pub fn run() {
         // Indices of 4 and 8 bytes are positions as they lie; those of 2 are resolved.
         scatter::<i64, _>("elements", &elements, level, 1);
         scatter::<i32, _>("elements", &elements, level, 1);
+        scatter::<u64, _>("elements", &elements, level, 1);
+        scatter::<u32, _>("elements", &elements, level, 1);
         scatter::<u16, _>("elements", &elements, level, 1);
         scatter::<i64, _>("rows_of_16", &ScatterNd::new(), level, 16);
+        scatter::<u16, _>("rows_of_16", &ScatterNd::new(), level, 16);
     }
 }
 

@@ -33,6 +33,9 @@ pub fn run() {
             Rows::<u32>::new(count).planned(level);
         }
         Rows::<i64>::new(8).planned(level);
+        Rows::<u64>::new(8).planned(level);
+        Rows::<u16>::new(8).planned(level);
+        Rows::<u8>::new(8).planned(level);
         Rows::<u32>::new(8).unplanned(level);
         Rows::<u32>::new(8).planned_with_views(level);
         elements(level);

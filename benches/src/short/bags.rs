@@ -27,7 +27,7 @@ pub(super) struct Sum<'a> {
     count: usize,
     plan: BagPlan<f32, u32>,
     dynamic: DynBagPlan,
-    ring: Ring,
+    ring: Ring<u32>,
     out: Vec<f32>,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Codes {
     op: EmbeddingBag,
     count: usize,
     plan: BagMapPlan<u8, f32, Scaled, u32>,
-    ring: Ring,
+    ring: Ring<u32>,
     out: Vec<f32>,
 }
 

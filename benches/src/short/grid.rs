@@ -13,6 +13,10 @@ use crate::buffer::Buffer;
 const ROW_BYTES: [usize; 10] = [4, 8, 12, 16, 32, 64, 256, 768, 1024, 3072];
 /// Rows of a call.
 const COUNTS: [usize; 4] = [1, 8, 64, 512];
+/// Rows of the table of calls by every type of ids, their bytes, and rows of a call.
+const IDS_ROWS: usize = 200;
+const IDS_BYTES: [usize; 2] = [4, 64];
+const IDS_COUNTS: [usize; 2] = [8, 512];
 /// The shape of data and indices of GatherElements.
 const ELEMENTS: [usize; 2] = [8, 8];
 
@@ -39,6 +43,16 @@ impl Table {
             Table::Large => "150MB",
         }
     }
+}
+
+/// A type of ids. All other calls have `u32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ids {
+    U8,
+    U16,
+    U32,
+    U64,
+    I64,
 }
 
 /// The memory of the tables, made when it is needed.
@@ -91,6 +105,7 @@ pub struct Short(Kind);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Rows { table: Table, bytes: usize, count: usize },
+    Ids { ids: Ids, bytes: usize, count: usize },
     Elements,
     Space,
     Scatter { count: usize },
@@ -109,7 +124,10 @@ pub fn grid() -> Vec<Short> {
     let others = [1, 8, 64]
         .into_iter()
         .flat_map(|count| [Kind::Scatter { count }, Kind::Bag { count }, Kind::Codes { count }].map(Short));
-    rows.chain([Short(Kind::Elements), Short(Kind::Space)]).chain(others).collect()
+    let ids = [Ids::U8, Ids::U16, Ids::U32, Ids::U64, Ids::I64].into_iter();
+    let ids = ids.flat_map(|ids| IDS_BYTES.into_iter().map(move |bytes| (ids, bytes)));
+    let ids = ids.flat_map(|(ids, bytes)| IDS_COUNTS.map(|count| Short(Kind::Ids { ids, bytes, count })));
+    rows.chain(ids).chain([Short(Kind::Elements), Short(Kind::Space)]).chain(others).collect()
 }
 
 impl Short {
@@ -118,6 +136,7 @@ impl Short {
     pub fn name(&self) -> String {
         match self.0 {
             Kind::Rows { table, bytes, count } => format!("gather/{}/{bytes}B/{count}", table.name()),
+            Kind::Ids { ids, bytes, count } => format!("gather/{ids:?}/{bytes}B/{count}").to_lowercase(),
             Kind::Elements => "gather_elements/64".into(),
             Kind::Space => "batch_to_space/256".into(),
             Kind::Scatter { count } => format!("scatter_nd/add/64B/{count}"),
@@ -133,11 +152,22 @@ impl Short {
             Kind::Rows { table, bytes, count } => {
                 let dim = bytes / size_of::<f32>();
                 let rows = table.bytes() / bytes;
-                Box::new(Indexed::rows(&tables.get(table)[..rows * dim], [rows, dim], count))
+                Box::new(Indexed::<u32>::rows(&tables.get(table)[..rows * dim], [rows, dim], count))
+            }
+            Kind::Ids { ids, bytes, count } => {
+                let shape = [IDS_ROWS, bytes / size_of::<f32>()];
+                let table = &tables.get(Table::Small)[..shape.iter().product()];
+                match ids {
+                    Ids::U8 => Box::new(Indexed::<u8>::rows(table, shape, count)),
+                    Ids::U16 => Box::new(Indexed::<u16>::rows(table, shape, count)),
+                    Ids::U32 => Box::new(Indexed::<u32>::rows(table, shape, count)),
+                    Ids::U64 => Box::new(Indexed::<u64>::rows(table, shape, count)),
+                    Ids::I64 => Box::new(Indexed::<i64>::rows(table, shape, count)),
+                }
             }
             Kind::Elements => {
                 let len = ELEMENTS.iter().product();
-                Box::new(Indexed::elements(&tables.get(Table::Small)[..len], ELEMENTS))
+                Box::new(Indexed::<u32>::elements(&tables.get(Table::Small)[..len], ELEMENTS))
             }
             Kind::Space => Box::new(Space::new()),
             Kind::Scatter { count } => Box::new(Added::new(count)),
@@ -157,7 +187,7 @@ impl Short {
             Kind::Rows { count: 8, bytes: ..=1024, .. } => limits(Some(1.0), Some(3.0)),
             // Memory alone limits the longest rows, and noise decides which is quicker.
             Kind::Rows { count: 8, .. } => limits(None, Some(3.0)),
-            Kind::Rows { .. } | Kind::Elements | Kind::Space => limits(Some(1.0), None),
+            Kind::Rows { .. } | Kind::Ids { .. } | Kind::Elements | Kind::Space => limits(Some(1.0), None),
             Kind::Bag { count: 8 } => limits(Some(1.6), None),
             Kind::Codes { count: 8 } => limits(Some(2.0), None),
             Kind::Scatter { .. } | Kind::Bag { .. } | Kind::Codes { .. } => limits(None, None),
@@ -172,10 +202,10 @@ mod tests {
     #[test]
     fn names_differ_and_limits_follow_the_count() {
         let mut names: Vec<_> = grid().iter().map(Short::name).collect();
-        assert_eq!(names.len(), 2 * 10 * 4 + 2 + 9);
+        assert_eq!(names.len(), 2 * 10 * 4 + 5 * 2 * 2 + 2 + 9);
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 91);
+        assert_eq!(names.len(), 111);
         let limits = |name: &str| grid().into_iter().find(|short| short.name() == name).map(|short| short.limits());
         assert_eq!(limits("gather/1.5MB/4B/1"), Some(Limits { planned: Some(2.5), unplanned: None }));
         assert_eq!(limits("gather/150MB/64B/8"), Some(Limits { planned: Some(1.0), unplanned: Some(3.0) }));

@@ -8,6 +8,7 @@ use gather_core::{IndexAttributes, IndexOperator, ViewMut};
 
 use super::ring::Ring;
 use super::{Call, LEGAL, Way, clock, each, layout, loops};
+use crate::inputs::Position;
 
 /// The operator.
 enum Op {
@@ -16,36 +17,36 @@ enum Op {
 }
 
 /// A call with its inputs.
-pub(super) struct Indexed<'a> {
+pub(super) struct Indexed<'a, I> {
     op: Op,
     table: &'a [f32],
     shape: [usize; 2],
     /// The shape of a list of ids.
     list: Vec<usize>,
-    plans: Plans,
-    ring: Ring,
+    plans: Plans<I>,
+    ring: Ring<I>,
     out: Vec<f32>,
     out_shape: [usize; 2],
 }
 
 /// Plans of a call that were made ahead.
-struct Plans {
-    plan: Plan<f32, u32>,
-    any_count: Plan<f32, u32>,
+struct Plans<I> {
+    plan: Plan<f32, I>,
+    any_count: Plan<f32, I>,
     dynamic: DynPlan,
     registry: Registry,
 }
 
-impl Plans {
+impl<I: Index> Plans<I> {
     fn new<A: IndexAttributes>(op: &IndexOperator<A>, data: &[usize], ids: &[usize]) -> Self {
         let (data, ids, registry) = (layout(data), layout(ids), Registry::builtin());
         let any_count = op.plan_any_count(&data, &ids).or_else(|_| op.plan(&data, &ids)).expect(LEGAL);
-        let dynamic = op.plan_dyn(&registry, f32::DTYPE, &data, u32::TYPE, &ids).expect(LEGAL);
+        let dynamic = op.plan_dyn(&registry, f32::DTYPE, &data, I::TYPE, &ids).expect(LEGAL);
         Plans { plan: op.plan(&data, &ids).expect(LEGAL), any_count, dynamic, registry }
     }
 }
 
-impl<'a> Indexed<'a> {
+impl<'a, I: Index + Position> Indexed<'a, I> {
     /// `count` rows out of a table of the shape `[rows, dim]`.
     pub(super) fn rows(table: &'a [f32], shape: [usize; 2], count: usize) -> Self {
         let op = Gather::new(0).par(Par::Seq);
@@ -67,14 +68,14 @@ impl<'a> Indexed<'a> {
         list: Vec<usize>,
         below: usize,
         out_shape: [usize; 2],
-        plans: Plans,
+        plans: Plans<I>,
     ) -> Self {
         let out = vec![0.0; out_shape.iter().product()];
         Indexed { op, table, shape, list, plans, ring: Ring::new(below), out, out_shape }
     }
 }
 
-impl Call for Indexed<'_> {
+impl<I: Index + Position> Call for Indexed<'_, I> {
     fn ways(&self) -> &'static [Way] {
         match self.op {
             Op::Rows(_) => Way::ALL,

@@ -3,23 +3,25 @@
 //!
 //! They are never inlined: a call of a plan is a call too.
 
+use crate::inputs::Position;
+
 /// Gather along axis 0: row `ids[k]` of a table whose rows have `dim` elements.
 #[inline(never)]
-pub(super) fn rows(table: &[f32], dim: usize, ids: &[u32], out: &mut [f32]) {
-    for (at, &id) in ids.iter().enumerate() {
-        let start = id as usize * dim;
+pub(super) fn rows<I: Position>(table: &[f32], dim: usize, ids: &[I], out: &mut [f32]) {
+    for (at, id) in ids.iter().enumerate() {
+        let start = id.position() * dim;
         out[at * dim..(at + 1) * dim].copy_from_slice(&table[start..start + dim]);
     }
 }
 
 /// GatherElements along the last axis of two.
 #[inline(never)]
-pub(super) fn elements(data: &[f32], [rows, columns]: [usize; 2], ids: &[u32], out: &mut [f32]) {
+pub(super) fn elements<I: Position>(data: &[f32], [rows, columns]: [usize; 2], ids: &[I], out: &mut [f32]) {
     for row in 0..rows {
         let row = row * columns..(row + 1) * columns;
         let (from, ids, to) = (&data[row.clone()], &ids[row.clone()], &mut out[row]);
-        for (to, &id) in to.iter_mut().zip(ids) {
-            *to = from[id as usize];
+        for (to, id) in to.iter_mut().zip(ids) {
+            *to = from[id.position()];
         }
     }
 }
@@ -78,9 +80,9 @@ mod tests {
     fn loops_move_what_their_operators_move() {
         let data: Vec<f32> = (0u8..16).map(f32::from).collect();
         let mut out = [0.0; 4];
-        rows(&data, 2, &[7, 0], &mut out);
+        rows(&data, 2, &[7u32, 0], &mut out);
         assert_eq!(out, [14.0, 15.0, 0.0, 1.0]);
-        elements(&data, [2, 2], &[1, 0, 1, 1], &mut out);
+        elements(&data, [2, 2], &[1u32, 0, 1, 1], &mut out);
         assert_eq!(out, [1.0, 0.0, 3.0, 3.0]);
         sum(&data, 4, &[1, 3, 1], &mut out);
         assert_eq!(out, [20.0, 23.0, 26.0, 29.0]);
@@ -98,6 +100,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "out of range")]
     fn a_bad_id_is_found() {
-        rows(&[0.0; 8], 2, &[4], &mut [0.0; 2]);
+        rows(&[0.0; 8], 2, &[4u32], &mut [0.0; 2]);
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Added {
     plan: ScatterPlan<f32, u32>,
     any_count: ScatterPlan<f32, u32>,
     dynamic: DynScatterPlan,
-    ring: Ring,
+    ring: Ring<u32>,
     updates: Vec<f32>,
     out: Vec<f32>,
 }
