@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index::{self, IndexCheck};
-use crate::exec::panels;
+use crate::exec::panels::{Panelled, Scratch, columns_before_line};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::{BLOCK, Cursor, IndexArgs, Loop, Outcome};
 use crate::plan::{Action, FewRows, IndexPlan, IndexRequest, NestPlan, Work};
@@ -139,8 +139,13 @@ pub(super) unsafe fn run_in_parts(
     }
     let tasks = plan.tasks(work, pool_threads);
     let outcome = if let Some(panels) = plan.panels() {
-        // SAFETY: the caller's promise; the panels are the plan's.
-        unsafe { panels::run(plan, loops, panels, tasks, &operands) }?
+        let skipped = columns_before_line(plan, loops, panels, operands.out);
+        let scratch = Scratch::new(plan, loops, panels, tasks, skipped)?;
+        let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
+        let (kernel, params) = (plan.kernel(), core::ptr::null());
+        let panelled = Panelled { plan, loops, panels, origin, kernel, params, unpacks: false };
+        // SAFETY: the caller's promise; the panels and the kernel are the plan's.
+        unsafe { panelled.run(scratch) }
     } else {
         let part = Part::new(plan, loops, operands);
         match tasks {

@@ -1,9 +1,10 @@
-//! Running GatherElements panel by panel.
+//! Running GatherElements, and scatters off the last axis, panel by panel.
 //!
 //! ```text
 //! for each coordinate of the loops that step through data, and each panel of columns:
 //!     pack: scratch[i][column] = data[i][first + column]     for every i of the axis
 //!     run the other loops of the nest over the panel's columns, with the scratch for data
+//!     unpack, where data is the destination of a scatter
 //! ```
 //!
 //! Matrix products pack panels in the same way. Off the last axis, neighbours along the axis lie a row of data apart.
@@ -19,134 +20,161 @@ use core::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::exec::cuts::share;
-use crate::exec::index::{Operands, Part};
-use crate::kernels::{Cursor, IndexArgs, LINE, Loop, Outcome, StridedRows, pack_rows};
-use crate::plan::{IndexPlan, Panels};
+use crate::kernels::{Cursor, IndexArgs, IndexKernel, LINE, Loop, Outcome, StridedRows, pack_rows};
+use crate::plan::{NestPlan, Panels, is_free};
 use crate::types::error::Error;
 
 /// Bytes that the scratches of all tasks take together, unless one alone takes more.
 const SCRATCH: usize = 32 << 20;
-/// How many rows are prefetched while packing.
+/// How many rows are prefetched while packing and unpacking.
 const PACK_AHEAD: usize = 8;
 
-/// Runs a plan panel by panel.
-///
-/// # Errors
-/// [`Error::AllocationFailed`] for the scratch.
-///
-/// # Safety
-/// The promise of [`super::index::run_in_parts`]; the panels are the plan's.
-pub(super) unsafe fn run(
-    plan: &IndexPlan,
-    loops: &[Loop],
-    panels: &Panels,
+/// Memory for the panels that are worked on at a time, and how columns are cut into panels.
+pub(super) struct Scratch {
+    memory: Vec<MaybeUninit<u8>>,
+    /// Bytes of a task's scratch: whole lines.
+    bytes: usize,
     tasks: usize,
-    operands: &Operands<'_>,
-) -> Result<Outcome, Error> {
-    let [moving @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
-    let skipped = columns_before_line(panels, inner, plan.spec().row, operands.out);
-    let per_coordinate = (inner.n + skipped).div_ceil(panels.columns);
-    let coordinates: usize = moving[..panels.moving].iter().map(|l| l.n).product();
-    let items = coordinates * per_coordinate;
-    let bytes = (panels.rows * panels.columns * plan.spec().row).next_multiple_of(LINE);
-    let tasks = tasks.min(items).min((SCRATCH / bytes).max(1));
+    /// Columns that the first panel of a coordinate lacks.
+    skipped: usize,
+    /// Panels that the columns of one coordinate are cut into, and all of them.
+    per_coordinate: usize,
+    items: usize,
+}
 
-    let mut scratch: Vec<MaybeUninit<u8>> = Vec::new();
-    let total = bytes.saturating_mul(tasks).saturating_add(LINE);
-    scratch.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
-    // SAFETY: the capacity is `total` or more; these elements need not be initialised.
-    unsafe { scratch.set_len(total) };
-
-    let origin = Cursor { out: operands.out, data: operands.data, index: operands.index };
-    let begin = scratch.as_ptr().addr().wrapping_neg() % LINE;
-    let scratch = scratch.as_mut_ptr().cast::<u8>().wrapping_add(begin);
-    let run = Run { plan, loops, panels, origin, skipped, per_coordinate, scratch, bytes };
-    // SAFETY: the caller's promise; the scratch has room for every task.
-    Ok(unsafe { run.run_shared(tasks, items) })
+impl Scratch {
+    /// The memory that up to `tasks` tasks need for the loops of a plan with panels.
+    ///
+    /// # Errors
+    /// [`Error::AllocationFailed`].
+    pub(super) fn new(
+        plan: &NestPlan,
+        loops: &[Loop],
+        panels: &Panels,
+        tasks: usize,
+        skipped: usize,
+    ) -> Result<Self, Error> {
+        let [around @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
+        let per_coordinate = (inner.n + skipped).div_ceil(panels.columns);
+        let coordinates: usize = around.iter().filter(|along| is_free(along)).map(|along| along.n).product();
+        let items = coordinates * per_coordinate;
+        let bytes = (panels.rows * panels.columns * plan.spec().row).next_multiple_of(LINE);
+        let tasks = tasks.min(items).min((SCRATCH / bytes).max(1));
+        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks).saturating_add(LINE));
+        memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
+        // SAFETY: the capacity is `total` or more; these elements need not be initialised.
+        unsafe { memory.set_len(total) };
+        Ok(Scratch { memory, bytes, tasks, skipped, per_coordinate, items })
+    }
 }
 
 /// How many columns the first panel of a row lacks, so that the others begin with lines of the output: lines that two
 /// panels share are written twice. Rows of whole lines are what it is for; others begin anywhere except for the first.
 /// None where rows are short.
-fn columns_before_line(panels: &Panels, inner: &Loop, row: usize, out: *const u8) -> usize {
-    let past = out.addr() % LINE;
+pub(super) fn columns_before_line(plan: &NestPlan, loops: &[Loop], panels: &Panels, out: *const u8) -> usize {
+    let [.., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
+    let (row, past) = (plan.spec().row, out.addr() % LINE);
     let aligns =
         inner.n >= 4 * panels.columns && (panels.columns * row).is_multiple_of(LINE) && past.is_multiple_of(row);
     if aligns { past / row } else { 0 }
 }
 
-/// A plan's panels.
-struct Run<'a> {
-    plan: &'a IndexPlan,
-    loops: &'a [Loop],
-    panels: &'a Panels,
-    origin: Cursor,
-    /// Columns that the first panel of a coordinate lacks.
-    skipped: usize,
-    /// Panels that the columns of one coordinate are cut into.
-    per_coordinate: usize,
-    /// The tasks' scratches, of `bytes` bytes each: whole lines.
-    scratch: *mut u8,
-    bytes: usize,
+/// A loop nest that is run panel by panel.
+pub(super) struct Panelled<'a> {
+    pub(super) plan: &'a NestPlan,
+    pub(super) loops: &'a [Loop],
+    pub(super) panels: &'a Panels,
+    pub(super) origin: Cursor,
+    /// The kernel for the loops of a panel, and its parameters.
+    pub(super) kernel: IndexKernel,
+    pub(super) params: *const (),
+    /// Whether data is the destination of a scatter, to which panels return.
+    pub(super) unpacks: bool,
 }
 
-// SAFETY: X2: threads that share the panels run different ones, each in a scratch of its own.
+impl Panelled<'_> {
+    /// Runs the loop nest panel by panel.
+    ///
+    /// # Safety
+    /// The promise of [`super::index::run_in_parts`], or of [`super::scatter::run`], for the plan with these loops. The
+    /// panels are the plan's, and so is the kernel for the loops of a panel; the scratch was made for them.
+    pub(super) unsafe fn run(self, mut scratch: Scratch) -> Outcome {
+        let begin = scratch.memory.as_ptr().addr().wrapping_neg() % LINE;
+        let memory = scratch.memory.as_mut_ptr().cast::<u8>().wrapping_add(begin);
+        let run = Run { nest: self, scratch: &scratch, memory };
+        share(scratch.tasks, scratch.items, |item, worker| {
+            // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
+            // workers as scratches, with different numbers.
+            unsafe { run.panel(item, worker) }
+        })
+    }
+}
+
+/// A loop nest with its scratches, of which the first begins at `memory`.
+struct Run<'a> {
+    nest: Panelled<'a>,
+    scratch: &'a Scratch,
+    memory: *mut u8,
+}
+
+// SAFETY: X2: threads that share the panels run different ones, which reach different columns of what is written, each
+// in a scratch of its own. The parameters are only read.
 unsafe impl Sync for Run<'_> {}
 
 impl Run<'_> {
-    /// Runs all panels on up to `tasks` threads.
+    /// Packs a panel, runs it, and unpacks it where it has changed.
     ///
     /// # Safety
-    /// The promise of [`run`]; there are as many scratches as tasks.
-    unsafe fn run_shared(&self, tasks: usize, items: usize) -> Outcome {
-        share(tasks, items, |item, worker| {
-            let (coordinate, panel) = (item / self.per_coordinate, item % self.per_coordinate);
-            // SAFETY: X2: the caller's promise, for a panel that this thread alone has taken; there are at most as many
-            // workers as tasks, with different numbers.
-            unsafe { self.panel(coordinate, panel, worker) }
-        })
-    }
-
-    /// Packs a panel and runs it.
-    ///
-    /// # Safety
-    /// The promise of [`run`]; there is a scratch of this number, which no other thread uses meanwhile.
-    unsafe fn panel(&self, coordinate: usize, panel: usize, scratch: usize) -> Outcome {
-        let (moving, inner) = self.loops.split_at(self.panels.moving);
-        let [still @ .., inner] = inner else { unreachable!("K5: a loop nest has an inner loop") };
-        let (mut at, mut left) = (self.origin, coordinate);
-        for along in moving.iter().rev() {
-            at = at.skip(along, left % along.n);
-            left /= along.n;
+    /// The promise of [`Panelled::run`]; no other thread has the panel, or the scratch of this worker.
+    unsafe fn panel(&self, item: usize, worker: usize) -> Outcome {
+        let Run { nest: Panelled { plan, loops, panels, mut origin, kernel, params, unpacks }, scratch, memory } =
+            *self;
+        let memory = memory.wrapping_add(worker * scratch.bytes);
+        let [around @ .., inner] = loops else { unreachable!("K5: a loop nest has an inner loop") };
+        let (mut coordinate, panel) = (item / scratch.per_coordinate, item % scratch.per_coordinate);
+        let mut loops = SmallVec::<[Loop; 6]>::new();
+        for along in around {
+            if is_free(along) {
+                origin = origin.skip(along, coordinate % along.n);
+                coordinate /= along.n;
+            } else {
+                loops.push(*along);
+            }
         }
-        let first = (panel * self.panels.columns).saturating_sub(self.skipped);
-        let end = ((panel + 1) * self.panels.columns - self.skipped).min(inner.n);
-        at = at.skip(inner, first);
+        let first = (panel * panels.columns).saturating_sub(scratch.skipped);
+        let end = ((panel + 1) * panels.columns - scratch.skipped).min(inner.n);
+        origin = origin.skip(inner, first);
         let n = end - first;
-        let width = n * self.plan.spec().row;
-        let scratch = self.scratch.wrapping_add(scratch * self.bytes);
-        let rows = StridedRows {
-            from: at.data,
-            from_step: self.plan.stride(),
-            to: scratch,
+        let width = n * plan.spec().row;
+        loops.push(Loop { n, ..*inner });
+        let (apart, apart_step) = (origin.data, plan.stride());
+        let pack = StridedRows {
+            from: apart,
+            from_step: apart_step,
+            to: memory,
             to_step: width as isize,
-            n: self.panels.rows,
+            n: panels.rows,
             row: width,
         };
         // SAFETY: the columns are contiguous in data, where every row of the axis may be read; the scratch is ours, and
         // has room for as many rows of up to `panels.columns >= n` columns.
-        unsafe { pack_rows(&rows, PACK_AHEAD) };
-        let mut loops: SmallVec<[Loop; 6]> = still.into();
-        loops.push(Loop { n, ..*inner });
+        unsafe { pack_rows(&pack, PACK_AHEAD) };
         let args = IndexArgs {
-            spec: self.plan.spec(),
-            origin: Cursor { data: scratch, ..at },
+            spec: plan.spec(),
+            origin: Cursor { data: memory, ..origin },
             loops: &loops,
             stride: width as isize,
-            params: core::ptr::null(),
+            params,
         };
-        // SAFETY: the loops are some of the operands' loops, and the scratch holds the elements that they reach, with
-        // a row of the axis every `width` bytes. The plan picked the kernel for these loops (P3).
-        unsafe { Part { plan: self.plan, args }.call() }
+        // SAFETY: the loops are some of the nest's loops, and the scratch holds the elements that they reach, with a row
+        // of the axis every `width` bytes. The plan picked the kernel for these loops (P3).
+        let outcome = unsafe { kernel(&args) };
+        if unpacks {
+            let (to, to_step) = (apart.cast_mut(), apart_step);
+            let unpack = StridedRows { from: memory, from_step: width as isize, to, to_step, ..pack };
+            // SAFETY: as above; the columns of the destination may be written, and are this thread's.
+            unsafe { pack_rows(&unpack, PACK_AHEAD) };
+        }
+        outcome
     }
 }

@@ -10,12 +10,11 @@
 //!
 //! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it
 //! (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
-//! the last axis of a large destination panel by panel (`panels`).
+//! the last axis of a large destination panel by panel (`exec/panels.rs`).
 
 mod accumulated;
 mod copy;
 mod grouped;
-mod panels;
 
 pub(crate) use copy::Original;
 
@@ -24,6 +23,7 @@ use smallvec::SmallVec;
 use crate::exec::cuts::{Cuts, share};
 use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
+use crate::exec::panels::{self, Panelled};
 use crate::exec::threads::{PIECES, pool_threads};
 use crate::kernels::reduce::{Owner, Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, fits_i32, start_of_part};
@@ -98,7 +98,7 @@ pub(crate) unsafe fn run(
     let whole = Part::new(plan, &operands);
     let scratch = match plan.way() {
         Way::RowByRow => Scratch::None,
-        Way::Panels(panels) => Scratch::Panels(panels, panels::Scratch::new(plan, panels, tasks)?),
+        Way::Panels(panels) => Scratch::Panels(panels, panels::Scratch::new(plan, plan.loops(), panels, tasks, 0)?),
         Way::Accumulated(beside) => Scratch::Accumulators(beside, accumulated::Scratch::new(plan, beside, tasks)?),
         Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
     };
@@ -112,7 +112,7 @@ pub(crate) unsafe fn run(
         // SAFETY: the caller's promise.
         Scratch::None => unsafe { whole.run(tasks) },
         // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
-        Scratch::Panels(panels, scratch) => unsafe { panels::run(whole, panels, scratch) },
+        Scratch::Panels(panels, scratch) => unsafe { whole.run_panels(panels, scratch) },
         // SAFETY: as above.
         Scratch::Accumulators(beside, scratch) => unsafe { accumulated::run(whole, beside, scratch, errors) },
         // SAFETY: as above.
@@ -330,6 +330,18 @@ impl<'a> Part<'a> {
             elements: plan.elements(),
             owner: None,
         }
+    }
+
+    /// Runs the whole, panel by panel.
+    ///
+    /// # Safety
+    /// The promise of [`run`]; the scratch was made for the plan and its panels.
+    unsafe fn run_panels(self, panels: &Panels, scratch: panels::Scratch) -> Outcome {
+        let Part { plan, loops, origin, elements, owner, .. } = self;
+        let sink = Sink { take: reducing(plan, plan.spec().row), elements, owner };
+        let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
+        // SAFETY: the contract of a scatter, as in `Part::call`; threads only read the sink.
+        unsafe { Panelled { plan, loops, panels, origin, kernel, params, unpacks: true }.run(scratch) }
     }
 
     /// Calls the kernel, which hands its rows to `take`.
