@@ -50,6 +50,11 @@ impl<F> ByLevel<F> {
 }
 
 impl<F: Copy> ByLevel<F> {
+    /// One function for all levels.
+    pub(crate) const fn all(function: F) -> Self {
+        by_level!(function, function)
+    }
+
     /// The results of `each`.
     pub(crate) fn map<G>(self, each: impl Fn(F) -> G) -> ByLevel<G> {
         by_level!(each(self.scalar), each(self.avx2), each(self.avx512))

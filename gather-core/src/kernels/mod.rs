@@ -152,7 +152,7 @@ pub use kernel::Kernel;
 pub(crate) use kernel::{IndexKernel, SpaceEntry};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
 pub(crate) use moves::placed::{FEW, RowSize};
-pub(crate) use moves::prefetch::{LINE, prefetch_row};
+pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};
 pub use moves::{Fixed, Rows};
 pub(crate) use resolve::block::BLOCK;

@@ -47,10 +47,11 @@ pub enum Method {
     Grouped,
     /// Rows are reduced into accumulators. Those of bags are in registers or in the first-level cache, many columns at
     /// a time; [`EmbeddingBag`](crate::EmbeddingBag) has no other method. Those of scatters are in memory of their own,
-    /// beside the destination. Takes scatters with a reduction. Chosen where the intermediate result is no element: for
-    /// means, for sums and products of `f16` and `bf16`, and where what the destination holds does not count. Allocates
-    /// a sum for each element, and a count for each row, of the part of the destination that a task has at a time, and
-    /// is chosen where that is at most 16 bytes for each row of updates.
+    /// beside the destination; where sums are elements they stay in the destination, and only counts of updates are
+    /// beside it. Takes scatters with a reduction. Chosen for means, for sums and products of `f16` and `bf16`, and
+    /// where what the destination holds does not count. Allocates a count for each row, and a sum for each element
+    /// where sums are no elements, of the part of the destination that a task has at a time, and is chosen where that
+    /// is at most 16 bytes for each row of updates. Where targets ascend, nothing is allocated, whatever the plan says.
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

@@ -7,19 +7,25 @@
 //!     write the rows whose records updates have met
 //! ```
 //!
-//! Records stand in the order of the destination. Where destinations are dealt out among threads, all of them share the
-//! records of the one piece.
+//! Records stand in the order of the destination. Where they are counts, rows are reduced where they lie:
+//!
+//! ```text
+//! for each piece of the free loops:
+//!     count the updates of every row                            (all indices are checked)
+//!     rows with updates that do not count themselves = the identity
+//!     run the loop nest over the piece, row by row
+//!     divide the rows with updates by their counts              (means)
+//! ```
 
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
-use crate::exec::threads::{self, PIECES, pool_threads};
-use crate::kernels::reduce::{AccumulatorFns, RowsFn, RowsJob, Take};
-use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome, start_of_part};
+use crate::exec::threads::{PIECES, pool_threads};
+use crate::kernels::reduce::{AccumulatorFns, COUNT, RowsJob, ScatterFns, Take, Updates, begin_rows, count};
+use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
 use crate::types::order::sort_by_key;
@@ -49,13 +55,12 @@ impl Scratch {
         let free = rows_of_a_piece(plan, &cut)
             / plan.loops().iter().filter(|along| !is_free(along)).map(|along| along.n).product::<usize>();
         let tasks = tasks.min(cut.pieces()).min(pool_threads().saturating_add(1));
-        let (elements, places) = match cut {
-            Cut::Free(_) => (plan.elements(), tasks),
-            Cut::Columns(tasks) => ((plan.elements().div_ceil(tasks) + LINE).min(plan.elements()), tasks),
-            Cut::Owners(_) => (plan.elements(), 1),
+        let elements = match cut {
+            Cut::Free(_) => plan.elements(),
+            Cut::Columns(tasks) => (plan.elements().div_ceil(tasks) + LINE).min(plan.elements()),
         };
-        let bytes = axes.saturating_mul(free).saturating_mul(accumulators.fns.record(elements));
-        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(places));
+        let bytes = axes.saturating_mul(free).saturating_mul(bytes_of(accumulators.records, elements));
+        let (mut memory, total) = (Vec::new(), bytes.saturating_mul(tasks));
         memory.try_reserve_exact(total).map_err(|_| Error::AllocationFailed { bytes: total })?;
         // SAFETY: the capacity is `total` or more; these elements need not be initialised.
         unsafe { memory.set_len(total) };
@@ -64,14 +69,19 @@ impl Scratch {
 
     /// Whether all indices are looked at before anything is written.
     pub(super) fn writes_last(&self) -> bool {
-        matches!(self.cut, Cut::Owners(_)) || self.cut.pieces() == 1
+        self.cut.pieces() == 1
     }
 }
 
-/// The scratches of all tasks, each of which uses its own; or of one piece, of whose records each uses its own.
+/// Bytes of a record, or of a count where there are no records.
+fn bytes_of(records: Option<&AccumulatorFns>, elements: usize) -> usize {
+    records.map_or(COUNT, |fns| fns.record(elements))
+}
+
+/// The scratches of all tasks, each of which uses its own.
 struct Places(*mut u8, usize);
 
-// SAFETY: tasks have numbers of their own, and each uses the scratch of its number, or its own records.
+// SAFETY: tasks have numbers of their own, and each uses the scratch of its number.
 unsafe impl Sync for Places {}
 
 /// Runs a plan. Where indices out of range are `errors`, no row is written of a piece that has one.
@@ -86,38 +96,15 @@ pub(super) unsafe fn run(whole: Part<'_>, accumulators: &Accumulators, mut scrat
         debug_assert!((number + 1) * bytes <= *len, "a task without a scratch");
         first.wrapping_add(number * bytes)
     };
-    let fns = &accumulators.fns;
-    if let Cut::Owners(_) = scratch.cut {
-        let records = Records::new(&whole, fns);
-        let parts = records.outer().min(tasks.saturating_mul(PIECES));
-        let all = |run: &(dyn Fn(Range<usize>) + Sync)| {
-            let begin = |part| start_of_part(records.outer(), part, parts);
-            threads::share(tasks, parts, |pieces| pieces.for_each(|part| run(begin(part)..begin(part + 1))));
-        };
-        // SAFETY: the caller's promise; this thread alone has taken these records.
-        all(&|rows| unsafe { records.begin(&whole, fns, place(0), rows) });
-        let outcome = whole.share(&scratch.cut, tasks, |part, _| {
-            // SAFETY: the caller's promise: every record has one owner.
-            unsafe { records.take(part, fns, place(0)) }
-        });
-        if !(errors && outcome.out_of_range) {
-            // SAFETY: as above.
-            all(&|rows| unsafe { records.end(&whole, fns, place(0), rows) });
-        }
-        return outcome;
-    }
     whole.share(&scratch.cut, tasks, |part, worker| {
-        let (records, at) = (Records::new(part, fns), place(worker));
+        let records = Records::new(part, bytes_of(accumulators.records, part.elements), place(worker));
         debug_assert!(records.rows * records.record <= bytes, "records of a piece");
-        // SAFETY: the caller's promise, for a piece and a scratch that this thread alone has taken.
-        unsafe { records.begin(part, fns, at, 0..records.outer()) };
-        // SAFETY: as above.
-        let outcome = unsafe { records.take(part, fns, at) };
-        if !(errors && outcome.out_of_range) {
+        match accumulators.records {
+            // SAFETY: the caller's promise, for a piece and a scratch that this thread alone has taken.
+            Some(fns) => unsafe { records.take(part, fns, errors) },
             // SAFETY: as above.
-            unsafe { records.end(part, fns, at, 0..records.outer()) };
+            None => unsafe { records.count(part, errors) },
         }
-        outcome
     })
 }
 
@@ -129,6 +116,7 @@ struct Records {
     loops: SmallVec<[Loop; 6]>,
     components: SmallVec<[Component; 3]>,
     stride: isize,
+    first: *mut u8,
     /// Bytes of a record.
     record: usize,
     rows: usize,
@@ -145,8 +133,7 @@ struct Dim {
 }
 
 impl Records {
-    fn new(part: &Part<'_>, fns: &AccumulatorFns) -> Self {
-        let record = fns.record(part.elements);
+    fn new(part: &Part<'_>, record: usize, first: *mut u8) -> Self {
         let (mut loops, mut components) = (SmallVec::<[Loop; 6]>::from_slice(part.loops), part.spec.components.clone());
         // What moves the destination: loops, then components.
         let mut moving = SmallVec::<[(usize, Dim); 6]>::new();
@@ -184,79 +171,99 @@ impl Records {
         if dims.is_empty() {
             dims.push(Dim { n: 1, step: 0, records: record });
         }
-        Records { dims, loops, components, stride, record, rows }
+        Records { dims, loops, components, stride, first, record, rows }
     }
 
-    /// How many rows, or groups of rows, there are that lie farthest apart.
-    fn outer(&self) -> usize {
-        self.dims[0].n
-    }
-
-    /// Makes records of some of the outer rows.
+    /// Reduces the rows of a part into records, and makes rows of them.
     ///
     /// # Safety
     /// The promise of [`run`] for the part, whose records these are. No other thread has these.
-    unsafe fn begin(&self, part: &Part<'_>, fns: &AccumulatorFns, records: *mut u8, outer: Range<usize>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.each(part, fns.begin, records, outer) }
+    unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, errors: bool) -> Outcome {
+        let level = part.spec.level;
+        // SAFETY: the caller's promise: A1 for these rows.
+        self.each(part, |job| unsafe { fns.begin.at(level)(job) });
+        let take = Take::Reduce(fns.take.at(level), self.record, part.plan.by_index());
+        // SAFETY: the caller's promise; a record is as large as the function expects.
+        let outcome = unsafe { self.with(part, |on| on.call(take)) };
+        if !(errors && outcome.out_of_range) {
+            // SAFETY: as above; the records have begun.
+            self.each(part, |job| unsafe { fns.end.at(level)(job) });
+        }
+        outcome
     }
 
-    /// Reduces the rows of a part into the records.
+    /// Counts the updates of the rows of a part, and reduces them where they lie.
     ///
     /// # Safety
-    /// As for [`Records::begin`], for records that have begun. Those of an owner are no other thread's.
-    unsafe fn take(&self, part: &Part<'_>, fns: &AccumulatorFns, records: *mut u8) -> Outcome {
+    /// As for [`Records::take`], where the records are counts.
+    unsafe fn count(&self, part: &Part<'_>, errors: bool) -> Outcome {
+        let (plan, spec, one) = (part.plan, part.spec, 1u32);
+        let ScatterFns { identity, divide, .. } = plan.reducer();
+        // SAFETY: the scratch has as many bytes, which are this thread's.
+        unsafe { self.first.write_bytes(0, self.rows * self.record) };
+        let rows = count().rows.as_ref().expect("a sum of rows");
+        let inner = self.loops.last().copied().unwrap_or(Loop::ONCE);
+        let by_index = self.components.len() == 1 && inner.index == plan.index().size() as isize && inner.data == 0;
+        let by_index = by_index && self.stride == COUNT as isize && plan.index().size() >= 4;
+        let by_index = if by_index { (rows.by_index)(COUNT, plan.index().size(), Updates::One) } else { None };
+        let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
+        // SAFETY: the caller's promise, for counts, and one update for all.
+        let outcome = unsafe {
+            self.with(part, |on| {
+                let mut loops = SmallVec::<[Loop; 6]>::from_slice(on.loops);
+                loops.iter_mut().for_each(|along| along.out = 0);
+                let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..on.origin };
+                let spec = KernelSpec { row: COUNT, next_slice_bytes: 0, ..on.spec.clone() };
+                Part { origin, spec: &spec, loops: &loops, elements: 1, ..*on }.call(take)
+            })
+        };
+        if errors && outcome.out_of_range {
+            return outcome;
+        }
+        if let Some(identity) = identity.filter(|_| !plan.includes_self()) {
+            let line = identity();
+            // SAFETY: the caller's promise: A1, with counts.
+            self.each(part, |job| unsafe { begin_rows(job, &line, spec.row) });
+        }
+        // SAFETY: the caller's promise.
+        let _ = unsafe { part.reduce() };
+        if let Some(divide) = divide {
+            // SAFETY: as above.
+            self.each(part, |job| unsafe { divide(job) });
+        }
+        outcome
+    }
+
+    /// Calls `run` with the part on the records: its loops and components reach a record where they reached a row of the
+    /// destination.
+    fn with(&self, part: &Part<'_>, run: impl FnOnce(&Part<'_>) -> Outcome) -> Outcome {
         let spec = KernelSpec { components: self.components.clone(), ..part.spec.clone() };
-        let origin = Cursor { data: records, ..part.origin };
-        let on = Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part };
-        // SAFETY: the caller's promise: the loops and components reach a record where they reached a row of the
-        // destination, which is as large as the function expects.
-        unsafe { on.call(Take::Reduce(fns.take.at(spec.level), self.record, part.plan.by_index())) }
+        let origin = Cursor { data: self.first, ..part.origin };
+        run(&Part { origin, spec: &spec, loops: &self.loops, stride: self.stride, ..*part })
     }
 
-    /// Writes the rows whose records updates have met.
-    ///
-    /// # Safety
-    /// As for [`Records::take`].
-    unsafe fn end(&self, part: &Part<'_>, fns: &AccumulatorFns, records: *mut u8, outer: Range<usize>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.each(part, fns.end, records, outer) }
-    }
-
-    /// Calls a function for some of the outer rows and their records.
-    ///
-    /// # Safety
-    /// As for [`Records::begin`]; the function is that of the reduction.
-    unsafe fn each(&self, part: &Part<'_>, run: RowsFn, records: *mut u8, outer: Range<usize>) {
+    /// Calls a function for all rows and their records.
+    fn each(&self, part: &Part<'_>, run: impl Fn(&RowsJob)) {
         let [first, others @ ..] = self.dims.as_slice() else { unreachable!("there is one dimension or more") };
-        let destination = part.origin.data.cast_mut().wrapping_offset(first.step.wrapping_mul(outer.start as isize));
-        let records = records.wrapping_add(first.records * outer.start);
         let job = RowsJob {
             n: 1,
-            records,
-            destination,
+            records: self.first,
+            destination: part.origin.data.cast_mut(),
             step: 0,
             elements: part.elements,
             include_self: part.plan.includes_self(),
         };
-        // SAFETY: the caller's promise, for these rows.
-        unsafe { each_of(run, job, Dim { n: outer.len(), ..*first }, others) };
+        each_of(&run, job, *first, others);
     }
 }
 
-/// Calls a function for rows along some dimensions.
-///
-/// # Safety
-/// A1 for every run along the last dimension, from the ends of `job` on.
-unsafe fn each_of(run: RowsFn, job: RowsJob, dim: Dim, others: &[Dim]) {
+/// Calls a function for rows along some dimensions, from the ends of `job` on: for every run along the last dimension.
+fn each_of(run: &impl Fn(&RowsJob), job: RowsJob, dim: Dim, others: &[Dim]) {
     let [next, others @ ..] = others else {
-        // SAFETY: the caller's promise.
-        return unsafe { run(&RowsJob { n: dim.n, step: dim.step, ..job }) };
+        return run(&RowsJob { n: dim.n, step: dim.step, ..job });
     };
     for i in 0..dim.n {
         let destination = job.destination.wrapping_offset(dim.step.wrapping_mul(i as isize));
-        let job = RowsJob { destination, records: job.records.wrapping_add(dim.records * i), ..job };
-        // SAFETY: the caller's promise, for one of the rows.
-        unsafe { each_of(run, job, *next, others) };
+        each_of(run, RowsJob { destination, records: job.records.wrapping_add(dim.records * i), ..job }, *next, others);
     }
 }

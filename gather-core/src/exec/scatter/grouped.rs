@@ -11,8 +11,10 @@ use alloc::vec::Vec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{self, PIECES, pool_threads};
-use crate::kernels::Outcome;
-use crate::kernels::reduce::{Entries, SortedJob, SortedRows, Span, Take};
+use crate::kernels::reduce::{
+    AccumulatorFns, Ends, Entries, ReduceFn, ReduceJob, Row, RowsJob, ScatterFns, SortedRows, Span, Take, begin_rows,
+};
+use crate::kernels::{Outcome, prefetch};
 use crate::plan::{ReducePlan, is_free};
 use crate::types::error::Error;
 
@@ -24,6 +26,8 @@ pub(super) struct Scratch {
     tasks: usize,
     cut: Cut,
     rooms: Vec<Entries>,
+    /// A record for each task, where rows are reduced beside the destination.
+    records: Vec<u8>,
     /// Bytes from the lowest rows of the destination and of the updates to those at coordinate 0.
     below: [usize; 2],
 }
@@ -57,13 +61,29 @@ impl Scratch {
         for _ in 0..places {
             rooms.push(Entries::with_capacity(rows, to, from).ok_or_else(failed)?);
         }
-        Ok(Scratch { tasks, cut, rooms, below: [below_to, below_from] })
+        let mut records = Vec::new();
+        let bytes = tasks.saturating_mul(record_bytes(plan));
+        records.try_reserve_exact(bytes).map_err(|_| Error::AllocationFailed { bytes })?;
+        records.resize(bytes, 0);
+        Ok(Scratch { tasks, cut, rooms, records, below: [below_to, below_from] })
     }
 
     /// Whether all indices are looked at before anything is written.
     pub(super) fn writes_last(&self) -> bool {
         self.cut.pieces() == 1
     }
+}
+
+/// The records of a plan whose rows are reduced beside the destination.
+fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
+    let ScatterFns { rows, identity, beside, replaces, .. } = plan.reducer();
+    let in_place = rows.is_some() && (*replaces || plan.includes_self() || identity.is_some());
+    beside.as_ref().filter(|_| !in_place).map(|beside| beside.records(plan.includes_self()))
+}
+
+/// Bytes of a record; 0 where there is none.
+fn record_bytes(plan: &ReducePlan) -> usize {
+    records_of(plan).map_or(0, |fns| fns.record(plan.elements()))
 }
 
 /// The rooms of all tasks, each of which uses its own.
@@ -92,7 +112,8 @@ impl Rooms {
 pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) -> Outcome {
     let (tasks, below) = (scratch.tasks, scratch.below);
     // All pieces count from where the lowest rows of the whole begin.
-    let run = Run { whole: &whole, below };
+    let record = record_bytes(whole.plan);
+    let run = Run { whole: &whole, below, records: Records(scratch.records.as_mut_ptr(), record) };
     if scratch.cut.pieces() == 1 {
         let entries = &mut scratch.rooms[0];
         // SAFETY: the caller's promise.
@@ -102,9 +123,10 @@ pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) ->
         }
         let (sorted, parts) = (entries.sort(), if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) });
         threads::share(tasks, parts, |pieces| {
+            let worker = pieces.worker;
             for part in pieces {
                 // SAFETY: the caller's promise, for destinations that this thread alone has taken.
-                unsafe { run.reduce(&sorted.part(part, parts)) };
+                unsafe { run.reduce(&sorted.part(part, parts), worker) };
             }
         });
         return outcome;
@@ -116,7 +138,7 @@ pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) ->
         // SAFETY: the caller's promise, for a piece that this thread alone has taken.
         let outcome = unsafe { run.collect(part, entries) };
         // SAFETY: as above.
-        unsafe { run.reduce(&entries.sort()) };
+        unsafe { run.reduce(&entries.sort(), worker) };
         outcome
     })
 }
@@ -126,7 +148,15 @@ pub(super) unsafe fn run(whole: Part<'_>, mut scratch: Scratch, errors: bool) ->
 struct Run<'a> {
     whole: &'a Part<'a>,
     below: [usize; 2],
+    records: Records,
 }
+
+/// The records of all tasks, of some bytes each.
+#[derive(Clone, Copy)]
+struct Records(*mut u8, usize);
+
+// SAFETY: tasks have numbers of their own, and each uses the record of its number.
+unsafe impl Sync for Records {}
 
 impl Run<'_> {
     /// The lowest rows of the destination and of the updates.
@@ -149,20 +179,112 @@ impl Run<'_> {
     /// Reduces rows into their destinations.
     ///
     /// # Safety
-    /// As for [`run`]; no other thread has rows of these destinations.
-    unsafe fn reduce(&self, entries: &SortedRows<'_>) {
+    /// As for [`run`]; no other thread has rows of these destinations, or the number of the worker.
+    unsafe fn reduce(&self, entries: &SortedRows<'_>, worker: usize) {
         let ((destination, updates), plan) = (self.lowest(), self.whole.plan);
-        let Some(groups) = plan.reducer().groups else {
-            for last in (0..entries.len()).filter(|&k| k + 1 == entries.len() || entries.to(k) != entries.to(k + 1)) {
-                let (from, to) = (updates.wrapping_add(entries.from(last)), destination.wrapping_add(entries.to(last)));
+        let (n, row, level, include_self) = (entries.len(), plan.spec().row, plan.spec().level, plan.includes_self());
+        let ScatterFns { rows, identity, divide, replaces, .. } = plan.reducer();
+        let ends = |k: usize| Ends {
+            updates: updates.wrapping_add(entries.from(k)),
+            destination: destination.wrapping_add(entries.to(k)),
+        };
+        if *replaces {
+            for last in (0..n).filter(|&k| k + 1 == n || entries.to(k) != entries.to(k + 1)) {
+                let Ends { updates, destination } = ends(last);
                 // SAFETY: S1, S2 and K4: both ends reach a row, and are apart.
-                unsafe { to.copy_from_nonoverlapping(from, plan.spec().row) };
+                unsafe { destination.copy_from_nonoverlapping(updates, row) };
             }
             return;
-        };
-        let (elements, include_self) = (plan.elements(), plan.includes_self());
-        let job = SortedJob { entries: *entries, updates, destination, elements, include_self };
-        // SAFETY: A2 by S1 and S2: these rows of updates go to these rows of the destination.
-        unsafe { groups.sorted.at(plan.spec().level)(&job) }
+        }
+        let records = records_of(plan);
+        let take = records.map(|fns| fns.take).or(rows.map(|rows| rows.resolved)).expect("rows, or records").at(level);
+        let line = identity.filter(|_| records.is_none() && !include_self).map(|identity| identity());
+        let Records(first, record) = self.records;
+        let (elements, record) = (plan.elements(), first.wrapping_add(worker * record));
+        let destination_bytes = records.map_or(row, |fns| fns.record(elements));
+        if n == 0 {
+            return;
+        }
+        let mut some =
+            Written { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
+        let mut first = 0;
+        while first < n {
+            let Ends { destination, .. } = ends(first);
+            let end = (first + 1..n).find(|&k| entries.to(k) != entries.to(first)).unwrap_or(n);
+            let count = (end - first) as u32;
+            let job = RowsJob { n: 1, records: record, destination, step: 0, elements, include_self };
+            let counted = RowsJob { records: (&raw const count).cast_mut().cast(), ..job };
+            match (records, &line) {
+                // SAFETY: A1 for the row and the task's record.
+                (Some(fns), _) => unsafe { fns.begin.at(level)(&job) },
+                // SAFETY: A1 for the row, whose count is the record.
+                (None, Some(line)) => unsafe { begin_rows(&counted, line, row) },
+                (None, None) => {}
+            }
+            for k in first..end {
+                if k + AHEAD < n {
+                    let later = ends(k + AHEAD);
+                    prefetch(later.updates, row.min(AHEAD_BYTES));
+                    prefetch(later.destination, row.min(AHEAD_BYTES));
+                }
+                let ends = ends(k);
+                // SAFETY: S1, S2 and K4 for the row, and for the record.
+                unsafe { some.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
+            }
+            if records.is_some() || divide.is_some() {
+                // SAFETY: as above.
+                unsafe { some.flush() };
+            }
+            match (records, divide) {
+                // SAFETY: A1 for the row and the record, which has begun.
+                (Some(fns), _) => unsafe { fns.end.at(level)(&job) },
+                // SAFETY: A1 for the row, whose count is the record.
+                (None, Some(divide)) => unsafe { divide(&counted) },
+                (None, None) => {}
+            }
+            first = end;
+        }
+        // SAFETY: as above.
+        unsafe { some.flush() };
+    }
+}
+
+/// Rows that are reduced at a time.
+const ENDS: usize = 64;
+/// Prefetch distance, in entries, and bytes of a row that are prefetched.
+const AHEAD: usize = 16;
+const AHEAD_BYTES: usize = 256;
+
+/// Rows that have been written down.
+struct Written {
+    ends: [Ends; ENDS],
+    n: usize,
+    take: ReduceFn,
+    row: Row,
+}
+
+impl Written {
+    /// Writes a row down. Reduces all of them when there are enough.
+    ///
+    /// # Safety
+    /// S1, S2, S3 and K4 for the row, of the type that `take` is for; K7.
+    #[inline(always)]
+    unsafe fn push(&mut self, ends: Ends) {
+        self.ends[self.n] = ends;
+        self.n += 1;
+        if self.n == ENDS {
+            // SAFETY: the caller's promise.
+            unsafe { self.flush() };
+        }
+    }
+
+    /// Reduces the rows.
+    ///
+    /// # Safety
+    /// As for [`Written::push`], for all rows that have been written down.
+    unsafe fn flush(&mut self) {
+        let rows = &self.ends[..core::mem::take(&mut self.n)];
+        // SAFETY: the caller's promise.
+        unsafe { (self.take)(&ReduceJob { rows, row: self.row }) };
     }
 }

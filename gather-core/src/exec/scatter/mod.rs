@@ -5,16 +5,17 @@
 //!
 //! - *free loops* are cut: their coordinates reach different elements (P1);
 //! - *rows* are cut, where they are long: every thread takes all updates, and some columns of each;
-//! - *destinations* are dealt out: every thread resolves all indices, and takes the updates that go to its part;
+//! - *runs* are cut, where targets ascend (`runs`);
 //! - one thread does all, where the others would gain nothing.
 //!
-//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it
-//! (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
+//! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it, or where
+//! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
 //! the last axis of a large destination panel by panel (`exec/panels.rs`).
 
 mod accumulated;
 mod copy;
 mod grouped;
+mod runs;
 
 pub(crate) use copy::Original;
 
@@ -25,7 +26,7 @@ use crate::exec::first_bad_index;
 use crate::exec::index::{NO_INDEX, index_check};
 use crate::exec::panels::{self, Panelled};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{Owner, Sink, Take};
+use crate::kernels::reduce::{Sink, Take};
 use crate::kernels::{Cursor, IndexArgs, KernelSpec, LINE, Loop, Outcome, fits_i32, start_of_part};
 use crate::plan::{Accumulators, Action, Panels, ReducePlan, Way, is_free};
 use crate::tensor::layout::Layout;
@@ -96,6 +97,13 @@ pub(crate) unsafe fn run(
         Err(unsafe { first_bad_index::find(&checked, operands.index, operands.indices) })
     };
     let whole = Part::new(plan, &operands);
+    // SAFETY: X1: the indices may be read along their layout.
+    if let Some(ascending) = unsafe { runs::find(plan, operands.index) } {
+        begin()?;
+        // SAFETY: the caller's promise; these are the indices of the plan.
+        unsafe { ascending.run(&whole, tasks) };
+        return Ok(());
+    }
     let scratch = match plan.way() {
         Way::RowByRow => Scratch::None,
         Way::Panels(panels) => Scratch::Panels(panels, panels::Scratch::new(plan, plan.loops(), panels, tasks, 0)?),
@@ -161,21 +169,13 @@ enum Cut {
     Free(Cuts),
     /// Into ranges of columns, this number of them.
     Columns(usize),
-    /// Into parts of the destinations, this number of them.
-    Owners(usize),
 }
 
-/// The most parts that destinations are dealt out in.
-const MOST_OWNERS: usize = 1 << 10;
 /// Indices that one thread checks sooner than another one has woken up (workload
 /// `scatter_elements/add_1d_1M_into_64K`).
 const CHECKED_BY_ONE: usize = 1 << 17;
 /// Iterations below which a loop over indices that are checked goes outside.
 const SHORT_CHECK: usize = 16;
-/// Threads from which on destinations are dealt out where rows are reduced one by one, if these have a line or more.
-/// Two take no less time than one: updates come as fast as memory gives them, and both resolve all indices (workload
-/// `index_add/512Kx64_into_16K`).
-const OWNERS_FROM: usize = 4;
 /// Bytes of a row for each thread from which on rows are cut (workload `scatter_nd/add_k2_slices_16k_128x128x256`).
 const COLUMNS_FROM: usize = 1 << 10;
 
@@ -243,8 +243,6 @@ impl Cut {
             // Threads share what has been sorted.
             None if matches!(plan.way(), Way::Sorted) => Cut::Free(cut(1)),
             None if columns => Cut::Columns(tasks),
-            // Every part looks at all indices: there are no more than threads.
-            None if row >= LINE && tasks >= OWNERS_FROM => Cut::Owners(tasks.min(pool_threads()).clamp(1, MOST_OWNERS)),
             None => Cut::Free(cut(1)),
         }
     }
@@ -253,7 +251,7 @@ impl Cut {
     fn pieces(&self) -> usize {
         match *self {
             Cut::Free(ref cuts) => cuts.pieces(),
-            Cut::Columns(tasks) | Cut::Owners(tasks) => tasks,
+            Cut::Columns(tasks) => tasks,
         }
     }
 }
@@ -310,26 +308,17 @@ struct Part<'a> {
     /// Bytes of the destination from one position to the next.
     stride: isize,
     elements: usize,
-    owner: Option<Owner>,
 }
 
 // SAFETY: threads that share a part run different pieces of it, which reach different elements of the destination (P1
-// for free loops; columns and owners by what they are) and read shared memory whose elements are `Sync`.
+// for free loops; columns by what they are) and read shared memory whose elements are `Sync`.
 unsafe impl Sync for Part<'_> {}
 
 impl<'a> Part<'a> {
     fn new(plan: &'a ReducePlan, operands: &ScatterOperands<'_>) -> Self {
         let ScatterOperands { destination, updates, index, .. } = *operands;
         let origin = Cursor { out: updates.cast_mut(), data: destination, index };
-        Part {
-            plan,
-            origin,
-            spec: plan.spec(),
-            loops: plan.loops(),
-            stride: plan.stride(),
-            elements: plan.elements(),
-            owner: None,
-        }
+        Part { plan, origin, spec: plan.spec(), loops: plan.loops(), stride: plan.stride(), elements: plan.elements() }
     }
 
     /// Runs the whole, panel by panel.
@@ -337,8 +326,8 @@ impl<'a> Part<'a> {
     /// # Safety
     /// The promise of [`run`]; the scratch was made for the plan and its panels.
     unsafe fn run_panels(self, panels: &Panels, scratch: panels::Scratch) -> Outcome {
-        let Part { plan, loops, origin, elements, owner, .. } = self;
-        let sink = Sink { take: reducing(plan, plan.spec().row), elements, owner };
+        let Part { plan, loops, origin, elements, .. } = self;
+        let sink = Sink { take: reducing(plan, plan.spec().row), elements };
         let (kernel, params) = (plan.panel_kernel(), (&raw const sink).cast());
         // SAFETY: the contract of a scatter, as in `Part::call`; threads only read the sink.
         unsafe { Panelled { plan, loops, panels, origin, kernel, params, unpacks: true }.run(scratch) }
@@ -351,7 +340,7 @@ impl<'a> Part<'a> {
     /// those of the operands' layouts (P1), or some of their iterations and columns; S2 since any position in range is
     /// an element of the destination, and threads run different parts; S3 for a reducer of the plan's type.
     unsafe fn call(&self, take: Take) -> Outcome {
-        let sink = Sink { take, elements: self.elements, owner: self.owner };
+        let sink = Sink { take, elements: self.elements };
         let args = IndexArgs {
             spec: self.spec,
             origin: self.origin,
@@ -391,10 +380,6 @@ impl<'a> Part<'a> {
                 let origin =
                     Cursor { out: out.wrapping_add(first * size), data: data.wrapping_add(first * size), index };
                 run(&Part { spec: &spec, origin, elements: last - first, ..*self })
-            }
-            Cut::Owners(tasks) => {
-                let owner = Owner { part: piece as u32, parts: tasks as u32 };
-                run(&Part { owner: Some(owner), ..*self })
             }
         }
     }

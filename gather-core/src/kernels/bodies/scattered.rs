@@ -89,7 +89,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
             }
             let rows = MoveJob::new(args, at, state.positions.as_ptr(), n, NextSlice::NONE);
             // SAFETY: the positions of these rows have just been resolved.
-            let rows = unsafe { chosen(args, sink, &rows, &state.block, &mut which) };
+            let rows = unsafe { chosen(args, &rows, &state.block, &mut which) };
             // SAFETY: the contract of a scatter for these rows: every position is in range, or left out.
             unsafe { sink.take(args, rows, None) };
         }
@@ -236,9 +236,9 @@ unsafe fn rounds<'a>(
         let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
         let later = MoveJob::new(args, after, next.positions.as_ptr(), n_next, NextSlice::NONE);
         // SAFETY: the positions of these rows were resolved in the round before, if there are any.
-        let rows = unsafe { chosen(args, sink, &rows, these.block, these.which) };
+        let rows = unsafe { chosen(args, &rows, these.block, these.which) };
         // SAFETY: the positions of these rows have just been resolved.
-        let later = unsafe { chosen(args, sink, &later, next.block, next.which) };
+        let later = unsafe { chosen(args, &later, next.block, next.which) };
         // SAFETY: the contract of a scatter for the rows of both: every position is in range, or left out.
         unsafe { sink.take(args, rows, Some(later)) };
         core::mem::swap(these, next);
@@ -249,28 +249,21 @@ unsafe fn rounds<'a>(
     }
 }
 
-/// The rows of a resolved block that are taken: those in range of the sink's owner. None where an index out of range is
-/// an error.
+/// The rows of a resolved block that are taken: those whose index is in range. None where one that is not is an error.
 ///
 /// # Safety
 /// The positions of the rows, at most a block, have been resolved into `block`.
 #[inline(always)]
-unsafe fn chosen<'a>(
-    args: &IndexArgs<'_>,
-    sink: &Sink,
-    rows: &'a MoveJob,
-    block: &Block,
-    which: &'a mut Which,
-) -> Chosen<'a> {
+unsafe fn chosen<'a>(args: &IndexArgs<'_>, rows: &'a MoveJob, block: &Block, which: &'a mut Which) -> Chosen<'a> {
     let has_bad = rows.n > 0 && block.has_bad();
     if has_bad && args.spec.policy.out_of_bounds == OutOfBounds::Error {
         return Chosen { rows, which: Some(&[]) };
     }
-    if !has_bad && sink.owner.is_none() {
+    if !has_bad {
         return Chosen { rows, which: None };
     }
     // SAFETY: the caller's promise.
-    unsafe { which.choose(rows, sink.owner, |position| has_bad && block.is_bad(position)) };
+    unsafe { which.choose(rows, |position| block.is_bad(position)) };
     Chosen { rows, which: Some(which.rows()) }
 }
 
@@ -344,19 +337,17 @@ unsafe fn direct_scattered<I: Index>(state: &mut State, args: &IndexArgs<'_>, at
     }
 }
 
-/// Takes a row, unless it is another thread's.
+/// Takes a row.
 ///
 /// # Safety
 /// The contract of a scatter for this row, whose position is in range.
 #[inline(never)]
 unsafe fn take_row(args: &IndexArgs<'_>, sink: &Sink, at: Cursor, position: i64) {
     let data = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-    if sink.owner.is_none_or(|owner| owner.takes_row(data)) {
-        let zero = 0i32;
-        let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
-        // SAFETY: the caller's promise: its position is in its address already.
-        unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
-    }
+    let zero = 0i32;
+    let rows = MoveJob::new(args, Cursor { data, ..at }, &raw const zero, 1, NextSlice::NONE);
+    // SAFETY: the caller's promise: its position is in its address already.
+    unsafe { sink.take(args, Chosen { rows: &rows, which: None }, None) };
 }
 
 /// The sink of a scatter.

@@ -8,8 +8,8 @@
 //! end:    the row of the destination = the record, rounded or divided, if an update has met it
 //! ```
 //!
-//! A record is a sum for each element and a *note*: how many updates have met the row, or whether one has. Where sums
-//! begin with the destination, what no update has met is what it was, and a record of halves needs no note.
+//! A record is a sum for each element and a *note*: how many updates have met the row. Where sums begin with the
+//! destination, a record of halves needs no note: a sum that no update has met is what it was.
 //!
 //! # The contract
 //!
@@ -21,13 +21,16 @@
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::IndexedJob;
-use crate::kernels::reduce::by_index::{self, CONTIGUOUS, GROUP, IndexedFns, STREAM_AHEAD, TakeFew, elements};
+use crate::kernels::reduce::by_index::{self, CONTIGUOUS, GROUP, IndexedFns, Quick, STREAM_AHEAD, TakeFew, elements};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::halves::F16c;
+use crate::kernels::reduce::halves::{ByIntegers, Halves};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{ReduceFn, ReduceJob, Row, SCALAR_CHUNK, TakeRow, each};
-use crate::kernels::reduce::sorted::{self, SortedFn};
 use crate::kernels::reduce::step::Accumulate;
 use crate::kernels::reduce::stepped::strided;
 use crate::types::element::Unaligned;
@@ -40,9 +43,9 @@ pub(crate) struct AccumulatorFns {
     /// The same for short rows, by indices of a size.
     pub(crate) by_index: fn(index: usize, elements: usize) -> Option<&'static IndexedFns>,
     /// Makes records of rows of the destination.
-    pub(crate) begin: RowsFn,
+    pub(crate) begin: ByLevel<RowsFn>,
     /// Makes rows of the destination of records that updates have met.
-    pub(crate) end: RowsFn,
+    pub(crate) end: ByLevel<RowsFn>,
     /// Bytes of a sum, and of a note.
     sum: usize,
     note: usize,
@@ -53,51 +56,52 @@ impl AccumulatorFns {
     pub(crate) const fn record(&self, elements: usize) -> usize {
         record(self.sum, self.note, elements)
     }
-}
 
-/// Reduces updates that are grouped by destination.
-#[derive(Clone, Copy)]
-pub(crate) struct GroupFns {
-    /// With accumulators that have notes.
-    noted: AccumulatorFns,
-    /// With accumulators that begin with the destination and need no note.
-    begun: Option<AccumulatorFns>,
-    /// Sorted updates.
-    pub(crate) sorted: ByLevel<SortedFn>,
-}
-
-impl GroupFns {
-    /// The functions of a reduction that counts its updates.
-    pub(super) const fn counting<A: Accumulate>() -> Self {
-        GroupFns { noted: fns::<A, COUNT>(), begun: None, sorted: sorted::fns::<A>() }
+    /// Records that count their updates. Those of short rows have loops of their own.
+    pub(super) const fn hot<A: Accumulate>() -> Self {
+        AccumulatorFns { by_index: choose::<A, COUNT>, ..Self::of::<A, COUNT, true>() }
     }
 
-    /// The functions of a reduction that does not ask how many updates there were.
-    pub(super) const fn plain<A: Accumulate>() -> Self {
-        GroupFns { noted: fns::<A, MET>(), ..Self::counting::<A>() }
+    /// Records that count their updates.
+    pub(super) const fn cold<A: Accumulate>() -> Self {
+        Self::of::<A, COUNT, false>()
     }
 
-    /// As [`GroupFns::plain`], of which elements that no update has met are told from others by their sums.
+    /// Records of rows that begin with the destination and need no note: elements that no update has met are told from
+    /// others by their sums. Those of short rows have loops of their own if they are `HOT`.
     #[cfg(feature = "half")]
-    pub(super) const fn rounded<A: Accumulate>() -> Self {
-        GroupFns { begun: Some(fns::<A, UNNOTED>()), ..Self::plain::<A>() }
+    pub(super) const fn begun<A: Accumulate, const HOT: bool>() -> Self {
+        let by_index = if HOT { choose::<A, UNNOTED> } else { none };
+        AccumulatorFns { by_index, ..Self::of::<A, UNNOTED, HOT>() }
     }
 
-    /// The functions with accumulators.
-    pub(crate) fn accumulators(&self, include_self: bool) -> &AccumulatorFns {
-        self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
+    const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
+        // Vectors pay where elements are converted.
+        let (mut begin, mut end): (ByLevel<RowsFn>, ByLevel<RowsFn>) = (
+            ByLevel::all(isa::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
+            ByLevel::all(isa::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
+        );
+        if A::WIDENS {
+            begin = by_level!(begin.scalar, isa::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
+            end = by_level!(end.scalar, isa::avx2::<EndRows<A, F16c, NOTE, HOT>>);
+        }
+        AccumulatorFns {
+            take: by_level!(
+                isa::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
+                isa::avx2::<TakeRows<A, F16c, NOTE, LINE>>
+            ),
+            by_index: none,
+            begin,
+            end,
+            sum: size_of::<A::Sum>(),
+            note: NOTE,
+        }
     }
 }
 
-const fn fns<A: Accumulate, const NOTE: usize>() -> AccumulatorFns {
-    AccumulatorFns {
-        take: by_level!(take_scalar::<A, NOTE>, take_avx2::<A, NOTE>),
-        by_index: choose::<A, NOTE>,
-        begin: begin::<A, NOTE>,
-        end: end::<A, NOTE>,
-        sum: size_of::<A::Sum>(),
-        note: NOTE,
-    }
+/// No functions for short rows.
+fn none(_: usize, _: usize) -> Option<&'static IndexedFns> {
+    None
 }
 
 /// Bytes of a record: whole units of 8 bytes, or of as many as its parts take where that is less.
@@ -113,8 +117,6 @@ const fn record(sum: usize, note: usize, elements: usize) -> usize {
 
 /// The meaning of a note's bytes: how many updates have met the row, and the destination if that counts.
 const COUNT: usize = 4;
-/// Whether an update has met the row.
-const MET: usize = 1;
 /// Nothing: every row has begun.
 #[cfg(feature = "half")]
 const UNNOTED: usize = 0;
@@ -131,8 +133,6 @@ unsafe fn read_note<const NOTE: usize>(at: *const u8) -> u32 {
     match NOTE {
         0 => KEPT,
         // SAFETY: the caller's promise.
-        MET => u32::from(unsafe { at.read() }),
-        // SAFETY: the caller's promise.
         _ => unsafe { at.cast::<u32>().read_unaligned() },
     }
 }
@@ -146,8 +146,6 @@ unsafe fn write_note<const NOTE: usize>(at: *mut u8, note: u32) {
     match NOTE {
         0 => {}
         // SAFETY: the caller's promise.
-        MET => unsafe { at.write(note as u8) },
-        // SAFETY: the caller's promise.
         _ => unsafe { at.cast::<u32>().write_unaligned(note) },
     }
 }
@@ -155,7 +153,7 @@ unsafe fn write_note<const NOTE: usize>(at: *mut u8, note: u32) {
 /// The note that an update leaves.
 #[inline(always)]
 const fn next_note<const NOTE: usize>(note: u32) -> u32 {
-    if NOTE == COUNT { note + 1 } else { note | 2 }
+    if NOTE == COUNT { note + 1 } else { note }
 }
 
 /// Records that are contiguous, and the rows of the destination that they stand for.
@@ -178,6 +176,12 @@ pub(crate) struct RowsJob {
 pub(crate) type RowsFn = unsafe fn(&RowsJob);
 
 impl RowsJob {
+    /// The row of number `i`.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> *mut u8 {
+        self.destination.wrapping_offset(self.step.wrapping_mul(i as isize))
+    }
+
     /// The same rows, as one where nothing stands between their elements.
     #[inline(always)]
     fn merged<A: Accumulate, const NOTE: usize>(&self) -> Self {
@@ -192,7 +196,7 @@ impl RowsJob {
     #[inline(always)]
     fn ends<A: Accumulate, const NOTE: usize>(&self, i: usize) -> (*mut u8, *mut u8) {
         let record = record(size_of::<A::Sum>(), NOTE, self.elements);
-        (self.records.wrapping_add(i * record), self.destination.wrapping_offset(self.step.wrapping_mul(i as isize)))
+        (self.records.wrapping_add(i * record), self.row(i))
     }
 }
 
@@ -202,9 +206,9 @@ pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     bytes / if item > sum { item } else { sum }
 }
 
-/// Bytes of sums that begin or end together: more where rows are merged.
-const fn chunk<const NOTE: usize>() -> usize {
-    if NOTE == 0 { LINE } else { SCALAR_CHUNK }
+/// Bytes of sums that begin or end together: more where rows are merged, or converted.
+const fn chunk<A: Accumulate, const NOTE: usize>() -> usize {
+    if NOTE == 0 || A::WIDENS { LINE } else { SCALAR_CHUNK }
 }
 
 /// Runs a body for `N` columns at a time, then for half as many, and so on: `$n` is a constant in it, and `$at` the
@@ -233,12 +237,12 @@ pub(super) fn at<T: Copy, const N: usize>(first: *const u8, column: usize) -> *m
     first.cast::<Unaligned<T>>().wrapping_add(column).cast_mut().cast()
 }
 
-/// Runs a body for a job of rows, whose elements are a constant in it where they are few.
+/// Runs a body for a job of rows, whose elements are a constant in it where they are few and it is hot.
 macro_rules! by_elements {
-    ($job:ident, $body:block) => { by_elements!($job, $body, 1 2 3 4) };
-    ($job:ident, $body:block, $($elements:literal)*) => {
+    ($hot:expr, $job:ident, $body:block) => { by_elements!($hot, $job, $body, 1 2 3 4) };
+    ($hot:expr, $job:ident, $body:block, $($elements:literal)*) => {
         match $job.elements {
-            $($elements => {
+            $($elements if $hot => {
                 let $job = RowsJob { elements: $elements, ..$job };
                 $body
             })*
@@ -247,61 +251,87 @@ macro_rules! by_elements {
     };
 }
 
-/// # Safety
-/// As for [`RowsFn`], for the reduction.
-unsafe fn begin<A: Accumulate, const NOTE: usize>(job: &RowsJob) {
-    let job = job.merged::<A, NOTE>();
-    by_elements!(job, {
-        for i in 0..job.n {
-            let (record, row) = job.ends::<A, NOTE>(i);
-            by_columns!(columns::<A>(chunk::<NOTE>()), job.elements, |WIDTH, column| {
-                let sums = at::<A::Sum, WIDTH>(record, column);
-                if job.include_self {
-                    // SAFETY: A1.
-                    let kept = unsafe { at::<A::Item, WIDTH>(row, column).read() };
-                    // SAFETY: A1: sums of the record.
-                    unsafe { write_each(sums, |k| A::widen(kept[k].0)) };
-                } else if let Some(identity) = A::IDENTITY {
-                    // SAFETY: as above.
-                    unsafe { write_each(sums, |_| identity) };
-                }
-            });
-            // SAFETY: A1: the note of the record.
-            unsafe { write_note::<NOTE>(note_of::<A>(record, job.elements), u32::from(job.include_self) * KEPT) };
-        }
-    })
+/// A [`RowsFn`] that makes records.
+struct BeginRows<A, L, const NOTE: usize, const HOT: bool>(PhantomData<(A, L)>);
+
+impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for BeginRows<A, L, NOTE, HOT> {
+    type Args<'a> = &'a RowsJob;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`RowsFn`], for the reduction.
+    #[inline(always)]
+    unsafe fn call(job: &RowsJob) {
+        // SAFETY: K7.
+        let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
+        by_elements!(HOT, job, {
+            for i in 0..job.n {
+                let (record, row) = job.ends::<A, NOTE>(i);
+                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
+                    let sums = at::<A::Sum, WIDTH>(record, column);
+                    if job.include_self {
+                        // SAFETY: A1.
+                        let kept = A::widen_chunk(by, &unsafe { at::<A::Item, WIDTH>(row, column).read() });
+                        // SAFETY: A1: sums of the record.
+                        unsafe { write_each(sums, |k| kept[k]) };
+                    } else if let Some(identity) = A::IDENTITY {
+                        // SAFETY: as above.
+                        unsafe { write_each(sums, |_| identity) };
+                    }
+                });
+                // SAFETY: A1: the note of the record.
+                unsafe { write_note::<NOTE>(note_of::<A>(record, job.elements), u32::from(job.include_self) * KEPT) };
+            }
+        })
+    }
 }
 
-/// # Safety
-/// As for [`RowsFn`], for the reduction; the records have begun.
-unsafe fn end<A: Accumulate, const NOTE: usize>(job: &RowsJob) {
-    let job = job.merged::<A, NOTE>();
-    let least = u32::from(job.include_self);
-    by_elements!(job, {
-        for i in 0..job.n {
-            let (record, row) = job.ends::<A, NOTE>(i);
-            // SAFETY: A1: the note of the record.
-            let note = unsafe { read_note::<NOTE>(note_of::<A>(record, job.elements)) };
-            if NOTE > 0 && note <= least {
-                continue;
-            }
-            by_columns!(columns::<A>(chunk::<NOTE>()), job.elements, |WIDTH, column| {
-                // SAFETY: A1: sums of the record, which has begun.
-                let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
-                let row = at::<A::Item, WIDTH>(row, column);
-                if NOTE > 0 {
-                    // SAFETY: A1.
-                    unsafe { write_each(row, |k| A::end(sums[k].0, note as usize)) };
-                } else {
-                    // SAFETY: A1.
-                    let kept = unsafe { row.read() };
-                    let ended = |kept, sum| if A::differs(kept, sum) { A::end(sum, 1) } else { kept };
-                    // SAFETY: A1.
-                    unsafe { write_each(row, |k| ended(kept[k].0, sums[k].0)) };
+/// A [`RowsFn`] that ends records, which have begun.
+struct EndRows<A, L, const NOTE: usize, const HOT: bool>(PhantomData<(A, L)>);
+
+impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for EndRows<A, L, NOTE, HOT> {
+    type Args<'a> = &'a RowsJob;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`RowsFn`], for the reduction; the records have begun.
+    #[inline(always)]
+    unsafe fn call(job: &RowsJob) {
+        // SAFETY: K7.
+        let (by, job) = (unsafe { L::of_level() }, job.merged::<A, NOTE>());
+        let least = u32::from(job.include_self);
+        by_elements!(HOT, job, {
+            for i in 0..job.n {
+                let (record, row) = job.ends::<A, NOTE>(i);
+                // SAFETY: A1: the note of the record.
+                let note = unsafe { read_note::<NOTE>(note_of::<A>(record, job.elements)) };
+                if NOTE > 0 && note <= least {
+                    continue;
                 }
-            });
-        }
-    })
+                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
+                    // SAFETY: A1: sums of the record, which has begun.
+                    let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
+                    let mut plain = [sums[0].0; WIDTH];
+                    for (plain, sum) in plain.iter_mut().zip(&sums) {
+                        *plain = sum.0;
+                    }
+                    let ended = A::end_chunk(by, &plain, note as usize);
+                    let row = at::<A::Item, WIDTH>(row, column);
+                    if NOTE > 0 {
+                        // SAFETY: A1.
+                        unsafe { write_each(row, |k| ended[k].0) };
+                    } else {
+                        // SAFETY: A1.
+                        let kept = unsafe { row.read() };
+                        let wide = A::widen_chunk(by, &kept);
+                        let differs = |k: usize| A::differ(wide[k], plain[k]);
+                        // SAFETY: A1.
+                        unsafe { write_each(row, |k| if differs(k) { ended[k].0 } else { kept[k].0 }) };
+                    }
+                });
+            }
+        })
+    }
 }
 
 /// Where the note of a record is.
@@ -311,9 +341,9 @@ fn note_of<A: Accumulate>(record: *mut u8, elements: usize) -> *mut u8 {
 }
 
 /// Reduces a row of the given number of elements into its record, `BYTES` bytes of sums at a time.
-struct Noted<A, const NOTE: usize, const BYTES: usize>(usize, PhantomData<A>);
+struct Noted<A, L, const NOTE: usize, const BYTES: usize>(usize, L, PhantomData<A>);
 
-impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, NOTE, BYTES> {
+impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, L, NOTE, BYTES> {
     #[inline(always)]
     unsafe fn take(&self, from: *const u8, to: *mut u8) {
         let note_at = note_of::<A>(to, self.0);
@@ -325,15 +355,18 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
         by_columns!(columns::<A>(if size_of::<A::Sum>() > 8 { BYTES / 2 } else { BYTES }), self.0, |WIDTH, column| {
             // SAFETY: S1.
             let new = unsafe { at::<A::Item, WIDTH>(from, column).read() };
+            // Where that takes one operation, each element is widened where it is added.
+            let wide = if A::WIDENS { A::widen_chunk(self.1, &new) } else { [A::widen(new[0].0); WIDTH] };
+            let new = |k: usize| if A::WIDENS { wide[k] } else { A::widen(new[k].0) };
             let sums = at::<A::Sum, WIDTH>(to, column);
             if fresh {
                 // SAFETY: S2 for the record.
-                unsafe { write_each(sums, |k| A::begin(A::widen(new[k].0))) };
+                unsafe { write_each(sums, |k| A::begin(new(k))) };
             } else {
                 // SAFETY: as above; the record has begun.
                 let kept = unsafe { sums.read() };
                 // SAFETY: as above.
-                unsafe { write_each(sums, |k| A::plus(kept[k].0, A::widen(new[k].0))) };
+                unsafe { write_each(sums, |k| A::plus(kept[k].0, new(k))) };
             }
         });
         // SAFETY: S2 for the record.
@@ -341,25 +374,36 @@ impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeRow for Noted<A, 
     }
 }
 
-impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, NOTE, BYTES> {
+impl<A: Accumulate, const NOTE: usize, const BYTES: usize> TakeFew for Noted<A, ByIntegers, NOTE, BYTES> {
     const BYTES: usize = size_of::<A::Item>();
 
     #[inline(always)]
     fn of(elements: usize) -> Self {
-        Noted(elements, PhantomData)
+        Noted(elements, ByIntegers, PhantomData)
     }
 }
 
-/// # Safety
-/// As for [`ReduceFn`], for records of the reduction.
-unsafe fn take_scalar<A: Accumulate, const NOTE: usize>(&ReduceJob { rows, row }: &ReduceJob<'_>) {
-    debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
-    if row.elements == 1 {
-        // SAFETY: the caller's promise.
-        return unsafe { each(rows, &Noted::<A, NOTE, 1>(1, PhantomData)) };
+/// A [`ReduceFn`] for records of the reduction, `BYTES` bytes of sums at a time.
+struct TakeRows<A, L, const NOTE: usize, const BYTES: usize>(PhantomData<(A, L)>);
+
+impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> LevelFn for TakeRows<A, L, NOTE, BYTES> {
+    type Args<'a> = &'a ReduceJob<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`ReduceFn`], for records of the reduction.
+    #[inline(always)]
+    unsafe fn call(&ReduceJob { rows, row }: &ReduceJob<'_>) {
+        debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
+        // SAFETY: K7.
+        let by = unsafe { L::of_level() };
+        if row.elements == 1 {
+            // SAFETY: the caller's promise.
+            return unsafe { each(rows, &Noted::<A, L, NOTE, 1>(1, by, PhantomData)) };
+        }
+        // SAFETY: as above.
+        unsafe { each(rows, &Noted::<A, L, NOTE, BYTES>(row.elements, by, PhantomData)) }
     }
-    // SAFETY: as above.
-    unsafe { each(rows, &Noted::<A, NOTE, SCALAR_CHUNK>(row.elements, PhantomData)) }
 }
 
 /// Reduces rows of a few elements into records by indices of a size.
@@ -383,9 +427,17 @@ const WIDENED: usize = 64;
 
 const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>() -> IndexedFns {
     let (quick, bytes) = (quick::<A, R, NOTE, ELEMENTS>, ELEMENTS * size_of::<A::Item>());
-    let row = Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) };
-    let (rows, strided) = (take_scalar::<A, NOTE>, strided::<Noted<A, NOTE, 1>>);
-    IndexedFns { quick, packed: quick, rows, strided, row, step: bytes as isize, any_steps: false }
+    IndexedFns {
+        quick: Some(Quick {
+            any: quick,
+            packed: quick,
+            strided: strided::<Noted<A, ByIntegers, NOTE, 1>>,
+            step: bytes as isize,
+            any_steps: false,
+        }),
+        rows: isa::scalar::<TakeRows<A, ByIntegers, NOTE, SCALAR_CHUNK>>,
+        row: Row { elements: ELEMENTS, bytes, destination_bytes: record(size_of::<A::Sum>(), NOTE, ELEMENTS) },
+    }
 }
 
 /// # Safety
@@ -394,7 +446,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
 unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     if !A::WIDENS || job.n < GROUP {
         // SAFETY: the caller's promise.
-        return unsafe { by_index::quick::<Noted<A, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job) };
+        return unsafe { by_index::quick::<Noted<A, ByIntegers, NOTE, SCALAR_CHUNK>, R, CONTIGUOUS, ELEMENTS>(job) };
     }
     for plane in 0..job.outer.n {
         // SAFETY: the caller's promise, for an inner loop.
@@ -412,7 +464,7 @@ unsafe fn quick<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: 
 /// As for [`quick`].
 unsafe fn widened<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
     let bytes = ELEMENTS * size_of::<A::Sum>();
-    let (mut done, row) = (0, Noted::<Widened<A>, NOTE, SCALAR_CHUNK>(ELEMENTS, PhantomData));
+    let (mut done, row) = (0, Noted::<Widened<A>, ByIntegers, NOTE, SCALAR_CHUNK>(ELEMENTS, ByIntegers, PhantomData));
     while done < job.n {
         let n = (job.n - done).min(WIDENED / ELEMENTS);
         let first = job.updates.wrapping_add(done * ELEMENTS * size_of::<A::Item>());
@@ -460,19 +512,4 @@ impl<A: Accumulate> Accumulate for Widened<A> {
     fn end(sum: A::Sum, _: usize) -> A::Sum {
         sum
     }
-}
-
-/// # Safety
-/// As for [`ReduceFn`], for records of the reduction; K7: the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn take_avx2<A: Accumulate, const NOTE: usize>(job: &ReduceJob<'_>) {
-    let &ReduceJob { rows, row } = job;
-    if row.elements == 1 {
-        // SAFETY: the caller's promise. AVX2 does no better by single elements.
-        return unsafe { take_scalar::<A, NOTE>(job) };
-    }
-    debug_assert_eq!(row.bytes, row.elements * size_of::<A::Item>(), "S3");
-    // SAFETY: the caller's promise.
-    unsafe { each(rows, &Noted::<A, NOTE, LINE>(row.elements, PhantomData)) }
 }

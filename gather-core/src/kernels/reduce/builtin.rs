@@ -51,22 +51,22 @@ macro_rules! reductions {
                 let Some(number) = number else { return None };
                 Some(match number {
                     BuiltIn::Bool => $finders::boolean,
-                    BuiltIn::I8 => $finders::integer::<i8, u8>,
-                    BuiltIn::I16 => $finders::integer::<i16, u16>,
+                    BuiltIn::I8 => $finders::rare::<i8, u8>,
+                    BuiltIn::I16 => $finders::rare::<i16, u16>,
                     BuiltIn::I32 => $finders::integer::<i32, u32>,
                     BuiltIn::I64 => $finders::integer::<i64, u64>,
-                    BuiltIn::U8 => $finders::integer::<u8, u8>,
-                    BuiltIn::U16 => $finders::integer::<u16, u16>,
-                    BuiltIn::U32 => $finders::integer::<u32, u32>,
-                    BuiltIn::U64 => $finders::integer::<u64, u64>,
+                    BuiltIn::U8 => $finders::rare::<u8, u8>,
+                    BuiltIn::U16 => $finders::rare::<u16, u16>,
+                    BuiltIn::U32 => $finders::rare::<u32, u32>,
+                    BuiltIn::U64 => $finders::rare::<u64, u64>,
                     #[cfg(target_pointer_width = "64")]
                     BuiltIn::Isize => $finders::integer::<i64, u64>,
                     #[cfg(target_pointer_width = "64")]
-                    BuiltIn::Usize => $finders::integer::<u64, u64>,
+                    BuiltIn::Usize => $finders::rare::<u64, u64>,
                     #[cfg(target_pointer_width = "32")]
                     BuiltIn::Isize => $finders::integer::<i32, u32>,
                     #[cfg(target_pointer_width = "32")]
-                    BuiltIn::Usize => $finders::integer::<u32, u32>,
+                    BuiltIn::Usize => $finders::rare::<u32, u32>,
                     BuiltIn::F32 => $finders::float::<f32>,
                     BuiltIn::F64 => $finders::float::<f64>,
                     #[cfg(feature = "half")]
@@ -123,67 +123,108 @@ impl Reductions<BagFns> {
     }
 }
 
-/// The finders of scatters.
+/// The finders of scatters. What programs run is hot: sums, means, least and greatest of numbers of 4 and 8 bytes, sums and
+/// means of halves. All else is cold.
 mod scatters {
-    use crate::kernels::reduce::ScatterFns;
-    use crate::kernels::reduce::accumulators::GroupFns;
+    use crate::kernels::reduce::accumulators::AccumulatorFns;
     use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
     #[cfg(feature = "half")]
     use crate::kernels::reduce::number::{Half, InSingle};
-    #[cfg(feature = "half")]
     use crate::kernels::reduce::step::Accumulate;
+    use crate::kernels::reduce::{BesideFns, ScatterFns, counts, runs};
     use crate::types::element::Element;
     use crate::types::reduction::Reduction;
 
-    /// A mean.
-    const fn mean<T: Average + Element>() -> ScatterFns {
-        ScatterFns { rows: None, groups: Some(GroupFns::counting::<Mean<T>>()) }
+    /// Rows that are reduced beside the destination alone.
+    const fn beside<A: Accumulate>(noted: AccumulatorFns, begun: Option<AccumulatorFns>) -> ScatterFns {
+        ScatterFns { beside: Some(BesideFns { noted, begun }), ..ScatterFns::NONE }
     }
 
-    /// A reduction that is rounded at the end.
+    /// A hot mean whose sums are no elements.
+    const fn wide_mean<T: Average + Element>() -> ScatterFns {
+        let noted = AccumulatorFns::hot::<Mean<T>>();
+        ScatterFns { runs: Some(runs::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
+    }
+
+    /// A mean whose sums are elements: a sum that is divided.
+    const fn mean<T: Number + Average<Sum = T> + Element>() -> ScatterFns {
+        ScatterFns { divide: Some(counts::divide::<T>), ..ScatterFns::cold::<Add<T>>() }
+    }
+
+    /// A reduction of halves that is rounded at the end.
     #[cfg(feature = "half")]
     const fn rounded<A: Accumulate<Item: Element>>() -> ScatterFns {
-        ScatterFns { rows: None, groups: Some(GroupFns::rounded::<A>()) }
+        beside::<A>(AccumulatorFns::cold::<A>(), Some(AccumulatorFns::begun::<A, false>()))
     }
 
-    /// Integers `S`, whose sums and products are those of the integers `U` of their width.
+    /// Integers `S` that are hot, whose sums and products are those of the integers `U` of their width.
     #[inline(never)]
     pub(super) fn integer<S: Ordered + Average + Element, U: Number + Element>(
         reduction: Reduction,
     ) -> Option<&'static ScatterFns> {
         match reduction {
-            Reduction::None => None,
-            Reduction::Add => Some(const { &ScatterFns::of::<Add<U>>() }),
-            Reduction::Sub => Some(const { &ScatterFns::of::<Sub<U>>() }),
-            Reduction::Mul => Some(const { &ScatterFns::of::<Mul<U>>() }),
-            Reduction::Min => Some(const { &ScatterFns::of::<Min<S>>() }),
-            Reduction::Max => Some(const { &ScatterFns::of::<Max<S>>() }),
-            Reduction::Mean => Some(const { &mean::<S>() }),
+            Reduction::Add => Some(const { &ScatterFns::counting::<Add<U>>() }),
+            Reduction::Min => Some(const { &ScatterFns::hot::<Min<S>>() }),
+            Reduction::Max => Some(const { &ScatterFns::hot::<Max<S>>() }),
+            Reduction::Mean => Some(const { &wide_mean::<S>() }),
+            Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
+        }
+    }
+
+    /// Integers that are cold, as [`integer`]. Those of 4 and 8 bytes have the sums of hot ones.
+    #[inline(never)]
+    pub(super) fn rare<S: Ordered + Average + Element, U: Number + Element>(
+        reduction: Reduction,
+    ) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::Add if const { size_of::<U>() >= 4 } => Some(const { &ScatterFns::counting::<Add<U>>() }),
+            Reduction::Add => Some(const { &ScatterFns::cold::<Add<U>>() }),
+            Reduction::Min => Some(const { &ScatterFns::cold::<Min<S>>() }),
+            Reduction::Max => Some(const { &ScatterFns::cold::<Max<S>>() }),
+            Reduction::Mean => Some(const { &beside::<Mean<S>>(AccumulatorFns::cold::<Mean<S>>(), None) }),
+            Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
+        }
+    }
+
+    /// Differences and products, which are cold.
+    fn differences<T: Number + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+        match reduction {
+            Reduction::Sub => Some(const { &ScatterFns::cold::<Sub<T>>() }),
+            Reduction::Mul => Some(const { &ScatterFns::cold::<Mul<T>>() }),
+            _ => None,
         }
     }
 
     #[inline(never)]
-    pub(super) fn float<T: Number + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+    pub(super) fn float<T: Number + Ordered + Average<Sum = T> + Element>(
+        reduction: Reduction,
+    ) -> Option<&'static ScatterFns> {
         match reduction {
-            Reduction::Min => Some(const { &ScatterFns::of::<Min<T>>() }),
-            Reduction::Max => Some(const { &ScatterFns::of::<Max<T>>() }),
-            reduction => unordered::<T>(reduction),
+            Reduction::Add => Some(const { &ScatterFns::counting::<Add<T>>() }),
+            Reduction::Min => Some(const { &ScatterFns::hot::<Min<T>>() }),
+            Reduction::Max => Some(const { &ScatterFns::hot::<Max<T>>() }),
+            // Short rows have records, as those of other hot reductions.
+            Reduction::Mean => Some(
+                const {
+                    &ScatterFns {
+                        rows: ScatterFns::counting::<Add<T>>().rows,
+                        beside: wide_mean::<T>().beside,
+                        runs: wide_mean::<T>().runs,
+                        ..mean::<T>()
+                    }
+                },
+            ),
+            Reduction::None | Reduction::Sub | Reduction::Mul => differences::<T>(reduction),
         }
     }
 
     #[cfg(feature = "num-complex")]
     #[inline(never)]
-    pub(super) fn complex<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
-        unordered::<T>(reduction)
-    }
-
-    fn unordered<T: Number + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
+    pub(super) fn complex<T: Number + Average<Sum = T> + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
         match reduction {
-            Reduction::Add => Some(const { &ScatterFns::of::<Add<T>>() }),
-            Reduction::Sub => Some(const { &ScatterFns::of::<Sub<T>>() }),
-            Reduction::Mul => Some(const { &ScatterFns::of::<Mul<T>>() }),
+            Reduction::Add => Some(const { &ScatterFns::cold::<Add<T>>() }),
             Reduction::Mean => Some(const { &mean::<T>() }),
-            Reduction::None | Reduction::Min | Reduction::Max => None,
+            reduction => differences::<T>(reduction),
         }
     }
 
@@ -192,20 +233,28 @@ mod scatters {
     pub(super) fn half<T: Half + Ordered + Average + Element>(reduction: Reduction) -> Option<&'static ScatterFns> {
         match reduction {
             Reduction::None => None,
-            Reduction::Add => Some(const { &rounded::<InSingle<T, Add<f32>>>() }),
+            Reduction::Add => Some(
+                const {
+                    let begun = AccumulatorFns::begun::<InSingle<T, Add<f32>>, true>();
+                    &ScatterFns {
+                        runs: Some(runs::fns::<InSingle<T, Add<f32>>>()),
+                        ..beside::<InSingle<T, Add<f32>>>(AccumulatorFns::hot::<InSingle<T, Add<f32>>>(), Some(begun))
+                    }
+                },
+            ),
             Reduction::Sub => Some(const { &rounded::<InSingle<T, Sub<f32>>>() }),
             Reduction::Mul => Some(const { &rounded::<InSingle<T, Mul<f32>>>() }),
-            Reduction::Min => Some(const { &ScatterFns::of::<Min<T>>() }),
-            Reduction::Max => Some(const { &ScatterFns::of::<Max<T>>() }),
-            Reduction::Mean => Some(const { &mean::<T>() }),
+            Reduction::Min => Some(const { &ScatterFns::cold::<Min<T>>() }),
+            Reduction::Max => Some(const { &ScatterFns::cold::<Max<T>>() }),
+            Reduction::Mean => Some(const { &wide_mean::<T>() }),
         }
     }
 
     #[inline(never)]
     pub(super) fn boolean(reduction: Reduction) -> Option<&'static ScatterFns> {
         match reduction {
-            Reduction::Add | Reduction::Max => Some(const { &ScatterFns::of::<Or>() }),
-            Reduction::Mul | Reduction::Min => Some(const { &ScatterFns::of::<And>() }),
+            Reduction::Add | Reduction::Max => Some(const { &ScatterFns::cold::<Or>() }),
+            Reduction::Mul | Reduction::Min => Some(const { &ScatterFns::cold::<And>() }),
             Reduction::None | Reduction::Sub | Reduction::Mean => None,
         }
     }
@@ -223,6 +272,9 @@ mod bags {
     use crate::types::reduction::Reduction;
 
     /// Integers `S`, whose sums are those of the integers `U` of their width.
+    /// As [`integer`]: all integers are alike.
+    pub(super) use integer as rare;
+
     #[inline(never)]
     pub(super) fn integer<S: Ordered + Average + Element, U: Number + Element>(
         reduction: Reduction,

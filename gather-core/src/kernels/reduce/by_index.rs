@@ -21,7 +21,7 @@ use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::one_update::of_one_update;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
 use crate::kernels::reduce::rows::{Combine, Ends, One, ReduceFn, Row, TakeRow, reduce_scalar};
-use crate::kernels::reduce::stepped::{StridedFn, stepped, strided};
+use crate::kernels::reduce::stepped::{StridedFn, stepped, strided, written_down};
 use crate::types::index::Index;
 use crate::types::policy::IndexPolicy;
 
@@ -52,18 +52,27 @@ pub(crate) type QuickFn = unsafe fn(&IndexedJob) -> usize;
 /// The functions that reduce rows of a few elements by indices of a size.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexedFns {
-    pub(super) quick: QuickFn,
+    /// The loops of a reduction that is hot.
+    pub(super) quick: Option<Quick>,
+    /// Rows anywhere.
+    pub(super) rows: ReduceFn,
+    /// The rows of all of these.
+    pub(super) row: Row,
+}
+
+/// The loops over elements of a reduction that is hot, for indices of a size.
+#[derive(Clone, Copy)]
+pub(super) struct Quick {
+    /// At any steps, or only contiguous ones, as `any_steps` says.
+    pub(super) any: QuickFn,
     /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
     /// does not move it.
     pub(super) packed: QuickFn,
-    /// Rows anywhere, and rows a step apart.
-    pub(super) rows: ReduceFn,
+    /// Rows a step apart.
     pub(super) strided: StridedFn,
-    /// The rows of all of these.
-    pub(super) row: Row,
     /// Bytes from one update to the next that `packed` takes.
     pub(super) step: isize,
-    /// Whether `quick` takes indices and updates at any steps, or only contiguous ones.
+    /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
     pub(super) any_steps: bool,
 }
 
@@ -92,16 +101,21 @@ pub(super) trait TakeFew: TakeRow {
 
 impl IndexedFns {
     /// The functions for rows of an element, those anywhere by `rows`.
-    pub(super) const fn of<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
-        IndexedFns {
-            quick: quick::<T, R, STEPPED, 1>,
+    pub(super) const fn hot<T: TakeFew, R: ReadIndex>(rows: ReduceFn) -> Self {
+        let quick = Quick {
+            any: quick::<T, R, STEPPED, 1>,
             packed: quick::<T, R, PACKED, 1>,
-            rows,
             strided: strided::<T>,
-            row: Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES },
             step: T::BYTES as isize,
             any_steps: true,
-        }
+        };
+        IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
+    }
+
+    /// The same without loops of their own, for indices of any size.
+    pub(super) const fn cold<T: TakeFew>(rows: ReduceFn) -> Self {
+        let row = Row { elements: 1, bytes: T::BYTES, destination_bytes: T::BYTES };
+        IndexedFns { quick: None, rows, row }
     }
 
     /// Reduces the elements of a plane whose indices are in range, in their order; returns whether an index is not.
@@ -110,13 +124,14 @@ impl IndexedFns {
     /// S4; K3 for the indices, and S1, S2 and S3 for the elements whose indices are in range.
     #[inline(always)]
     pub(crate) unsafe fn reduce(&self, job: &IndexedJob) -> bool {
-        let contiguous = job.index_step == job.index_bytes as isize && job.updates_step == self.step;
-        if job.index_step == 0 || !(contiguous || self.any_steps) {
+        let contiguous = |quick: &Quick| job.index_step == job.index_bytes as isize && job.updates_step == quick.step;
+        let takes = |quick: &&Quick| job.index_step != 0 && (quick.any_steps || contiguous(quick));
+        let Some(quick) = self.quick.as_ref().filter(takes) else {
             // SAFETY: the caller's promise.
             return unsafe { stepped(job, self) };
-        }
+        };
         let packed = job.stride == self.row.destination_bytes as isize && job.destination_step == 0;
-        let quick = if contiguous && packed { self.packed } else { self.quick };
+        let quick = if contiguous(quick) && packed { quick.packed } else { quick.any };
         // SAFETY: the caller's promise; elements lie as the function takes them, as just compared.
         let taken = unsafe { quick(job) };
         // SAFETY: as above, for the elements that are left.
@@ -152,8 +167,12 @@ impl IndexedFns {
     /// S1, S2, S3 and K4 for the rows.
     #[inline(always)]
     pub(crate) unsafe fn reduce_strided(&self, first: Ends, steps: [isize; 2], n: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.strided)(first, steps, n, self.row) }
+        match &self.quick {
+            // SAFETY: the caller's promise.
+            Some(quick) => unsafe { (quick.strided)(first, steps, n, self.row) },
+            // SAFETY: as above.
+            None => unsafe { written_down(self, first, steps, n) },
+        }
     }
 
     /// Reduces the elements of an inner loop from one on whose index is negative or out of range.
@@ -179,23 +198,33 @@ impl IndexedFns {
     }
 }
 
-/// The [`ChooseByIndex`] of a reduction. Wide elements gain nothing: vectors combine them, and their lines are
-/// prefetched.
-pub(super) fn choose<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+/// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
+/// are prefetched.
+pub(super) fn cold<C: Combine>(element: usize, index: usize, _: Updates) -> Option<&'static IndexedFns> {
     debug_assert_eq!(element, size_of::<C::Item>(), "S3");
-    if const { size_of::<C::Item>() > MOST_ELEMENT } {
+    if const { size_of::<C::Item>() > MOST_ELEMENT } || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
     }
-    macro_rules! fixed {
-        ($($bytes:literal)*) => {
-            match (updates, index) {
-                $((Updates::Each, $bytes) => Some(const { &IndexedFns::of::<One<C>, Exact<$bytes>>(reduce_scalar::<C>) }),
-                (Updates::One, $bytes) => Some(const { &of_one_update::<C, Exact<$bytes>>() }),)*
-                _ => None,
-            }
-        };
+    Some(const { &IndexedFns::cold::<One<C>>(reduce_scalar::<C>) })
+}
+
+/// The [`ChooseByIndex`] of a reduction that is hot. Indices of 1 and 2 bytes are resolved some at a time.
+pub(super) fn hot<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+    match index {
+        4 => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
+        8 => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
+        _ => cold::<C>(element, index, updates),
     }
-    fixed!(1 2 4 8)
+}
+
+/// As [`hot`], for a reduction that histograms are made by: one update for all elements is loaded once.
+pub(super) fn counting<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+    match (updates, index) {
+        (Updates::One, 1) => Some(const { &of_one_update::<C, Exact<1>>() }),
+        (Updates::One, 4) => Some(const { &of_one_update::<C, Exact<4>>() }),
+        (Updates::One, 8) => Some(const { &of_one_update::<C, Exact<8>>() }),
+        _ => hot::<C>(element, index, updates),
+    }
 }
 
 /// The number of elements after which later indices and updates are prefetched. A loop of fewer is a short one.
@@ -353,7 +382,7 @@ mod tests {
                 ..job(&spread_out, &updates, &mut data, 40)
             };
             let by_index =
-                choose::<Add<i32>>(4, size_of::<I>(), Updates::Each).expect("a function for every index type");
+                counting::<Add<i32>>(4, size_of::<I>(), Updates::Each).expect("a function for every index type");
             // SAFETY: there are as many indices and updates, and data for 40 positions of each.
             let out_of_range = unsafe { by_index.reduce(&job) };
             let mut expected = false;
@@ -403,13 +432,13 @@ mod tests {
 
     #[test]
     fn there_is_none_for_other_sizes() {
-        let chosen = |index| [Updates::Each, Updates::One].map(|updates| choose::<Add<i32>>(4, index, updates));
+        let chosen = |index| [Updates::Each, Updates::One].map(|updates| counting::<Add<i32>>(4, index, updates));
         assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
     }
 
     /// Adds 3 at indices into `dim` elements, and at every place in turn one that is not valid.
     fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
-        let by_index = choose::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
+        let by_index = counting::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
         let counted = |indices: &[I]| {
             let (mut data, update) = (vec![0i32; dim], [3i32]);
             let job = IndexedJob { updates_step: 0, ..job(indices, &update, &mut data, dim) };

@@ -10,11 +10,16 @@
 //! type, rank and level; it does not depend on the width of rows. The body hands rows to a [`Sink`], which
 //!
 //! - reduces them into the destination in their order (`rows`): a function for each reduction, type and level, in a
-//!   form that compilers vectorise; single elements by their indices (`by_index`);
+//!   form that compilers vectorise; single elements by their indices (`by_index`). Where rows are divided or begin anew,
+//!   their updates are counted first (`counts`);
 //! - or reduces them into accumulators beside the destination, by the same functions with records for rows
 //!   (`accumulators`);
 //! - or writes down which goes where (`entries`), to be sorted by destination and reduced group by group;
 //! - or does nothing, where indices are only checked.
+//!
+//! Updates whose targets ascend need no kernel: they are reduced run by run, in registers (`runs`). What programs run most
+//! is *hot* and has loops over elements of its own; all else is *cold*, and its rows are written down before they are
+//! reduced (`stepped`).
 //!
 //! # The contract
 //!
@@ -36,10 +41,12 @@ mod accumulators;
 mod bag;
 mod builtin;
 mod by_index;
+mod counts;
 mod entries;
 mod fused;
 #[cfg(target_arch = "x86_64")]
 mod fused_avx2;
+mod halves;
 mod in_memory;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
@@ -50,8 +57,8 @@ mod positions;
 mod read;
 pub(crate) mod reducer;
 mod rows;
+mod runs;
 mod sink;
-mod sorted;
 mod step;
 mod stepped;
 mod store;
@@ -62,32 +69,78 @@ pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::Reductions;
 pub(crate) use by_index::{IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
+pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
 pub(crate) use indexed::IndexedJob;
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
-pub(crate) use rows::{Chosen, Ends, ReduceFn};
-pub(crate) use sink::{Owner, Sink, Take, Which};
-pub(crate) use sorted::SortedJob;
+pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
+pub(crate) use runs::{Run, RunsFn, RunsJob};
+pub(crate) use sink::{Sink, Take, Which};
 
 use crate::kernels::by_level::ByLevel;
-use crate::kernels::reduce::accumulators::GroupFns;
+use crate::kernels::moves::prefetch::LINE;
 use crate::kernels::reduce::by_index::ChooseByIndex;
 
 /// The functions of a scatter that reduce elements of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct ScatterFns {
-    /// Rows one by one; `None` where what stands between two updates is no element.
+    /// Rows one by one, where they lie; `None` where what stands between two updates is no element.
     pub(crate) rows: Option<RowFns>,
-    /// Rows that are grouped by destination; `None` where the last row stays.
-    pub(crate) groups: Option<GroupFns>,
+    /// A line of elements that rows begin with which do not count; `None` where there is no such element.
+    pub(crate) identity: Option<fn() -> [u8; LINE]>,
+    /// Divides rows by how many updates they have met, and 1 if they count themselves.
+    pub(crate) divide: Option<RowsFn>,
+    /// Rows that are reduced beside the destination.
+    pub(crate) beside: Option<BesideFns>,
+    /// Updates that follow one another and go to one row.
+    pub(crate) runs: Option<ByLevel<RunsFn>>,
+    /// Whether the last update stays: what the destination holds never counts.
+    pub(crate) replaces: bool,
+}
+
+/// Reduces rows beside the destination, in records.
+#[derive(Clone, Copy)]
+pub(crate) struct BesideFns {
+    /// Of rows that count themselves or do not.
+    pub(super) noted: AccumulatorFns,
+    /// Of rows that count themselves, where that takes less.
+    pub(super) begun: Option<AccumulatorFns>,
+}
+
+impl BesideFns {
+    /// The functions for rows that count themselves, or do not.
+    pub(crate) fn records(&self, include_self: bool) -> &AccumulatorFns {
+        self.begun.as_ref().filter(|_| include_self).unwrap_or(&self.noted)
+    }
 }
 
 impl ScatterFns {
+    /// Nothing.
+    pub(super) const NONE: Self =
+        ScatterFns { rows: None, identity: None, divide: None, beside: None, runs: None, replaces: false };
+
     /// A reduction whose intermediate results are elements.
-    const fn of<C: Combine>() -> Self {
-        ScatterFns { rows: Some(rows::reduce::<C>()), groups: Some(GroupFns::plain::<C>()) }
+    pub(super) const fn cold<C: Combine>() -> Self {
+        let rows = Some(rows::reduce::<C>(by_index::cold::<C>));
+        if C::IDENTITY.is_some() {
+            return ScatterFns { rows, identity: Some(counts::identity::<C>), ..Self::NONE };
+        }
+        let beside = BesideFns { noted: AccumulatorFns::cold::<C>(), begun: None };
+        ScatterFns { rows, beside: Some(beside), ..Self::NONE }
+    }
+
+    /// The same with loops of its own: also for short rows that do not count themselves, into records.
+    pub(super) const fn hot<C: Combine>() -> Self {
+        let rows = Some(rows::reduce::<C>(by_index::hot::<C>));
+        let beside = Some(BesideFns { noted: AccumulatorFns::hot::<C>(), begun: None });
+        ScatterFns { rows, beside, runs: Some(runs::fns::<C>()), ..Self::cold::<C>() }
+    }
+
+    /// The same, that histograms are made by.
+    pub(super) const fn counting<C: Combine>() -> Self {
+        ScatterFns { rows: Some(rows::reduce::<C>(by_index::counting::<C>)), ..Self::hot::<C>() }
     }
 }
 

@@ -4,6 +4,9 @@
 
 use core::marker::PhantomData;
 
+use crate::kernels::reduce::halves::Halves;
+#[cfg(feature = "half")]
+use crate::kernels::reduce::halves::InVector;
 use crate::kernels::reduce::rows::Combine;
 use crate::kernels::reduce::step::Accumulate;
 use crate::types::element::{Element, Unaligned};
@@ -13,6 +16,8 @@ use crate::types::numbers::{bf16_to_f32, f16_is_unusual, f16_to_f32, f32_to_bf16
 /// Numbers that can be added, subtracted and multiplied. Integers wrap.
 pub(super) trait Number: Copy + 'static {
     const NOTHING: Self;
+    /// The factor that changes nothing, for numbers that have one: infinite complex numbers have none.
+    const ONE: Option<Self>;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -37,6 +42,24 @@ pub(super) trait Average: Copy + 'static {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from.0.widen());
     }
     fn divide(sum: Self::Sum, count: usize) -> Self;
+    /// As for [`Accumulate`].
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(_: impl Halves, from: &[Unaligned<Self>; N]) -> [Self::Sum; N] {
+        let mut to = [from[0].0.widen(); N];
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = from.0.widen();
+        }
+        to
+    }
+    /// As for [`Accumulate`].
+    #[inline(always)]
+    fn end_chunk<const N: usize>(_: impl Halves, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self>; N] {
+        let mut to = [Unaligned(Self::divide(sums[0], count)); N];
+        for (to, &sum) in to.iter_mut().zip(sums) {
+            *to = Unaligned(Self::divide(sum, count));
+        }
+        to
+    }
 }
 
 macro_rules! combines {
@@ -58,7 +81,7 @@ macro_rules! combines {
 
 combines! {
     /// The product.
-    Mul: Number, times, None;
+    Mul: Number, times, T::ONE;
     /// The least.
     Min: Ordered, least, Some(T::ENDS[1]);
     /// The greatest.
@@ -160,6 +183,16 @@ impl<T: Average> Accumulate for Mean<T> {
     fn end(sum: T::Sum, count: usize) -> T {
         T::divide(sum, count)
     }
+
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<T>; N]) -> [T::Sum; N] {
+        T::widen_chunk(by, from)
+    }
+
+    #[inline(always)]
+    fn end_chunk<const N: usize>(by: impl Halves, sums: &[T::Sum; N], count: usize) -> [Unaligned<T>; N] {
+        T::end_chunk(by, sums, count)
+    }
 }
 
 /// A reduction `C` of numbers of half the width, in single precision: rounded once, at the end.
@@ -168,7 +201,7 @@ pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
 
 /// A number of half the width.
 #[cfg(feature = "half")]
-pub(super) trait Half: Copy + 'static {
+pub(super) trait Half: InVector + Copy {
     fn to_single(self) -> f32;
     fn from_single(value: f32) -> Self;
     /// Converts numbers into a buffer of as many.
@@ -208,8 +241,18 @@ impl<T: Half, C: Combine<Item = f32>> Accumulate for InSingle<T, C> {
     }
 
     #[inline(always)]
-    fn differs(kept: T, sum: f32) -> bool {
-        kept.to_single().to_bits() != sum.to_bits()
+    fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<T>; N]) -> [f32; N] {
+        by.widen(from)
+    }
+
+    #[inline(always)]
+    fn end_chunk<const N: usize>(by: impl Halves, sums: &[f32; N], _: usize) -> [Unaligned<T>; N] {
+        by.narrow(sums)
+    }
+
+    #[inline(always)]
+    fn differ(began: f32, sum: f32) -> bool {
+        began.to_bits() != sum.to_bits()
     }
 }
 
@@ -217,6 +260,7 @@ macro_rules! integers {
     ($($ty:ty, $sum:ty;)*) => {$(
         impl Number for $ty {
             const NOTHING: Self = 0;
+            const ONE: Option<Self> = Some(1);
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -258,6 +302,10 @@ macro_rules! integers {
 
             #[inline(always)]
             fn divide(sum: $sum, count: usize) -> Self {
+                // Divisions take long, and many rows meet one update.
+                if count == 1 {
+                    return sum as Self;
+                }
                 // The mean lies between the least and the greatest. Sums of 64 bits are divided by one instruction.
                 let short = sum as i64;
                 if <$sum>::from(short) == sum {
@@ -283,6 +331,7 @@ integers! {
 
 impl Number for i128 {
     const NOTHING: Self = 0;
+    const ONE: Option<Self> = Some(1);
 
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
@@ -302,10 +351,11 @@ impl Number for i128 {
 
 /// The implementation that floats and complex numbers share.
 macro_rules! arithmetic {
-    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $real:ty;)*) => {$(
+    ($($(#[$attr:meta])* $ty:ty, $zero:expr, $one:expr, $real:ty;)*) => {$(
         $(#[$attr])*
         impl Number for $ty {
             const NOTHING: Self = $zero;
+            const ONE: Option<Self> = $one;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -340,12 +390,12 @@ macro_rules! arithmetic {
     )*};
 }
 arithmetic! {
-    f32, 0.0, f32;
-    f64, 0.0, f64;
+    f32, 0.0, Some(1.0), f32;
+    f64, 0.0, Some(1.0), f64;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, f32;
+    num_complex::Complex<f32>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f32;
     #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, f64;
+    num_complex::Complex<f64>, num_complex::Complex { re: 0.0, im: 0.0 }, None, f64;
 }
 
 macro_rules! ordered_floats {
@@ -408,6 +458,20 @@ macro_rules! halves {
             #[inline(always)]
             fn divide(sum: f32, count: usize) -> Self {
                 Self::from_single(sum / count as f32)
+            }
+
+            #[inline(always)]
+            fn widen_chunk<const N: usize>(by: impl Halves, from: &[Unaligned<Self>; N]) -> [f32; N] {
+                by.widen(from)
+            }
+
+            #[inline(always)]
+            fn end_chunk<const N: usize>(by: impl Halves, sums: &[f32; N], count: usize) -> [Unaligned<Self>; N] {
+                let mut means = *sums;
+                for mean in &mut means {
+                    *mean /= count as f32;
+                }
+                by.narrow(&means)
             }
         }
 

@@ -3,15 +3,17 @@
 //! The update is loaded once. Every byte indexes an axis of 256 elements, so that none is compared.
 
 use crate::kernels::moves::prefetch::prefetch;
-use crate::kernels::reduce::by_index::{IndexedFns, STREAM_AHEAD};
+use crate::kernels::reduce::by_index::{IndexedFns, Quick, STREAM_AHEAD};
 use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::read::ReadIndex;
 use crate::kernels::reduce::rows::{Combine, One, reduce_scalar};
+use crate::kernels::reduce::stepped::strided;
 
 /// The functions for one update of all elements.
 pub(super) const fn of_one_update<C: Combine, R: ReadIndex>() -> IndexedFns {
-    let quick = one_update::<C, R>;
-    IndexedFns { quick, packed: quick, step: 0, any_steps: false, ..IndexedFns::of::<One<C>, R>(reduce_scalar::<C>) }
+    let (quick, strided) = (one_update::<C, R>, strided::<One<C>>);
+    let quick = Quick { any: quick, packed: quick, strided, step: 0, any_steps: false };
+    IndexedFns { quick: Some(quick), ..IndexedFns::cold::<One<C>>(reduce_scalar::<C>) }
 }
 
 /// [`QuickFn`](super::by_index::QuickFn) for one update of all elements.

@@ -35,7 +35,7 @@ impl<T> Reducer<T> {
             size_of::<T>() <= BY_VALUE,
             "a reduction takes and gives elements of at most 16 KiB, which pass over the stack"
         );
-        let (scatter, bag) = const { (&ScatterFns::of::<C>(), &BagFns::plain::<C>()) };
+        let (scatter, bag) = const { (&ScatterFns::cold::<C>(), &BagFns::plain::<C>()) };
         Reducer { name: C::NAME, scatter, bag, types: PhantomData }
     }
 

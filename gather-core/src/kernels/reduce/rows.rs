@@ -21,7 +21,7 @@ use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::placed::FIRST_BYTES;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::reduce::RowFns;
-use crate::kernels::reduce::by_index::{self, TakeFew};
+use crate::kernels::reduce::by_index::{ChooseByIndex, TakeFew};
 use crate::types::element::{Element, Unaligned};
 
 /// A row, for the functions that take rows.
@@ -101,9 +101,9 @@ pub trait Combine: 'static {
     }
 }
 
-/// The functions of a reduction.
-pub(crate) const fn reduce<C: Combine>() -> RowFns {
-    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index: by_index::choose::<C> }
+/// The functions of a reduction, with those for elements by their indices.
+pub(super) const fn reduce<C: Combine>(by_index: ChooseByIndex) -> RowFns {
+    RowFns { resolved: by_level!(reduce_scalar::<C>, reduce_avx2::<C>), by_index }
 }
 
 /// Bytes of elements that the scalar level combines at a time. On x86-64, where few machines run it, a vector will do.

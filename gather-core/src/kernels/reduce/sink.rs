@@ -12,8 +12,6 @@ pub(crate) struct Sink {
     pub(crate) take: Take,
     /// Elements of a row.
     pub(crate) elements: usize,
-    /// Which destinations are taken; `None` for all.
-    pub(crate) owner: Option<Owner>,
 }
 
 /// How rows are taken.
@@ -42,34 +40,6 @@ impl Take {
     }
 }
 
-/// A part of the destinations: those of one thread among several. Parts are made of pieces in turn, so that
-/// destinations that are close together and often met belong to several threads.
-#[derive(Clone, Copy)]
-pub(crate) struct Owner {
-    /// Below `parts`, which are at most 2^16.
-    pub(crate) part: u32,
-    pub(crate) parts: u32,
-}
-
-/// Bytes of a piece of destinations, as a power of two. A piece begins with a line, so that no line has two owners but
-/// where a row straddles pieces.
-const PIECE_SHIFT: u32 = 10;
-
-impl Owner {
-    /// Whether a row is taken that begins at an address with these low bits.
-    #[inline(always)]
-    fn takes(self, address: u32) -> bool {
-        let spread = (address >> PIECE_SHIFT).wrapping_mul(0x9e37_79b9) >> 16;
-        (spread * self.parts) >> 16 == self.part
-    }
-
-    /// Whether a row that begins here is taken.
-    #[inline(always)]
-    pub(crate) fn takes_row(self, to: *const u8) -> bool {
-        self.takes(to.addr() as u32)
-    }
-}
-
 /// Some of the rows of a block, in their order.
 pub(crate) struct Which {
     rows: [u16; BLOCK],
@@ -82,31 +52,20 @@ impl Which {
         Which { rows: [0; BLOCK], n: 0 }
     }
 
-    /// Chooses the rows of a job that an owner takes, and whose positions are not `bad`.
+    /// Chooses the rows of a job whose positions are not `bad`.
     ///
     /// # Safety
     /// The job's positions have been written; it has at most [`BLOCK`] rows.
     #[inline(always)]
-    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, owner: Option<Owner>, bad: impl Fn(i32) -> bool) {
+    pub(crate) unsafe fn choose(&mut self, rows: &MoveJob, bad: impl Fn(i32) -> bool) {
         debug_assert!(rows.n <= BLOCK);
-        let mut wanted = [true; BLOCK];
-        let wanted = &mut wanted[..rows.n.min(BLOCK)];
-        // SAFETY: the caller's promise: as many positions have been written.
-        let positions = unsafe { core::slice::from_raw_parts(rows.positions, wanted.len()) };
-        if let Some(owner) = owner {
-            // The low halves of addresses, in a form that compilers vectorise.
-            let (step, stride) = (rows.data_step as u32, rows.stride as u32);
-            let mut data = rows.data.addr() as u32;
-            for (wanted, &position) in wanted.iter_mut().zip(positions) {
-                *wanted = owner.takes(data.wrapping_add(stride.wrapping_mul(position as u32)));
-                data = data.wrapping_add(step);
-            }
-        }
+        // SAFETY: the caller's promise: `rows.n` positions have been written.
+        let positions = unsafe { core::slice::from_raw_parts(rows.positions, rows.n.min(BLOCK)) };
         self.n = 0;
-        for (row, (&wanted, &position)) in wanted.iter().zip(positions).enumerate() {
+        for (row, &position) in positions.iter().enumerate() {
             // Written in any case, and counted or not: a branch would be mispredicted every other time.
             self.rows[self.n] = row as u16;
-            self.n += usize::from(wanted && !bad(position));
+            self.n += usize::from(!bad(position));
         }
     }
 
@@ -124,11 +83,11 @@ impl Sink {
         matches!(self.take, Take::Nothing)
     }
 
-    /// Reduces elements by their indices. It knows no owners.
+    /// The functions that reduce elements by their indices.
     #[inline(always)]
     pub(crate) fn by_index(&self) -> Option<&'static IndexedFns> {
         match self.take {
-            Take::Reduce(_, _, by_index) if self.owner.is_none() => by_index,
+            Take::Reduce(_, _, by_index) => by_index,
             _ => None,
         }
     }

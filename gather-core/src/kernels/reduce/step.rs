@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 
+use crate::kernels::reduce::halves::Halves;
 use crate::kernels::reduce::number::{Add, Number, Or};
 #[cfg(feature = "half")]
 use crate::kernels::reduce::number::{Half, InSingle};
@@ -31,6 +32,16 @@ pub(crate) trait Accumulate: 'static {
         to.iter_mut().zip(from).for_each(|(to, from)| *to = Self::widen(from.0));
     }
 
+    /// Widens `N` elements, as a level converts halves.
+    #[inline(always)]
+    fn widen_chunk<const N: usize>(_: impl Halves, from: &[Unaligned<Self::Item>; N]) -> [Self::Sum; N] {
+        let mut to = [Self::widen(from[0].0); N];
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = Self::widen(from.0);
+        }
+        to
+    }
+
     /// The sum of an element that does not count, after the first update, which has been widened.
     fn begin(new: Self::Sum) -> Self::Sum;
 
@@ -40,9 +51,19 @@ pub(crate) trait Accumulate: 'static {
     /// The element, made of a sum of `count` elements.
     fn end(sum: Self::Sum, count: usize) -> Self::Item;
 
-    /// Whether a sum that began with an element is another one by now.
+    /// The `N` elements, as a level converts halves.
     #[inline(always)]
-    fn differs(_: Self::Item, _: Self::Sum) -> bool {
+    fn end_chunk<const N: usize>(_: impl Halves, sums: &[Self::Sum; N], count: usize) -> [Unaligned<Self::Item>; N] {
+        let mut to = [Unaligned(Self::end(sums[0], count)); N];
+        for (to, &sum) in to.iter_mut().zip(sums) {
+            *to = Unaligned(Self::end(sum, count));
+        }
+        to
+    }
+
+    /// Whether a sum is another one than the sum that it began with.
+    #[inline(always)]
+    fn differ(_: Self::Sum, _: Self::Sum) -> bool {
         true
     }
 }

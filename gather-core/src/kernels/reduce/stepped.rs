@@ -39,6 +39,27 @@ pub(super) unsafe fn strided<T: TakeFew>(first: Ends, [updates, destination]: [i
     }
 }
 
+/// Reduces rows from the first ends on, at steps of bytes at each: some are written down at a time.
+///
+/// # Safety
+/// S1, S2, S3 and K4 for the `n` rows.
+#[inline(never)]
+pub(super) unsafe fn written_down(fns: &IndexedFns, first: Ends, [updates, destination]: [isize; 2], n: usize) {
+    let (mut at, mut rows) = (first, Rows::NONE);
+    for _ in 0..n {
+        rows.ends[rows.n].write(at);
+        rows.n += 1;
+        at.updates = at.updates.wrapping_offset(updates);
+        at.destination = at.destination.wrapping_offset(destination);
+        if rows.n == ROWS {
+            // SAFETY: the caller's promise.
+            unsafe { rows.reduce(fns) };
+        }
+    }
+    // SAFETY: as above.
+    unsafe { rows.reduce(fns) };
+}
+
 /// Rows that are written down before they are reduced.
 const ROWS: usize = 64;
 
@@ -49,6 +70,8 @@ struct Rows {
 }
 
 impl Rows {
+    const NONE: Self = Rows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
+
     /// Reduces the rows, of which there are none then.
     ///
     /// # Safety
@@ -121,7 +144,7 @@ unsafe fn of_policy<R: ReadIndex, const MOVES: bool, const FROM_END: bool>(job: 
     };
     let to = |destination: *mut u8, position: u64| destination.wrapping_offset(stride.wrapping_mul(position as isize));
     let (mut plane, mut out_of_range) = ((job.index, job.updates, job.destination), false);
-    let mut rows = Rows { ends: [MaybeUninit::uninit(); ROWS], n: 0 };
+    let mut rows = Rows::NONE;
     for _ in 0..outer.n {
         let (mut index, mut updates, mut destination) = plane;
         if index_step == 0 {
@@ -139,14 +162,17 @@ unsafe fn of_policy<R: ReadIndex, const MOVES: bool, const FROM_END: bool>(job: 
                 prefetch(index.wrapping_add(STREAM_AHEAD), 2 * LINE);
                 prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
                 let some = left.min(GROUP).min(ROWS - rows.n);
+                // Counted here: for all that the compiler knows, a row might be written over the count.
+                let mut written = rows.n;
                 for _ in 0..some {
                     let position = position_of(index);
-                    rows.ends[rows.n].write(Ends { updates, destination: to(destination, position) });
-                    rows.n += usize::from(position < dim);
+                    rows.ends[written].write(Ends { updates, destination: to(destination, position) });
+                    written += usize::from(position < dim);
                     out_of_range |= position >= dim;
                     (index, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
                     destination = destination.wrapping_offset(destination_step);
                 }
+                rows.n = written;
                 if rows.n == ROWS {
                     // SAFETY: S1, S2 and S3 for elements whose positions are in range.
                     unsafe { rows.reduce(fns) };

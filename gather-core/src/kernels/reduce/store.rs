@@ -9,8 +9,11 @@ use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
 use crate::kernels::reduce::{RowFns, ScatterFns};
 
 /// The functions that store elements of any type.
-pub(super) static STORE: ScatterFns =
-    ScatterFns { rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }), groups: None };
+pub(super) static STORE: ScatterFns = ScatterFns {
+    rows: Some(RowFns { resolved: by_level!(fn StoreRows), by_index: choose }),
+    replaces: true,
+    ..ScatterFns::NONE
+};
 
 /// The functions that store elements of a size by indices of a size.
 fn choose(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
@@ -20,8 +23,8 @@ fn choose(element: usize, index: usize, updates: Updates) -> Option<&'static Ind
     macro_rules! fixed {
         ($($bytes:literal)*) => {
             match (element, index) {
-                $(($bytes, 4) => Some(const { &IndexedFns::of::<Element<$bytes>, Exact<4>>(isa::scalar::<StoreRows>) }),
-                ($bytes, 8) => Some(const { &IndexedFns::of::<Element<$bytes>, Exact<8>>(isa::scalar::<StoreRows>) }),)*
+                $(($bytes, 4) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<4>>(isa::scalar::<StoreRows>) }),
+                ($bytes, 8) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<8>>(isa::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };

@@ -2,18 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::reduce::AccumulatorFns;
+use crate::kernels::reduce::{AccumulatorFns, COUNT};
 use crate::kernels::{Component, Loop};
 use crate::plan::fold::{Loops, count};
 use crate::plan::reduce::{ReduceRequest, is_free};
 
-/// Records for the rows of a destination (`kernels/reduce/accumulators.rs`).
+/// Records or counts for the rows of a destination (`kernels/reduce/accumulators.rs`, `kernels/reduce/counts.rs`).
 ///
 /// The numbers of all records, and the offsets of all rows among them, fit: an `i32`, and an `isize` of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Accumulators {
-    pub(crate) fns: &'static AccumulatorFns,
-    /// Bytes of a record.
+    /// The functions of records; `None` for counts, whose rows are reduced where they lie.
+    pub(crate) records: Option<&'static AccumulatorFns>,
+    /// Bytes of a record, or of a count.
     pub(crate) record: usize,
     /// Bytes of all records, and of those that the indices of one coordinate reach.
     pub(crate) bytes: usize,
@@ -23,15 +24,21 @@ pub(crate) struct Accumulators {
 /// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take as many.
 const BYTES_AN_UPDATE: usize = 16;
 
-/// The accumulators of a loop nest; `None` where the reduction has none, or they are too many to number.
+/// The accumulators of a loop nest: records or counts. `None` where the reduction has none, or they are too many to
+/// number.
 pub(super) fn of(
     request: &ReduceRequest,
+    kind: Kind,
     components: &[Component],
     loops: &Loops,
     stride: isize,
     elements: usize,
 ) -> Option<Accumulators> {
-    let fns = request.reducer.groups.as_ref()?.accumulators(request.include_self);
+    let records = match kind {
+        Kind::Records => Some(request.reducer.beside.as_ref()?.records(request.include_self)),
+        Kind::Counts if !request.counts() => return None,
+        Kind::Counts => None,
+    };
     // A note counts in 32 bits.
     u32::try_from(count(loops).checked_add(1)?).ok()?;
     let axes =
@@ -43,9 +50,16 @@ pub(super) fn of(
     let rows = free().try_fold(axes, product)?;
     let within = free().filter(|along| along.data.unsigned_abs() < widest).try_fold(axes, product)?;
     i32::try_from(rows).ok()?;
-    let record = fns.record(elements);
+    let record = records.map_or(COUNT, |fns| fns.record(elements));
     let bytes = rows.checked_mul(record).filter(|&bytes| isize::try_from(bytes).is_ok())?;
-    Some(Accumulators { fns, record, bytes, reach: within.saturating_mul(record) })
+    Some(Accumulators { records, record, bytes, reach: within.saturating_mul(record) })
+}
+
+/// Kinds of accumulators.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Records,
+    Counts,
 }
 
 impl Accumulators {

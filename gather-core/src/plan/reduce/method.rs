@@ -35,24 +35,34 @@ impl Nest<'_> {
         request: &ReduceRequest,
         fits: bool,
         panels: Option<Panels>,
-        accumulators: Option<Accumulators>,
+        [records, counts]: [Option<Accumulators>; 2],
     ) -> Result<(Method, Way), Error> {
         let (op, own) = (request.op, if fits { Method::Blocks } else { Method::Direct });
-        // Where the last update stays, what the destination holds never counts.
-        let one_by_one = request.reducer.rows.is_some() && (request.include_self || request.reducer.groups.is_none());
+        let one_by_one = request.is_in_place();
         let pays = |panels: &Panels| panels_pay(panels, self.loops, self.stride, self.row);
-        let beside = |accumulators: Accumulators| {
-            let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
+        let by_index = |records: &Accumulators| {
+            let nest = Nest { reach: records.reach, row: records.record, ..*self };
             let short =
                 self.row <= FEW_ELEMENTS * (request.dtype.size() / request.values) && nest.reach <= NEAR_RECORDS;
             let numbers = self.row * request.values / request.dtype.size();
-            let by_index = short
+            short
                 && self.takes_by_index(Method::Chunks, request.index).is_some()
-                && (accumulators.fns.by_index)(request.index.size(), numbers).is_some();
-            let method = match by_index {
-                true if self.takes(Method::Chunks) => Method::Chunks,
-                true => Method::Blocks,
-                false => nest.row_by_row(),
+                && records.records.is_some_and(|fns| (fns.by_index)(request.index.size(), numbers).is_some())
+        };
+        // Records where short rows are taken by their indices, or nothing else may be; else counts.
+        let one_loop = records.as_ref().is_some_and(by_index);
+        let accumulators = match (records, counts) {
+            (Some(records), Some(_)) if one_loop => Some(records),
+            (records, counts) => counts.or(records),
+        };
+        let beside = |accumulators: Accumulators| {
+            let nest = Nest { reach: accumulators.reach, row: accumulators.record, ..*self };
+            let method = match accumulators.records {
+                None if !fits => own,
+                None => self.row_by_row(),
+                Some(_) if !one_loop => nest.row_by_row(),
+                Some(_) if self.takes(Method::Chunks) => Method::Chunks,
+                Some(_) => Method::Blocks,
             };
             Ok((method, Way::Accumulated(accumulators)))
         };

@@ -24,6 +24,7 @@ use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
 pub(crate) use crate::plan::reduce::accumulators::Accumulators;
+use crate::plan::reduce::accumulators::Kind;
 pub(crate) use crate::plan::reduce::counted::CountedReducePlan;
 use crate::plan::reduce::method::{Nest, panels};
 use crate::tensor::layout::{Layout, Shape};
@@ -52,6 +53,20 @@ pub(crate) struct ReduceRequest {
     pub(crate) options: Options,
 }
 
+impl ReduceRequest {
+    /// Whether rows are reduced where they lie, one by one, and no count is asked for.
+    fn is_in_place(&self) -> bool {
+        let ScatterFns { rows, divide, replaces, .. } = self.reducer;
+        rows.is_some() && (*replaces || (self.include_self && divide.is_none()))
+    }
+
+    /// Whether rows may be reduced where they lie once their updates are counted.
+    fn counts(&self) -> bool {
+        let ScatterFns { rows, identity, replaces, .. } = self.reducer;
+        rows.is_some() && !replaces && (self.include_self || identity.is_some())
+    }
+}
+
 /// How a plan gets at the destination.
 #[derive(Clone)]
 pub(crate) enum Way {
@@ -59,7 +74,7 @@ pub(crate) enum Way {
     RowByRow,
     /// The same in panels that the destination is packed into.
     Panels(Panels),
-    /// Rows are reduced into accumulators beside the destination.
+    /// Rows are reduced into accumulators beside the destination; or, where these are counts, as row by row.
     Accumulated(Accumulators),
     /// Rows are sorted by destination.
     Sorted,
@@ -89,6 +104,8 @@ pub(crate) struct ReducePlan {
     /// P3.
     by_index: Option<&'static IndexedFns>,
     include_self: bool,
+    /// Whether targets that ascend are to be found: where no method was asked for.
+    may_ascend: bool,
     /// Elements of a row; of elements of several numbers, these.
     elements: usize,
     /// Bytes of an element of updates.
@@ -135,6 +152,7 @@ impl ReducePlan {
             reducer: request.reducer,
             by_index: None,
             include_self: request.include_self,
+            may_ascend: request.options.method.is_none(),
             elements: 0,
             size,
             way: Way::RowByRow,
@@ -147,7 +165,7 @@ impl ReducePlan {
         let may = matches!(request.options.method, None | Some(Method::Blocks | Method::Accumulated));
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
-                let in_place = rows.filter(|_| request.include_self);
+                let in_place = rows.filter(|_| request.is_in_place());
                 let fits = in_place.is_none_or(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
                 let least = if in_place.is_some() && axes.len() == 1 { 1 } else { LEAST_OF_ENTRIES };
                 let stride = axes.iter().map(|axis| axis.data.unsigned_abs()).max().unwrap_or(0);
@@ -174,7 +192,8 @@ impl ReducePlan {
         let short = request.reducer.rows.filter(|_| elements == 1 && index_size > 0);
         let short = short.is_some_and(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
         let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size), by_index: short };
-        let accumulators = accumulators::of(request, parts, loops, stride, elements);
+        let accumulators =
+            [Kind::Records, Kind::Counts].map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
         let method = level.runs_as(method);
         let kernel_of = |rank| request.kernels.scatter_kernel(lowered.op.scatter(), request.index, rank, level);
@@ -184,22 +203,27 @@ impl ReducePlan {
         let (prefetch_distance, next_slice_bytes) = match &way {
             Way::Panels(_) => (0, nest.next_slice_bytes(method)),
             // Records lie elsewhere.
-            Way::Accumulated(Accumulators { reach, record, .. }) => {
+            Way::Accumulated(Accumulators { reach, record, records: Some(_), .. }) => {
                 (Nest { reach: *reach, row: *record, ..nest }.prefetch_distance(method), 0)
             }
-            Way::RowByRow | Way::Sorted => (nest.prefetch_distance(method), nest.next_slice_bytes(method)),
+            Way::RowByRow | Way::Accumulated(_) | Way::Sorted => {
+                (nest.prefetch_distance(method), nest.next_slice_bytes(method))
+            }
         };
         let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = has_adjacent_tuples(parts, &inner, index_size);
         let by_index = match nest.takes_by_index(method, request.index) {
             Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
-                (Way::Accumulated(accumulators), _) => (accumulators.fns.by_index)(index_size, elements),
-                (Way::RowByRow, Some(rows)) if elements == 1 => (rows.by_index)(size, index_size, updates),
+                (Way::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
+                (Way::RowByRow | Way::Accumulated(_), Some(rows)) if elements == 1 => {
+                    (rows.by_index)(size, index_size, updates)
+                }
                 _ => None,
             },
             _ => None,
         };
-        made.block = if matches!(way, Way::RowByRow) && by_index.is_none() { nest.block() } else { 0 };
+        let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));
+        made.block = if in_place && by_index.is_none() { nest.block() } else { 0 };
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
         let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
@@ -236,6 +260,10 @@ impl ReducePlan {
 
     pub(crate) fn includes_self(&self) -> bool {
         self.include_self
+    }
+
+    pub(crate) fn may_ascend(&self) -> bool {
+        self.may_ascend
     }
 
     pub(crate) fn elements(&self) -> usize {

@@ -1,0 +1,239 @@
+//! Scatters whose targets ascend: updates of one row follow one another.
+//!
+//! ```text
+//! compare each index with the next one, up to the first that is less            (every index is checked)
+//! for each run of equal indices: reduce its updates in registers
+//! ```
+//!
+//! No record is made, and each row of the destination is read and written once. Where rows would be reduced where they
+//! lie, that pays for runs of two updates and more; for rows of a few elements, for long runs; else for any.
+
+use core::mem::MaybeUninit;
+
+use crate::exec::scatter::Part;
+use crate::exec::threads::{self, PIECES};
+use crate::kernels::reduce::{FEW_ELEMENTS, Run, RunsFn, RunsJob};
+use crate::kernels::{Cursor, Loop, start_of_part};
+use crate::plan::{ReducePlan, Way, is_free};
+use crate::types::element::Unaligned;
+
+/// The indices of a plan, which ascend and are all in range.
+pub(super) struct Ascending<'a> {
+    /// The loop over indices, and the position of it among the loops.
+    along: Loop,
+    at: usize,
+    index: Index<'a>,
+    run: RunsFn,
+}
+
+/// Indices as whole numbers that are not negative.
+#[derive(Clone, Copy)]
+enum Index<'a> {
+    Short(&'a [Unaligned<i32>]),
+    Long(&'a [Unaligned<i64>]),
+}
+
+/// The fewest indices that are looked at.
+const LEAST: usize = 32;
+/// The fewest updates of a run of short rows, on average.
+const LONG_RUN: usize = 32;
+/// Indices that are compared at a time.
+const SOME: usize = 128;
+
+/// The indices of a plan if they ascend, and it pays to reduce updates by runs.
+///
+/// # Safety
+/// X1: the indices may be read along the loops of the plan.
+pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Ascending<'a>> {
+    let (spec, run) = (plan.spec(), plan.reducer().runs?.at(plan.spec().level));
+    let [component] = spec.components.as_slice() else { return None };
+    if plan.axes().is_empty() || !plan.may_ascend() {
+        return None;
+    }
+    let mut moving = plan.loops().iter().enumerate().filter(|(_, along)| along.index != 0);
+    let ((at, &along), None) = (moving.next()?, moving.next()) else { return None };
+    let size = plan.index().size();
+    // Another ordered loop would come back to the rows of runs.
+    let ordered = plan.loops().iter().filter(|along| !is_free(along)).count();
+    if along.n < LEAST || along.index != size as isize || is_free(&along) || ordered > 1 {
+        return None;
+    }
+    let first = index.wrapping_offset(component.index);
+    let index = match size {
+        // SAFETY: X1: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
+        // taken for a negative one, and is out of range.
+        4 => Index::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        // SAFETY: as above.
+        8 => Index::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        _ => return None,
+    };
+    // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
+    // several short rows.
+    let short = plan.elements() <= FEW_ELEMENTS;
+    let (least, unique) = match plan.way() {
+        Way::RowByRow | Way::Panels(_) => (if short { LONG_RUN } else { 2 }, false),
+        Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
+    };
+    let ascends = match index {
+        Index::Short(list) => ascend(list, |index| i64::from(index.0), component.dim, (least, unique)),
+        Index::Long(list) => ascend(list, |index| index.0, component.dim, (least, unique)),
+    };
+    ascends.then_some(Ascending { along, at, index, run })
+}
+
+/// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
+/// `least` numbers on average, or none repeats and they may be `unique`.
+#[inline(always)]
+fn ascend<T: Copy>(list: &[T], value: impl Fn(T) -> i64, dim: i64, (least, unique): (usize, bool)) -> bool {
+    let (Some(&first), Some(&last)) = (list.first(), list.last()) else { return false };
+    if value(first) < 0 || value(last) >= dim {
+        return false;
+    }
+    let mut done = 0;
+    while done + 1 < list.len() {
+        let some = &list[done..list.len().min(done + SOME + 1)];
+        let (mut less, mut equal) = (false, 0u64);
+        for (&one, &next) in some.iter().zip(&some[1..]) {
+            less |= value(next) < value(one);
+            equal += u64::from(value(next) == value(one));
+        }
+        let short = (some.len() - equal as usize) * least > some.len() && !(unique && equal == 0);
+        if less || (done == 0 && short) {
+            return false;
+        }
+        done += some.len() - 1;
+    }
+    true
+}
+
+impl Index<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Index::Short(list) => list.len(),
+            Index::Long(list) => list.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, at: usize) -> i64 {
+        match self {
+            Index::Short(list) => i64::from(list[at].0),
+            Index::Long(list) => list[at].0,
+        }
+    }
+
+    /// Where the run ends that begins at `at`.
+    #[inline(always)]
+    fn end(&self, at: usize) -> usize {
+        let first = self.get(at);
+        let mut end = at + 1;
+        while end < self.len() && self.get(end) == first {
+            end += 1;
+        }
+        end
+    }
+
+    /// Where part `part` of `parts` begins: with a run.
+    fn begin(&self, part: usize, parts: usize) -> usize {
+        let at = start_of_part(self.len(), part, parts);
+        if at == 0 || at == self.len() || self.get(at - 1) != self.get(at) { at } else { self.end(at) }
+    }
+}
+
+/// Runs that are written down before they are reduced.
+const RUNS: usize = 64;
+
+impl Ascending<'_> {
+    /// Reduces every update into its row.
+    ///
+    /// # Safety
+    /// The promise of [`super::run`]; `whole` is all of the plan for which the indices were found.
+    pub(super) unsafe fn run(&self, whole: &Part<'_>, tasks: usize) {
+        let parts = if tasks == 1 { 1 } else { tasks.saturating_mul(PIECES) };
+        threads::share(tasks, parts, |pieces| {
+            for part in pieces {
+                let (from, to) = (self.index.begin(part, parts), self.index.begin(part + 1, parts));
+                // SAFETY: the caller's promise, for runs that this thread alone has taken.
+                unsafe { self.each(whole, 0, whole.origin, from..to) };
+            }
+        });
+    }
+
+    /// Reduces some updates, whose indices are whole runs, for all coordinates of the loops from `depth` on.
+    ///
+    /// # Safety
+    /// As for [`Ascending::run`]; no other thread has these runs. `origin` is a coordinate of the loops outside.
+    unsafe fn each(&self, whole: &Part<'_>, depth: usize, origin: Cursor, range: core::ops::Range<usize>) {
+        let Some(along) = whole.loops.get(depth) else {
+            // SAFETY: the caller's promise.
+            return unsafe { self.reduce(whole, origin, range) };
+        };
+        let mut at = origin;
+        for _ in 0..if depth == self.at { 1 } else { along.n } {
+            // SAFETY: the caller's promise, for one coordinate of the loop.
+            unsafe { self.each(whole, depth + 1, at, range.clone()) };
+            at = at.step(along);
+        }
+    }
+
+    /// Reduces some updates, for one coordinate of the loops around.
+    ///
+    /// # Safety
+    /// As for [`Ascending::each`].
+    unsafe fn reduce(&self, whole: &Part<'_>, origin: Cursor, range: core::ops::Range<usize>) {
+        let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
+        let reduce = |runs: &[MaybeUninit<Run>]| {
+            // SAFETY: these have been written.
+            let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
+            let (elements, include_self) = (whole.elements, whole.plan.includes_self());
+            // SAFETY: A2 by S1 and S2: the positions are in range, and those of other runs are others.
+            unsafe { (self.run)(&RunsJob { runs, step: self.along.out, elements, include_self }) };
+        };
+        let mut at = range.start;
+        while at < range.end {
+            let end = self.index.end(at);
+            let Cursor { out, data, .. } = origin.skip(&self.along, at);
+            let position = self.index.get(at) as isize;
+            let destination = data.wrapping_offset(whole.stride.wrapping_mul(position)).cast_mut();
+            runs[n].write(Run { updates: out, n: end - at, destination });
+            n += 1;
+            if n == RUNS {
+                reduce(&runs[..n]);
+                n = 0;
+            }
+            at = end;
+        }
+        reduce(&runs[..n]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_ascend_within_an_axis() {
+        let ascends = |list: &[i64], dim, least| ascend(list, |index| index, dim, (least, false));
+        let sorted: Vec<i64> = (0..1000).map(|at| at / 3).collect();
+        assert!(ascends(&sorted, 334, 1) && ascends(&sorted, 334, 2) && !ascends(&sorted, 333, 1));
+        assert!(!ascends(&[-1, 0, 1], 5, 1) && !ascends(&[], 5, 1) && ascends(&[4], 5, 1));
+        let unique: Vec<i64> = (0..1000).collect();
+        assert!(ascends(&unique, 1000, 1) && !ascends(&unique, 1000, 2));
+        for at in 1..1000 {
+            let mut list = sorted.clone();
+            list[at] = if list[at] == 0 { -1 } else { 0 };
+            assert!(!ascends(&list, 334, 1) || list == sorted, "{at}");
+        }
+    }
+
+    #[test]
+    fn parts_begin_with_runs() {
+        let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
+        let index = Index::Short(&list);
+        for parts in 1..20 {
+            let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
+            assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");
+            assert!(begins.iter().all(|begin| [0, 3, 4, 10, 11].contains(begin)), "{begins:?}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Counts of updates, apart from the rows that these go to.
+//!
+//! ```text
+//! counts of all rows = 0
+//! count the updates of each row                                  (a scatter of ones: a histogram)
+//! rows with updates that do not count themselves = the identity
+//! reduce the updates into their rows
+//! rows with updates /= count                                      (means)
+//! ```
+//!
+//! So rows are reduced where they lie, aligned as they are, and every index has been checked before one is written.
+
+use crate::kernels::moves::prefetch::LINE;
+use crate::kernels::reduce::ScatterFns;
+use crate::kernels::reduce::accumulators::{RowsJob, at, by_columns, columns};
+use crate::kernels::reduce::in_memory::write_each;
+use crate::kernels::reduce::number::{Add, Average, Mean};
+use crate::kernels::reduce::rows::{Combine, SCALAR_CHUNK};
+use crate::kernels::reduce::step::Accumulate;
+use crate::types::element::Unaligned;
+
+/// Bytes of a count.
+pub(crate) const COUNT: usize = size_of::<u32>();
+
+/// The functions that count.
+pub(crate) fn count() -> &'static ScatterFns {
+    const { &ScatterFns::counting::<Add<u32>>() }
+}
+
+/// A line of the elements that rows begin with.
+///
+/// # Panics
+/// Where the reduction has none, or an element is longer than a line: such a reduction names no line.
+pub(super) fn identity<C: Combine>() -> [u8; LINE] {
+    let (mut line, size) = ([0; LINE], size_of::<C::Item>());
+    let identity = C::IDENTITY.expect("a reduction with an identity");
+    assert!(LINE.is_multiple_of(size), "elements that a line is made of");
+    for at in (0..LINE).step_by(size) {
+        // SAFETY: `size` bytes of the line, at any alignment: both are multiples of it.
+        unsafe { line.as_mut_ptr().wrapping_add(at).cast::<Unaligned<C::Item>>().write(Unaligned(identity)) };
+    }
+    line
+}
+
+/// The count of row `i`.
+///
+/// # Safety
+/// A1: the job's records are counts.
+#[inline(always)]
+unsafe fn count_of(job: &RowsJob, i: usize) -> u32 {
+    debug_assert!(i < job.n);
+    // SAFETY: the caller's promise.
+    unsafe { job.records.cast::<u32>().wrapping_add(i).read_unaligned() }
+}
+
+/// Makes the rows begin with elements of `line` that updates are to meet; a row has `bytes` bytes.
+///
+/// # Safety
+/// A1, with counts for records.
+pub(crate) unsafe fn begin_rows(job: &RowsJob, line: &[u8; LINE], bytes: usize) {
+    for i in 0..job.n {
+        // SAFETY: A1.
+        if unsafe { count_of(job, i) } == 0 {
+            continue;
+        }
+        let row = job.row(i);
+        for at in (0..bytes).step_by(LINE) {
+            let some = (bytes - at).min(LINE);
+            // SAFETY: A1: bytes of the row.
+            unsafe { row.wrapping_add(at).copy_from_nonoverlapping(line.as_ptr(), some) };
+        }
+    }
+}
+
+/// Divides the rows that updates have met.
+///
+/// # Safety
+/// A1, with counts for records.
+pub(super) unsafe fn divide<T: Average<Sum = T>>(job: &RowsJob) {
+    let own = usize::from(job.include_self);
+    for i in 0..job.n {
+        // SAFETY: A1.
+        let count = unsafe { count_of(job, i) } as usize;
+        if count == 0 {
+            continue;
+        }
+        let row = job.row(i);
+        by_columns!(columns::<Mean<T>>(SCALAR_CHUNK), job.elements, |WIDTH, column| {
+            let row = at::<T, WIDTH>(row, column);
+            // SAFETY: A1.
+            let sums = unsafe { row.read() };
+            // SAFETY: A1.
+            unsafe { write_each(row, |k| <Mean<T> as Accumulate>::end(sums[k].0, count + own)) };
+        });
+    }
+}

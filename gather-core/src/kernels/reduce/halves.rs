@@ -1,0 +1,112 @@
+//! How a level converts halves: by whole numbers, in loops that compilers vectorise, or by the instructions of F16C.
+
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use core::arch::x86_64::__m256;
+
+#[cfg(feature = "half")]
+use crate::kernels::reduce::number::Half;
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+use crate::kernels::reduce::vectors::Stored;
+#[cfg(feature = "half")]
+use crate::types::element::Unaligned;
+
+/// How a level converts halves.
+pub(super) trait Halves: Copy + 'static {
+    /// The value for the level of the caller.
+    ///
+    /// # Safety
+    /// K7: the machine has the instructions.
+    unsafe fn of_level() -> Self;
+
+    /// Widens `N` halves.
+    #[cfg(feature = "half")]
+    #[inline(always)]
+    fn widen<T: Half, const N: usize>(self, from: &[Unaligned<T>; N]) -> [f32; N] {
+        let mut to = [0.0; N];
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = from.0.to_single();
+        }
+        to
+    }
+
+    /// Rounds `N` numbers to halves.
+    #[cfg(feature = "half")]
+    #[inline(always)]
+    fn narrow<T: Half, const N: usize>(self, from: &[f32; N]) -> [Unaligned<T>; N] {
+        let mut to = [Unaligned(T::from_single(from[0])); N];
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = Unaligned(T::from_single(from));
+        }
+        to
+    }
+}
+
+/// By whole numbers.
+#[derive(Clone, Copy)]
+pub(super) struct ByIntegers;
+
+impl Halves for ByIntegers {
+    #[inline(always)]
+    unsafe fn of_level() -> Self {
+        ByIntegers
+    }
+}
+
+/// By the instructions of AVX2 and F16C. A value shows that the machine has them.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct F16c(());
+
+#[cfg(target_arch = "x86_64")]
+impl Halves for F16c {
+    #[inline(always)]
+    unsafe fn of_level() -> Self {
+        F16c(())
+    }
+
+    #[cfg(feature = "half")]
+    #[inline(always)]
+    fn widen<T: Half, const N: usize>(self, from: &[Unaligned<T>; N]) -> [f32; N] {
+        if const { !N.is_multiple_of(8) } {
+            return ByIntegers.widen(from);
+        }
+        let mut to = [0.0; N];
+        for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
+            // SAFETY: eight elements; the machine has the instructions where there is a value.
+            let wide: __m256 = unsafe { T::read(from.as_ptr().cast()) };
+            // SAFETY: as above.
+            unsafe { f32::write(wide, to.as_mut_ptr().cast()) };
+        }
+        to
+    }
+
+    #[cfg(feature = "half")]
+    #[inline(always)]
+    fn narrow<T: Half, const N: usize>(self, from: &[f32; N]) -> [Unaligned<T>; N] {
+        if const { !N.is_multiple_of(8) } {
+            return ByIntegers.narrow(from);
+        }
+        let mut to = [Unaligned(T::ZERO); N];
+        for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
+            // SAFETY: eight elements; the machine has the instructions where there is a value.
+            let wide: __m256 = unsafe { f32::read(from.as_ptr().cast()) };
+            // SAFETY: as above.
+            unsafe { T::write(wide, to.as_mut_ptr().cast()) };
+        }
+        to
+    }
+}
+
+/// Numbers that vectors of AVX2 convert.
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+pub(super) trait InVector: Stored<__m256> {}
+
+#[cfg(all(feature = "half", target_arch = "x86_64"))]
+impl<T: Stored<__m256>> InVector for T {}
+
+/// Numbers that vectors of AVX2 convert, where there are such vectors.
+#[cfg(all(feature = "half", not(target_arch = "x86_64")))]
+pub(super) trait InVector: crate::types::element::Element {}
+
+#[cfg(all(feature = "half", not(target_arch = "x86_64")))]
+impl<T: crate::types::element::Element> InVector for T {}

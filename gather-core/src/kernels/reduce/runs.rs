@@ -1,0 +1,120 @@
+//! Reducing runs: updates that follow one another and go to one row.
+//!
+//! ```text
+//! for each run, and each few columns:
+//!     sums = the destination, if it counts; else the first update        (in registers)
+//!     for each other update, in order:    sums (op)= the update
+//!     the destination = sums, rounded or divided
+//! ```
+//!
+//! So neither a record nor the destination is read and written between two updates of a run.
+//!
+//! # The contract
+//!
+//! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as in
+//!   S2. No two runs have the same row.
+//! - K7 holds too.
+
+use core::marker::PhantomData;
+
+use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::isa::{self, LevelFn};
+use crate::kernels::reduce::accumulators::{at, by_columns, columns};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::reduce::halves::F16c;
+use crate::kernels::reduce::halves::{ByIntegers, Halves};
+use crate::kernels::reduce::in_memory::write_each;
+use crate::kernels::reduce::rows::SCALAR_CHUNK;
+use crate::kernels::reduce::step::Accumulate;
+
+/// Updates that follow one another, and the row that they go to.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// The first of the updates, of which there are `n`.
+    pub(crate) updates: *const u8,
+    pub(crate) n: usize,
+    pub(crate) destination: *mut u8,
+}
+
+/// Runs to be reduced.
+#[derive(Clone, Copy)]
+pub(crate) struct RunsJob<'a> {
+    pub(crate) runs: &'a [Run],
+    /// Bytes from one update to the next.
+    pub(crate) step: isize,
+    pub(crate) elements: usize,
+    /// Whether what the destination holds counts.
+    pub(crate) include_self: bool,
+}
+
+/// Reduces runs into their destinations.
+///
+/// # Safety
+/// A2 and K7.
+pub(crate) type RunsFn = unsafe fn(&RunsJob<'_>);
+
+/// The functions of a reduction.
+pub(super) const fn fns<A: Accumulate>() -> ByLevel<RunsFn> {
+    by_level!(
+        isa::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
+        isa::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
+    )
+}
+
+/// Reduces runs, up to `BYTES` bytes of columns at a time.
+struct Runs<A, L, const BYTES: usize>(PhantomData<(A, L)>);
+
+impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES> {
+    type Args<'a> = &'a RunsJob<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`RunsFn`], for the type of the reduction.
+    #[inline(always)]
+    unsafe fn call(job: &RunsJob<'_>) {
+        // SAFETY: K7.
+        let by = unsafe { L::of_level() };
+        for run in job.runs {
+            if job.elements == 1 {
+                // SAFETY: A2.
+                unsafe { reduce_run::<A, L, 1>(by, job, run, 0) };
+                continue;
+            }
+            by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
+                // SAFETY: A2.
+                unsafe { reduce_run::<A, L, WIDTH>(by, job, run, column) }
+            });
+        }
+    }
+}
+
+/// Reduces `N` columns of a run.
+///
+/// # Safety
+/// As for [`RunsFn`], for a run of the job, whose rows have these columns.
+#[inline(always)]
+unsafe fn reduce_run<A: Accumulate, L: Halves, const N: usize>(by: L, job: &RunsJob<'_>, run: &Run, column: usize) {
+    debug_assert!(run.n > 0 && column + N <= job.elements, "A2");
+    let (to, step) = (at::<A::Item, N>(run.destination, column), job.step);
+    let (mut from, mut left) = (run.updates, run.n);
+    let first = if job.include_self { to } else { at(from, column) };
+    // SAFETY: A2.
+    let mut sums = A::widen_chunk(by, &unsafe { first.read() });
+    if !job.include_self {
+        for sum in &mut sums {
+            *sum = A::begin(*sum);
+        }
+        (from, left) = (from.wrapping_offset(step), left - 1);
+    }
+    for _ in 0..left {
+        // SAFETY: A2.
+        let new = A::widen_chunk(by, &unsafe { at::<A::Item, N>(from, column).read() });
+        for (sum, new) in sums.iter_mut().zip(new) {
+            *sum = A::plus(*sum, new);
+        }
+        from = from.wrapping_offset(step);
+    }
+    let ended = A::end_chunk(by, &sums, run.n + usize::from(job.include_self));
+    // SAFETY: A2.
+    unsafe { write_each(to, |k| ended[k].0) };
+}
