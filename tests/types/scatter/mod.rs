@@ -23,6 +23,7 @@ mod histogram;
 mod hostile;
 mod orders;
 mod own;
+mod runs;
 mod sizes;
 mod small;
 mod threads;
