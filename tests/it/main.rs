@@ -14,6 +14,7 @@ mod hostile;
 mod interleave;
 mod invariance;
 mod layers;
+mod long_axes;
 mod matrix;
 mod methods;
 mod nulls;
