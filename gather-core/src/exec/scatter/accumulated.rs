@@ -184,7 +184,7 @@ impl Records {
         self.each(part, |job| unsafe { fns.begin.at(level)(job) });
         let take = Take::Reduce(fns.take.at(level), self.record, part.plan.by_index());
         // SAFETY: the caller's promise; a record is as large as the function expects.
-        let outcome = unsafe { self.with(part, |on| on.call(take)) };
+        let outcome = self.with(part, |on| unsafe { on.call(take) });
         if !(errors && outcome.out_of_range) {
             // SAFETY: as above; the records have begun.
             self.each(part, |job| unsafe { fns.end.at(level)(job) });
@@ -207,16 +207,15 @@ impl Records {
         let by_index = by_index && self.stride == COUNT as isize && plan.index().size() >= 4;
         let by_index = if by_index { (rows.by_index)(COUNT, plan.index().size(), Updates::One) } else { None };
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
-        // SAFETY: the caller's promise, for counts, and one update for all.
-        let outcome = unsafe {
-            self.with(part, |on| {
-                let mut loops = SmallVec::<[Loop; 6]>::from_slice(on.loops);
-                loops.iter_mut().for_each(|along| along.out = 0);
-                let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..on.origin };
-                let spec = KernelSpec { row: COUNT, next_slice_bytes: 0, ..on.spec.clone() };
-                Part { origin, spec: &spec, loops: &loops, elements: 1, ..*on }.call(take)
-            })
-        };
+        let outcome = self.with(part, |on| {
+            let mut loops = SmallVec::<[Loop; 6]>::from_slice(on.loops);
+            loops.iter_mut().for_each(|along| along.out = 0);
+            let origin = Cursor { out: (&raw const one).cast_mut().cast(), ..on.origin };
+            let spec = KernelSpec { row: COUNT, next_slice_bytes: 0, ..on.spec.clone() };
+            let ones = Part { origin, spec: &spec, loops: &loops, elements: 1, ..*on };
+            // SAFETY: the caller's promise: the loops reach counts, and one update for all of them.
+            unsafe { ones.call(take) }
+        });
         if errors && outcome.out_of_range {
             return outcome;
         }
@@ -252,6 +251,7 @@ impl Records {
             step: 0,
             elements: part.elements,
             include_self: part.plan.includes_self(),
+            uncounted: 0,
         };
         each_of(&run, job, *first, others);
     }

@@ -76,9 +76,8 @@ impl Scratch {
 
 /// The records of a plan whose rows are reduced beside the destination.
 fn records_of(plan: &ReducePlan) -> Option<&AccumulatorFns> {
-    let ScatterFns { rows, identity, beside, replaces, .. } = plan.reducer();
-    let in_place = rows.is_some() && (*replaces || plan.includes_self() || identity.is_some());
-    beside.as_ref().filter(|_| !in_place).map(|beside| beside.records(plan.includes_self()))
+    let (fns, include_self) = (plan.reducer(), plan.includes_self());
+    fns.beside.as_ref().filter(|_| !fns.takes_in_place(include_self)).map(|beside| beside.records(include_self))
 }
 
 /// Bytes of a record; 0 where there is none.
@@ -205,15 +204,19 @@ impl Run<'_> {
         if n == 0 {
             return;
         }
-        let mut some =
+        let mut written =
             Written { ends: [ends(0); ENDS], n: 0, take, row: Row { elements, bytes: row, destination_bytes } };
         let mut first = 0;
         while first < n {
             let Ends { destination, .. } = ends(first);
             let end = (first + 1..n).find(|&k| entries.to(k) != entries.to(first)).unwrap_or(n);
-            let count = (end - first) as u32;
-            let job = RowsJob { n: 1, records: record, destination, step: 0, elements, include_self };
-            let counted = RowsJob { records: (&raw const count).cast_mut().cast(), ..job };
+            let (count, uncounted) = RowsJob::split(end - first);
+            let records_of_one = (&raw const count).cast_mut().cast();
+            let counted =
+                RowsJob { n: 1, records: records_of_one, destination, step: 0, elements, include_self, uncounted };
+            // A note counts the row too, if that counts.
+            let (_, uncounted) = RowsJob::split(end - first + usize::from(include_self));
+            let job = RowsJob { records: record, uncounted, ..counted };
             match (records, &line) {
                 // SAFETY: A1 for the row and the task's record.
                 (Some(fns), _) => unsafe { fns.begin.at(level)(&job) },
@@ -229,11 +232,11 @@ impl Run<'_> {
                 }
                 let ends = ends(k);
                 // SAFETY: S1, S2 and K4 for the row, and for the record.
-                unsafe { some.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
+                unsafe { written.push(if records.is_some() { Ends { destination: record, ..ends } } else { ends }) };
             }
             if records.is_some() || divide.is_some() {
                 // SAFETY: as above.
-                unsafe { some.flush() };
+                unsafe { written.flush() };
             }
             match (records, divide) {
                 // SAFETY: A1 for the row and the record, which has begun.
@@ -245,7 +248,7 @@ impl Run<'_> {
             first = end;
         }
         // SAFETY: as above.
-        unsafe { some.flush() };
+        unsafe { written.flush() };
     }
 }
 

@@ -9,6 +9,7 @@
 //! lie, that pays for runs of two updates and more; for rows of a few elements, for long runs; else for any.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use crate::exec::scatter::Part;
 use crate::exec::threads::{self, PIECES};
@@ -61,7 +62,7 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
     let first = index.wrapping_offset(component.index);
     let index = match size {
         // SAFETY: X1: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
-        // taken for a negative one, and is out of range.
+        // taken for a negative one, so that the list does not ascend.
         4 => Index::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         // SAFETY: as above.
         8 => Index::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
@@ -163,7 +164,7 @@ impl Ascending<'_> {
     ///
     /// # Safety
     /// As for [`Ascending::run`]; no other thread has these runs. `origin` is a coordinate of the loops outside.
-    unsafe fn each(&self, whole: &Part<'_>, depth: usize, origin: Cursor, range: core::ops::Range<usize>) {
+    unsafe fn each(&self, whole: &Part<'_>, depth: usize, origin: Cursor, range: Range<usize>) {
         let Some(along) = whole.loops.get(depth) else {
             // SAFETY: the caller's promise.
             return unsafe { self.reduce(whole, origin, range) };
@@ -180,7 +181,7 @@ impl Ascending<'_> {
     ///
     /// # Safety
     /// As for [`Ascending::each`].
-    unsafe fn reduce(&self, whole: &Part<'_>, origin: Cursor, range: core::ops::Range<usize>) {
+    unsafe fn reduce(&self, whole: &Part<'_>, origin: Cursor, range: Range<usize>) {
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.

@@ -150,10 +150,14 @@ unsafe fn write_note<const NOTE: usize>(at: *mut u8, note: u32) {
     }
 }
 
-/// The note that an update leaves.
+/// The note that an update leaves. It wraps, unless 0 says that a row has not begun.
 #[inline(always)]
-const fn next_note<const NOTE: usize>(note: u32) -> u32 {
-    if NOTE == COUNT { note + 1 } else { note }
+const fn next_note<A: Accumulate, const NOTE: usize>(note: u32) -> u32 {
+    match NOTE {
+        COUNT if A::IDENTITY.is_none() => note.saturating_add(1),
+        COUNT => note.wrapping_add(1),
+        _ => note,
+    }
 }
 
 /// Records that are contiguous, and the rows of the destination that they stand for.
@@ -167,6 +171,8 @@ pub(crate) struct RowsJob {
     pub(crate) elements: usize,
     /// Whether records began with the destination.
     pub(crate) include_self: bool,
+    /// What to add to every note or count, which are those of more updates than 32 bits count, without their upper bits.
+    pub(crate) uncounted: usize,
 }
 
 /// Makes records of rows, or rows of records.
@@ -176,6 +182,12 @@ pub(crate) struct RowsJob {
 pub(crate) type RowsFn = unsafe fn(&RowsJob);
 
 impl RowsJob {
+    /// The lower bits of a number of updates, and what these leave uncounted.
+    pub(crate) fn split(updates: usize) -> (u32, usize) {
+        let low = updates as u32;
+        (low, updates - low as usize)
+    }
+
     /// The row of number `i`.
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> *mut u8 {
@@ -305,7 +317,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                 let (record, row) = job.ends::<A, NOTE>(i);
                 // SAFETY: A1: the note of the record.
                 let note = unsafe { read_note::<NOTE>(note_of::<A>(record, job.elements)) };
-                if NOTE > 0 && note <= least {
+                if NOTE > 0 && note <= least && job.uncounted == 0 {
                     continue;
                 }
                 by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
@@ -315,7 +327,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                     for (plain, sum) in plain.iter_mut().zip(&sums) {
                         *plain = sum.0;
                     }
-                    let ended = A::end_chunk(by, &plain, note as usize);
+                    let ended = A::end_chunk(by, &plain, note as usize + job.uncounted);
                     let row = at::<A::Item, WIDTH>(row, column);
                     if NOTE > 0 {
                         // SAFETY: A1.
@@ -370,7 +382,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
             }
         });
         // SAFETY: S2 for the record.
-        unsafe { write_note::<NOTE>(note_at, next_note::<NOTE>(note)) };
+        unsafe { write_note::<NOTE>(note_at, next_note::<A, NOTE>(note)) };
     }
 }
 
@@ -511,5 +523,40 @@ impl<A: Accumulate> Accumulate for Widened<A> {
     #[inline(always)]
     fn end(sum: A::Sum, _: usize) -> A::Sum {
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::reduce::counts;
+    use crate::kernels::reduce::number::Mean;
+
+    /// More updates than 32 bits count.
+    const UPDATES: usize = if usize::BITS > 32 { (1 << 32) + 3 } else { 3 };
+
+    #[test]
+    fn rows_that_met_more_updates_than_a_note_counts() {
+        let (count, uncounted) = RowsJob::split(UPDATES);
+        assert_eq!((count, count as usize + uncounted), (3, UPDATES));
+        let (sum, mean) = (UPDATES as i128 * 7, 7i32);
+        let mut record = [0u8; 32];
+        record[..16].copy_from_slice(&sum.to_ne_bytes());
+        // A note that has wrapped to 0.
+        for (note, uncounted) in [(count, uncounted), (0, UPDATES)] {
+            let mut row = [0i32];
+            record[16..20].copy_from_slice(&note.to_ne_bytes());
+            let (records, destination) = (record.as_mut_ptr(), row.as_mut_ptr().cast());
+            let job = RowsJob { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
+            // SAFETY: A1: a record of one sum, and a row of one element.
+            unsafe { (AccumulatorFns::cold::<Mean<i32>>().end.scalar)(&job) };
+            assert_eq!(row, [mean]);
+        }
+        let (mut counts, mut row) = ([count], [UPDATES as f64 * 7.0]);
+        let (records, destination) = (counts.as_mut_ptr().cast(), row.as_mut_ptr().cast());
+        let job = RowsJob { n: 1, records, destination, step: 0, elements: 1, include_self: false, uncounted };
+        // SAFETY: A1: a count, and a row of one element.
+        unsafe { counts::divide::<f64>(&job) };
+        assert_eq!(row, [7.0]);
     }
 }

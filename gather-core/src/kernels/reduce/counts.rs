@@ -42,15 +42,16 @@ pub(super) fn identity<C: Combine>() -> [u8; LINE] {
     line
 }
 
-/// The count of row `i`.
+/// How many updates row `i` has met.
 ///
 /// # Safety
 /// A1: the job's records are counts.
 #[inline(always)]
-unsafe fn count_of(job: &RowsJob, i: usize) -> u32 {
+unsafe fn count_of(job: &RowsJob, i: usize) -> usize {
     debug_assert!(i < job.n);
-    // SAFETY: the caller's promise.
-    unsafe { job.records.cast::<u32>().wrapping_add(i).read_unaligned() }
+    // SAFETY: the caller's promise: a count, at any alignment.
+    let count = unsafe { job.records.cast::<u32>().wrapping_add(i).read_unaligned() };
+    count as usize + job.uncounted
 }
 
 /// Makes the rows begin with elements of `line` that updates are to meet; a row has `bytes` bytes.
@@ -80,7 +81,7 @@ pub(super) unsafe fn divide<T: Average<Sum = T>>(job: &RowsJob) {
     let own = usize::from(job.include_self);
     for i in 0..job.n {
         // SAFETY: A1.
-        let count = unsafe { count_of(job, i) } as usize;
+        let count = unsafe { count_of(job, i) };
         if count == 0 {
             continue;
         }

@@ -117,6 +117,11 @@ impl BesideFns {
 }
 
 impl ScatterFns {
+    /// Whether rows may be reduced where they lie, if need be once their updates are counted.
+    pub(crate) fn takes_in_place(&self, include_self: bool) -> bool {
+        self.rows.is_some() && (self.replaces || include_self || self.identity.is_some())
+    }
+
     /// Nothing.
     pub(super) const NONE: Self =
         ScatterFns { rows: None, identity: None, divide: None, beside: None, runs: None, replaces: false };

@@ -62,8 +62,7 @@ impl ReduceRequest {
 
     /// Whether rows may be reduced where they lie once their updates are counted.
     fn counts(&self) -> bool {
-        let ScatterFns { rows, identity, replaces, .. } = self.reducer;
-        rows.is_some() && !replaces && (self.include_self || identity.is_some())
+        !self.reducer.replaces && self.reducer.takes_in_place(self.include_self)
     }
 }
 
