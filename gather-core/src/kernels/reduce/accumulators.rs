@@ -171,7 +171,7 @@ pub(crate) struct RowsJob {
     pub(crate) elements: usize,
     /// Whether records began with the destination.
     pub(crate) include_self: bool,
-    /// What to add to every note or count, which are those of more updates than 32 bits count, without their upper bits.
+    /// The updates of each row that its note or count lacks: the upper bits of a number that 32 bits do not hold.
     pub(crate) uncounted: usize,
 }
 
