@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::exec::scatter::{Cut, Part, rows_of_a_piece};
 use crate::exec::threads::{PIECES, pool_threads};
-use crate::kernels::reduce::{AccumulatorFns, COUNT, RowsJob, ScatterFns, Take, Updates, begin_rows, count};
+use crate::kernels::reduce::{AccumulatorFns, COUNT, Elements, RowsJob, ScatterFns, Take, Updates, begin_rows, count};
 use crate::kernels::{Component, Cursor, KernelSpec, LINE, Loop, Outcome};
 use crate::plan::{Accumulators, ReducePlan, is_free};
 use crate::types::error::Error;
@@ -205,7 +205,8 @@ impl Records {
         let inner = self.loops.last().copied().unwrap_or(Loop::ONCE);
         let by_index = self.components.len() == 1 && inner.index == plan.index().size() as isize && inner.data == 0;
         let by_index = by_index && self.stride == COUNT as isize && plan.index().size() >= 4;
-        let by_index = if by_index { (rows.by_index)(COUNT, plan.index().size(), Updates::One) } else { None };
+        let by_index =
+            if by_index { (rows.by_index)(Elements::one(COUNT), plan.index().size(), Updates::One) } else { None };
         let take = Take::Reduce(rows.resolved.at(spec.level), COUNT, by_index);
         let outcome = self.with(part, |on| {
             let mut loops = SmallVec::<[Loop; 6]>::from_slice(on.loops);

@@ -19,6 +19,8 @@ mod runs;
 
 pub(crate) use copy::Original;
 
+use core::mem::MaybeUninit;
+
 use smallvec::SmallVec;
 
 use crate::exec::cuts::{Cuts, share};
@@ -111,12 +113,14 @@ pub(crate) unsafe fn run(
         Way::Sorted => Scratch::Entries(grouped::Scratch::new(plan, tasks)?),
     };
     let writes_last = original.is_none() && scratch.writes_last();
-    if errors && check == Check::First && !writes_last {
+    let checks = errors && check == Check::First && !writes_last;
+    let kept = if checks && original.is_none() { few_bytes(plan) } else { None };
+    if checks && kept.is_none() {
         // SAFETY: the caller's promise.
         found(unsafe { whole.check(tasks) })?;
     }
     begin()?;
-    let outcome = match scratch {
+    let reduce = || match scratch {
         // SAFETY: the caller's promise.
         Scratch::None => unsafe { whole.run(tasks) },
         // SAFETY: the caller's promise; the scratch is that of the plan and of as many tasks.
@@ -126,7 +130,52 @@ pub(crate) unsafe fn run(
         // SAFETY: as above.
         Scratch::Entries(scratch) => unsafe { grouped::run(whole, scratch, errors) },
     };
+    let outcome = match kept {
+        // SAFETY: the caller's promise: all of these bytes are rows of the destination.
+        Some(bytes) => unsafe { put_back(destination, bytes, reduce) },
+        None => reduce(),
+    };
     found(outcome)
+}
+
+/// Bytes of a destination that is copied in place of looking at all indices first: on the stack, since calls in place
+/// allocate nothing but scratch. And how many times as many indices have at least.
+const KEPT: usize = 32 << 10;
+const INDICES_TO_KEPT: usize = 4;
+
+/// The bytes of a plan's destination, from coordinate 0 on, if they are few and all are bytes of its rows.
+fn few_bytes(plan: &ReducePlan) -> Option<usize> {
+    let row = plan.spec().row;
+    let free = plan.loops().iter().filter(|along| is_free(along)).map(|along| (along.data, along.n));
+    let step = |scale: i64| plan.stride().wrapping_mul(scale as isize);
+    let axes = plan.spec().components.iter().map(|component| (step(component.scale), component.dim as usize));
+    let (mut rows, mut bytes) = (row, row);
+    for (step, n) in free.chain(axes) {
+        rows = rows.checked_mul(n)?;
+        bytes = bytes.checked_add(usize::try_from(step).ok()?.checked_mul(n.checked_sub(1)?)?)?;
+    }
+    let moving = plan.loops().iter().filter(|along| along.index != 0);
+    let indices = moving.fold(plan.index().size(), |bytes, along| bytes.saturating_mul(along.n));
+    // No two rows share a byte: as many as there are between the first and the last leave none between them.
+    (rows == bytes && bytes <= KEPT.min(indices / INDICES_TO_KEPT)).then_some(bytes)
+}
+
+/// Calls `run`, and puts back what the destination held if an index is out of range.
+///
+/// # Safety
+/// The bytes, at most [`KEPT`], may be read and written, and nothing but `run` does so.
+#[inline(never)]
+unsafe fn put_back(destination: *mut u8, bytes: usize, run: impl FnOnce() -> Outcome) -> Outcome {
+    let mut held = [const { MaybeUninit::<u8>::uninit() }; KEPT];
+    let (destination, held) = (destination.cast::<MaybeUninit<u8>>(), held[..bytes].as_mut_ptr());
+    // SAFETY: the caller's promise; the copy is as long.
+    unsafe { held.copy_from_nonoverlapping(destination, bytes) };
+    let outcome = run();
+    if outcome.out_of_range {
+        // SAFETY: as above.
+        unsafe { destination.copy_from_nonoverlapping(held, bytes) };
+    }
+    outcome
 }
 
 /// Whether the index type has a value that is out of range of an axis.

@@ -13,7 +13,7 @@ use core::ops::Range;
 
 use crate::exec::scatter::Part;
 use crate::exec::threads::{self, PIECES};
-use crate::kernels::reduce::{FEW_ELEMENTS, Run, RunsFn, RunsJob};
+use crate::kernels::reduce::{self, FEW_ELEMENTS, Run, RunFns, RunsJob, SinglesJob};
 use crate::kernels::{Cursor, Loop, start_of_part};
 use crate::plan::{ReducePlan, Way, is_free};
 use crate::types::element::Unaligned;
@@ -24,15 +24,12 @@ pub(super) struct Ascending<'a> {
     along: Loop,
     at: usize,
     index: Index<'a>,
-    run: RunsFn,
+    run: RunFns,
 }
 
 /// Indices as whole numbers that are not negative.
 #[derive(Clone, Copy)]
-enum Index<'a> {
-    Short(&'a [Unaligned<i32>]),
-    Long(&'a [Unaligned<i64>]),
-}
+struct Index<'a>(reduce::Ascending<'a>);
 
 /// The fewest indices that are looked at.
 const LEAST: usize = 32;
@@ -46,7 +43,7 @@ const SOME: usize = 128;
 /// # Safety
 /// X1: the indices may be read along the loops of the plan.
 pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Ascending<'a>> {
-    let (spec, run) = (plan.spec(), plan.reducer().runs?.at(plan.spec().level));
+    let (spec, run) = (plan.spec(), plan.reducer().runs?);
     let [component] = spec.components.as_slice() else { return None };
     if plan.axes().is_empty() || !plan.may_ascend() {
         return None;
@@ -63,9 +60,9 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
     let index = match size {
         // SAFETY: X1: as many indices follow one another, at any alignment. An unsigned one beyond the signed ones is
         // taken for a negative one, so that the list does not ascend.
-        4 => Index::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        4 => reduce::Ascending::Short(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         // SAFETY: as above.
-        8 => Index::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
+        8 => reduce::Ascending::Long(unsafe { core::slice::from_raw_parts(first.cast(), along.n) }),
         _ => return None,
     };
     // The end of a run is a branch that is mispredicted, unless all runs are of one update: that takes as long as
@@ -76,30 +73,44 @@ pub(super) unsafe fn find<'a>(plan: &ReducePlan, index: *const u8) -> Option<Asc
         Way::Accumulated(_) | Way::Sorted => (if short { LONG_RUN } else { 1 }, true),
     };
     let ascends = match index {
-        Index::Short(list) => ascend(list, |index| i64::from(index.0), component.dim, (least, unique)),
-        Index::Long(list) => ascend(list, |index| index.0, component.dim, (least, unique)),
+        reduce::Ascending::Short(list) => {
+            let below = |any: i32, one: Unaligned<i32>, next: Unaligned<i32>| any | next.0 | next.0.wrapping_sub(one.0);
+            ascend(list, |index| i64::from(index.0), below, component.dim, (least, unique))
+        }
+        reduce::Ascending::Long(list) => {
+            let below = |any: i64, one: Unaligned<i64>, next: Unaligned<i64>| any | next.0 | next.0.wrapping_sub(one.0);
+            ascend(list, |index| index.0, below, component.dim, (least, unique))
+        }
     };
-    ascends.then_some(Ascending { along, at, index, run })
+    ascends.then_some(Ascending { along, at, index: Index(index), run })
 }
 
 /// Whether numbers ascend from one that is not negative to one below `dim`; and whether the first ones form runs of
-/// `least` numbers on average, or none repeats and they may be `unique`.
+/// `least` numbers on average, or none of them repeats and they may be `unique`. `below` leaves a negative number of one
+/// that is, of a number and a negative or lesser one after it, and of no others: without a comparison, which not all
+/// vectors have.
 #[inline(always)]
-fn ascend<T: Copy>(list: &[T], value: impl Fn(T) -> i64, dim: i64, (least, unique): (usize, bool)) -> bool {
+fn ascend<T: Copy, B: Copy + Default + Into<i64>>(
+    list: &[T],
+    value: impl Fn(T) -> i64,
+    below: impl Fn(B, T, T) -> B,
+    dim: i64,
+    (least, unique): (usize, bool),
+) -> bool {
     let (Some(&first), Some(&last)) = (list.first(), list.last()) else { return false };
     if value(first) < 0 || value(last) >= dim {
+        return false;
+    }
+    let begin = &list[..list.len().min(SOME + 1)];
+    let equal = begin.iter().zip(&begin[1..]).filter(|&(&one, &next)| value(one) == value(next)).count();
+    if (begin.len() - equal) * least > begin.len() && !(unique && equal == 0) {
         return false;
     }
     let mut done = 0;
     while done + 1 < list.len() {
         let some = &list[done..list.len().min(done + SOME + 1)];
-        let (mut less, mut equal) = (false, 0u64);
-        for (&one, &next) in some.iter().zip(&some[1..]) {
-            less |= value(next) < value(one);
-            equal += u64::from(value(next) == value(one));
-        }
-        let short = (some.len() - equal as usize) * least > some.len() && !(unique && equal == 0);
-        if less || (done == 0 && short) {
+        let any = some.iter().zip(&some[1..]).fold(B::default(), |any, (&one, &next)| below(any, one, next));
+        if any.into() < 0 {
             return false;
         }
         done += some.len() - 1;
@@ -107,19 +118,27 @@ fn ascend<T: Copy>(list: &[T], value: impl Fn(T) -> i64, dim: i64, (least, uniqu
     true
 }
 
-impl Index<'_> {
+impl<'a> Index<'a> {
     fn len(&self) -> usize {
-        match self {
-            Index::Short(list) => list.len(),
-            Index::Long(list) => list.len(),
+        match self.0 {
+            reduce::Ascending::Short(list) => list.len(),
+            reduce::Ascending::Long(list) => list.len(),
         }
     }
 
     #[inline(always)]
     fn get(&self, at: usize) -> i64 {
-        match self {
-            Index::Short(list) => i64::from(list[at].0),
-            Index::Long(list) => list[at].0,
+        match self.0 {
+            reduce::Ascending::Short(list) => i64::from(list[at].0),
+            reduce::Ascending::Long(list) => list[at].0,
+        }
+    }
+
+    /// Some of the indices.
+    fn part(&self, range: Range<usize>) -> reduce::Ascending<'a> {
+        match self.0 {
+            reduce::Ascending::Short(list) => reduce::Ascending::Short(&list[range]),
+            reduce::Ascending::Long(list) => reduce::Ascending::Long(&list[range]),
         }
     }
 
@@ -182,13 +201,27 @@ impl Ascending<'_> {
     /// # Safety
     /// As for [`Ascending::each`].
     unsafe fn reduce(&self, whole: &Part<'_>, origin: Cursor, range: Range<usize>) {
+        let (elements, include_self) = (whole.elements, whole.plan.includes_self());
+        if elements == 1 {
+            let Cursor { out, data, .. } = origin.skip(&self.along, range.start);
+            let job = SinglesJob {
+                positions: self.index.part(range),
+                updates: out,
+                step: self.along.out,
+                destination: data.cast_mut(),
+                stride: whole.stride,
+                include_self,
+            };
+            // SAFETY: A2 by S1 and S2: the positions are in range and ascend, and are whole runs.
+            return unsafe { (self.run.singles)(&job) };
+        }
+        let function = self.run.rows.at(whole.spec.level);
         let (mut runs, mut n) = ([const { MaybeUninit::<Run>::uninit() }; RUNS], 0);
         let reduce = |runs: &[MaybeUninit<Run>]| {
             // SAFETY: these have been written.
             let runs = unsafe { core::slice::from_raw_parts(runs.as_ptr().cast::<Run>(), runs.len()) };
-            let (elements, include_self) = (whole.elements, whole.plan.includes_self());
             // SAFETY: A2 by S1 and S2: the positions are in range, and those of other runs are others.
-            unsafe { (self.run)(&RunsJob { runs, step: self.along.out, elements, include_self }) };
+            unsafe { function(&RunsJob { runs, step: self.along.out, elements, include_self }) };
         };
         let mut at = range.start;
         while at < range.end {
@@ -214,7 +247,8 @@ mod tests {
 
     #[test]
     fn lists_ascend_within_an_axis() {
-        let ascends = |list: &[i64], dim, least| ascend(list, |index| index, dim, (least, false));
+        let below = |any: i64, one: i64, next: i64| any | next | next.wrapping_sub(one);
+        let ascends = |list: &[i64], dim, least| ascend(list, |index| index, below, dim, (least, false));
         let sorted: Vec<i64> = (0..1000).map(|at| at / 3).collect();
         assert!(ascends(&sorted, 334, 1) && ascends(&sorted, 334, 2) && !ascends(&sorted, 333, 1));
         assert!(!ascends(&[-1, 0, 1], 5, 1) && !ascends(&[], 5, 1) && ascends(&[4], 5, 1));
@@ -224,13 +258,15 @@ mod tests {
             let mut list = sorted.clone();
             list[at] = if list[at] == 0 { -1 } else { 0 };
             assert_eq!(ascends(&list, 334, 1), list.is_sorted() && list[0] >= 0, "{at}");
+            list[at] = i64::MIN;
+            assert!(!ascends(&list, 334, 1), "{at}");
         }
     }
 
     #[test]
     fn parts_begin_with_runs() {
         let list: Vec<Unaligned<i32>> = [0, 0, 0, 1, 2, 2, 2, 2, 2, 2, 3].map(Unaligned).to_vec();
-        let index = Index::Short(&list);
+        let index = Index(reduce::Ascending::Short(&list));
         for parts in 1..20 {
             let begins: Vec<usize> = (0..=parts).map(|part| index.begin(part, parts)).collect();
             assert!(begins.is_sorted() && begins[0] == 0 && begins[parts] == list.len(), "{begins:?}");

@@ -76,13 +76,15 @@ impl AccumulatorFns {
     }
 
     const fn of<A: Accumulate, const NOTE: usize, const HOT: bool>() -> Self {
-        // Vectors pay where elements are converted.
+        // Vectors pay where elements are converted or divided.
         let (mut begin, mut end): (ByLevel<RowsFn>, ByLevel<RowsFn>) = (
             ByLevel::all(isa::scalar::<BeginRows<A, ByIntegers, NOTE, HOT>>),
             ByLevel::all(isa::scalar::<EndRows<A, ByIntegers, NOTE, HOT>>),
         );
         if A::WIDENS {
             begin = by_level!(begin.scalar, isa::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
+        }
+        if const { in_vectors::<A>() } {
             end = by_level!(end.scalar, isa::avx2::<EndRows<A, F16c, NOTE, HOT>>);
         }
         AccumulatorFns {
@@ -218,9 +220,14 @@ pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     bytes / if item > sum { item } else { sum }
 }
 
+/// Whether vectors make elements of sums.
+const fn in_vectors<A: Accumulate>() -> bool {
+    A::WIDENS || size_of::<A::Sum>() != size_of::<A::Item>()
+}
+
 /// Bytes of sums that begin or end together: more where rows are merged, or converted.
-const fn chunk<A: Accumulate, const NOTE: usize>() -> usize {
-    if NOTE == 0 || A::WIDENS { LINE } else { SCALAR_CHUNK }
+const fn chunk<A: Accumulate, const NOTE: usize>(in_vectors: bool) -> usize {
+    if NOTE == 0 || in_vectors { LINE } else { SCALAR_CHUNK }
 }
 
 /// Runs a body for `N` columns at a time, then for half as many, and so on: `$n` is a constant in it, and `$at` the
@@ -279,7 +286,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
         by_elements!(HOT, job, {
             for i in 0..job.n {
                 let (record, row) = job.ends::<A, NOTE>(i);
-                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
+                by_columns!(columns::<A>(chunk::<A, NOTE>(A::WIDENS)), job.elements, |WIDTH, column| {
                     let sums = at::<A::Sum, WIDTH>(record, column);
                     if job.include_self {
                         // SAFETY: A1.
@@ -320,7 +327,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                 if NOTE > 0 && note <= least && job.uncounted == 0 {
                     continue;
                 }
-                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
+                by_columns!(columns::<A>(chunk::<A, NOTE>(in_vectors::<A>())), job.elements, |WIDTH, column| {
                     // SAFETY: A1: sums of the record, which has begun.
                     let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
                     let mut plain = [sums[0].0; WIDTH];
@@ -363,8 +370,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const BYTES: usize> TakeRow fo
         let note = unsafe { read_note::<NOTE>(note_at) };
         // Sums of a row that has not begun are nothing to be read.
         let fresh = A::IDENTITY.is_none() && note == 0;
-        // Loops over four sums of 16 bytes would be unrolled, beyond what registers hold.
-        by_columns!(columns::<A>(if size_of::<A::Sum>() > 8 { BYTES / 2 } else { BYTES }), self.0, |WIDTH, column| {
+        by_columns!(columns::<A>(BYTES), self.0, |WIDTH, column| {
             // SAFETY: S1.
             let new = unsafe { at::<A::Item, WIDTH>(from, column).read() };
             // Where that takes one operation, each element is widened where it is added.

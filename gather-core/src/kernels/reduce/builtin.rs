@@ -127,7 +127,9 @@ impl Reductions<BagFns> {
 /// means of halves. All else is cold.
 mod scatters {
     use crate::kernels::reduce::accumulators::AccumulatorFns;
-    use crate::kernels::reduce::number::{Add, And, Average, Max, Mean, Min, Mul, Number, Or, Ordered, Sub};
+    use crate::kernels::reduce::number::{
+        Add, And, Average, Few, Max, Mean, MeanOfFew, Min, Mul, Number, Or, Ordered, Sub,
+    };
     #[cfg(feature = "half")]
     use crate::kernels::reduce::number::{Half, InSingle};
     use crate::kernels::reduce::step::Accumulate;
@@ -146,6 +148,16 @@ mod scatters {
         ScatterFns { runs: Some(runs::fns::<Mean<T>>()), ..beside::<Mean<T>>(noted, None) }
     }
 
+    /// A mean of integers.
+    const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
+        let of_many = if size_of::<S>() >= 4 {
+            Some(const { &beside::<Mean<S>>(AccumulatorFns::cold::<Mean<S>>(), None) })
+        } else {
+            None
+        };
+        ScatterFns { of_many, ..beside::<MeanOfFew<S>>(noted, None) }
+    }
+
     /// A mean whose sums are elements: a sum that is divided.
     const fn mean<T: Number + Average<Sum = T> + Element>() -> ScatterFns {
         ScatterFns { divide: Some(counts::divide::<T>), ..ScatterFns::cold::<Add<T>>() }
@@ -159,21 +171,26 @@ mod scatters {
 
     /// Integers `S` that are hot, whose sums and products are those of the integers `U` of their width.
     #[inline(never)]
-    pub(super) fn integer<S: Ordered + Average + Element, U: Number + Element>(
+    pub(super) fn integer<S: Ordered + Few + Element, U: Number + Element>(
         reduction: Reduction,
     ) -> Option<&'static ScatterFns> {
         match reduction {
             Reduction::Add => Some(const { &ScatterFns::counting::<Add<U>>() }),
             Reduction::Min => Some(const { &ScatterFns::hot::<Min<S>>() }),
             Reduction::Max => Some(const { &ScatterFns::hot::<Max<S>>() }),
-            Reduction::Mean => Some(const { &wide_mean::<S>() }),
+            Reduction::Mean => Some(
+                const {
+                    let noted = AccumulatorFns::hot::<MeanOfFew<S>>();
+                    &ScatterFns { runs: Some(runs::fns::<MeanOfFew<S>>()), ..integer_mean::<S>(noted) }
+                },
+            ),
             Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
         }
     }
 
     /// Integers that are cold, as [`integer`]. Those of 4 and 8 bytes have the sums of hot ones.
     #[inline(never)]
-    pub(super) fn rare<S: Ordered + Average + Element, U: Number + Element>(
+    pub(super) fn rare<S: Ordered + Few + Element, U: Number + Element>(
         reduction: Reduction,
     ) -> Option<&'static ScatterFns> {
         match reduction {
@@ -181,7 +198,7 @@ mod scatters {
             Reduction::Add => Some(const { &ScatterFns::cold::<Add<U>>() }),
             Reduction::Min => Some(const { &ScatterFns::cold::<Min<S>>() }),
             Reduction::Max => Some(const { &ScatterFns::cold::<Max<S>>() }),
-            Reduction::Mean => Some(const { &beside::<Mean<S>>(AccumulatorFns::cold::<Mean<S>>(), None) }),
+            Reduction::Mean => Some(const { &integer_mean::<S>(AccumulatorFns::cold::<MeanOfFew<S>>()) }),
             Reduction::None | Reduction::Sub | Reduction::Mul => differences::<U>(reduction),
         }
     }

@@ -20,7 +20,7 @@ use crate::kernels::moves::prefetch::{STEP, prefetch};
 use crate::kernels::reduce::indexed::IndexedJob;
 use crate::kernels::reduce::one_update::of_one_update;
 use crate::kernels::reduce::read::{Exact, ReadIndex};
-use crate::kernels::reduce::rows::{Combine, Ends, One, ReduceFn, Row, TakeRow, reduce_scalar};
+use crate::kernels::reduce::rows::{Combine, Ends, Few, One, ReduceFn, Row, TakeRow, reduce_scalar};
 use crate::kernels::reduce::stepped::{StridedFn, stepped, strided, written_down};
 use crate::types::index::Index;
 use crate::types::policy::IndexPolicy;
@@ -76,9 +76,24 @@ pub(super) struct Quick {
     pub(super) any_steps: bool,
 }
 
-/// Chooses the functions that reduce elements of a size by indices of a size, both in bytes, with updates as they are;
-/// `None` where nothing does.
-pub(crate) type ChooseByIndex = fn(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns>;
+/// Chooses the functions that reduce rows of elements by indices of a size, in bytes, with updates as they are; `None`
+/// where nothing does.
+pub(crate) type ChooseByIndex = fn(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns>;
+
+/// Elements of a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elements {
+    pub(crate) n: usize,
+    /// Bytes of an element.
+    pub(crate) size: usize,
+}
+
+impl Elements {
+    /// An element.
+    pub(crate) fn one(size: usize) -> Self {
+        Elements { n: 1, size }
+    }
+}
 
 /// How the updates of single elements lie along the inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +125,15 @@ impl IndexedFns {
             any_steps: true,
         };
         IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
+    }
+
+    /// The functions for rows of `ELEMENTS` elements, whose updates are contiguous.
+    const fn few<C: Combine, R: ReadIndex, const ELEMENTS: usize>() -> Self {
+        let (quick, bytes) = (quick::<Few<C>, R, CONTIGUOUS, ELEMENTS>, ELEMENTS * size_of::<C::Item>());
+        let strided = strided::<Few<C>>;
+        let quick = Quick { any: quick, packed: quick, strided, step: bytes as isize, any_steps: false };
+        let row = Row { elements: ELEMENTS, bytes, destination_bytes: bytes };
+        IndexedFns { quick: Some(quick), rows: reduce_scalar::<C>, row }
     }
 
     /// The same without loops of their own, for indices of any size.
@@ -200,30 +224,36 @@ impl IndexedFns {
 
 /// The [`ChooseByIndex`] of a reduction that is cold. Wide elements gain nothing: vectors combine them, and their lines
 /// are prefetched.
-pub(super) fn cold<C: Combine>(element: usize, index: usize, _: Updates) -> Option<&'static IndexedFns> {
-    debug_assert_eq!(element, size_of::<C::Item>(), "S3");
-    if const { size_of::<C::Item>() > MOST_ELEMENT } || !matches!(index, 1 | 2 | 4 | 8) {
+pub(super) fn cold<C: Combine>(row: Elements, index: usize, _: Updates) -> Option<&'static IndexedFns> {
+    debug_assert_eq!(row.size, size_of::<C::Item>(), "S3");
+    if const { size_of::<C::Item>() > MOST_ELEMENT } || row.n != 1 || !matches!(index, 1 | 2 | 4 | 8) {
         return None;
     }
     Some(const { &IndexedFns::cold::<One<C>>(reduce_scalar::<C>) })
 }
 
 /// The [`ChooseByIndex`] of a reduction that is hot. Indices of 1 and 2 bytes are resolved some at a time.
-pub(super) fn hot<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
-    match index {
-        4 => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
-        8 => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
-        _ => cold::<C>(element, index, updates),
+pub(super) fn hot<C: Combine>(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+    match (row.n, index, updates) {
+        (1, 4, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
+        (1, 8, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
+        (2, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 2>() }),
+        (3, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 3>() }),
+        (4, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 4>() }),
+        (2, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 2>() }),
+        (3, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 3>() }),
+        (4, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 4>() }),
+        _ => cold::<C>(row, index, updates),
     }
 }
 
 /// As [`hot`], for a reduction that histograms are made by: one update for all elements is loaded once.
-pub(super) fn counting<C: Combine>(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
-    match (updates, index) {
-        (Updates::One, 1) => Some(const { &of_one_update::<C, Exact<1>>() }),
-        (Updates::One, 4) => Some(const { &of_one_update::<C, Exact<4>>() }),
-        (Updates::One, 8) => Some(const { &of_one_update::<C, Exact<8>>() }),
-        _ => hot::<C>(element, index, updates),
+pub(super) fn counting<C: Combine>(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+    match (updates, row.n, index) {
+        (Updates::One, 1, 1) => Some(const { &of_one_update::<C, Exact<1>>() }),
+        (Updates::One, 1, 4) => Some(const { &of_one_update::<C, Exact<4>>() }),
+        (Updates::One, 1, 8) => Some(const { &of_one_update::<C, Exact<8>>() }),
+        _ => hot::<C>(row, index, updates),
     }
 }
 
@@ -294,21 +324,15 @@ pub(super) unsafe fn elements<R: ReadIndex, const PLACES: u8>(
     }
     for plane in 0..outer.n {
         let mut done = 0;
-        if n < GROUP {
-            prefetch(index.wrapping_add(STREAM_AHEAD), 1);
-            prefetch(updates.wrapping_add(STREAM_AHEAD), 1);
-            for at in 0..n {
-                take!(plane, at);
-            }
-            done = n;
-        }
         while done < n {
             if next.is_some() {
                 next.from(done / STEP).fetch_steps(GROUP);
             }
             let [index_step, updates_step, _] = at_step(steps, done);
-            prefetch(index.wrapping_offset(index_step).wrapping_add(STREAM_AHEAD), GROUP * R::BYTES);
-            prefetch(updates.wrapping_offset(updates_step).wrapping_add(STREAM_AHEAD), GROUP * bytes);
+            let (later, updates) = (index.wrapping_offset(index_step), updates.wrapping_offset(updates_step));
+            let [index_bytes, bytes] = if n < GROUP { [1; 2] } else { [GROUP * R::BYTES, GROUP * bytes] };
+            prefetch(later.wrapping_add(STREAM_AHEAD), index_bytes);
+            prefetch(updates.wrapping_add(STREAM_AHEAD), bytes);
             for at in done..n.min(done + GROUP) {
                 take!(plane, at);
             }
@@ -381,8 +405,8 @@ mod tests {
                 destination_step: 4 * step as isize,
                 ..job(&spread_out, &updates, &mut data, 40)
             };
-            let by_index =
-                counting::<Add<i32>>(4, size_of::<I>(), Updates::Each).expect("a function for every index type");
+            let by_index = counting::<Add<i32>>(Elements::one(4), size_of::<I>(), Updates::Each)
+                .expect("a function for every index type");
             // SAFETY: there are as many indices and updates, and data for 40 positions of each.
             let out_of_range = unsafe { by_index.reduce(&job) };
             let mut expected = false;
@@ -430,15 +454,48 @@ mod tests {
         takes_what_is_in_range(|at| at as u8, &[40, 128, u8::MAX]);
     }
 
+    /// Adds rows of 2 to 4 elements, `apart` elements from one position to the next, and compares.
+    fn rows_agree<I: Index + Debug>(good: impl Fn(usize) -> I, bad: I) {
+        for (elements, apart, n) in (2..=4)
+            .flat_map(|elements| [elements, 5].map(|apart| (elements, apart)))
+            .flat_map(|(elements, apart)| [1, 15, 16, 40, 100].map(|n| (elements, apart, n)))
+        {
+            for place in [None, Some(0), Some(n / 2), Some(n - 1)] {
+                let at = |k: usize| k * 7 % 40;
+                let list: Vec<I> = (0..n).map(|k| if Some(k) == place { bad } else { good(at(k)) }).collect();
+                let updates: Vec<i32> = (1..=(n * elements) as i32).collect();
+                let (mut sums, mut data) = (vec![0; 40 * apart], vec![0; 40 * apart]);
+                let (bytes, stride) = (4 * elements as isize, 4 * apart as isize);
+                let job = IndexedJob { updates_step: bytes, stride, ..job(&list, &updates, &mut data, 40) };
+                let row = Elements { n: elements, size: 4 };
+                let by_index = hot::<Add<i32>>(row, size_of::<I>(), Updates::Each).expect("functions for a few");
+                // SAFETY: there are as many indices and rows of updates, and data for 40 positions.
+                let out_of_range = unsafe { by_index.reduce(&job) };
+                for (k, new) in updates.chunks(elements).enumerate().filter(|&(k, _)| Some(k) != place) {
+                    sums[at(k) * apart..].iter_mut().zip(new).for_each(|(sum, new)| *sum += new);
+                }
+                assert_eq!((out_of_range, data), (place.is_some(), sums), "{list:?}, {elements}, {apart}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_a_few_elements_are_taken() {
+        rows_agree(|at| at as i64, 1 << 32);
+        rows_agree(|at| at as u32, 40);
+    }
+
     #[test]
     fn there_is_none_for_other_sizes() {
-        let chosen = |index| [Updates::Each, Updates::One].map(|updates| counting::<Add<i32>>(4, index, updates));
+        let chosen =
+            |index| [Updates::Each, Updates::One].map(|updates| counting::<Add<i32>>(Elements::one(4), index, updates));
         assert!([0, 3, 16].into_iter().flat_map(chosen).all(|function| function.is_none()));
     }
 
     /// Adds 3 at indices into `dim` elements, and at every place in turn one that is not valid.
     fn one_update<I: Index>(dim: usize, good: impl Fn(usize) -> I, bad: &[I]) {
-        let by_index = counting::<Add<i32>>(4, size_of::<I>(), Updates::One).expect("a function for every index type");
+        let by_index = counting::<Add<i32>>(Elements::one(4), size_of::<I>(), Updates::One)
+            .expect("a function for every index type");
         let counted = |indices: &[I]| {
             let (mut data, update) = (vec![0i32; dim], [3i32]);
             let job = IndexedJob { updates_step: 0, ..job(indices, &update, &mut data, dim) };

@@ -34,8 +34,7 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
-//!   plan has found rows of one element, or of as many as the functions take into records, and indices of one
-//!   component, or an inner loop that stays at its tuple; and what the functions say besides ([`Updates::One`]).
+//!   plan has found rows of as many elements as the functions take, and indices of one component, or an inner loop that stays at its tuple; and what the functions say besides ([`Updates::One`]).
 
 mod accumulators;
 mod bag;
@@ -68,7 +67,7 @@ mod vectors;
 pub(crate) use accumulators::{AccumulatorFns, FEW_ELEMENTS, RowsFn, RowsJob};
 pub(crate) use bag::{BagFn, BagFns, BagRows, Begin, LEFT_OUT, Lengths, Part, SPARE};
 pub(crate) use builtin::Reductions;
-pub(crate) use by_index::{IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
+pub(crate) use by_index::{Elements, IndexedFns, MovedFn, STREAM_AHEAD, Updates, moved};
 pub(crate) use counts::{COUNT, begin_rows, count};
 pub(crate) use entries::{Entries, SortedRows, Span};
 pub(crate) use fused::{FusedBag, FusedOutput, fused};
@@ -76,7 +75,7 @@ pub(crate) use indexed::IndexedJob;
 pub(crate) use positions::{BagIndices, PositionsFn, positions, positions_of};
 pub use rows::Combine;
 pub(crate) use rows::{Chosen, Ends, ReduceFn, ReduceJob, Row};
-pub(crate) use runs::{Run, RunsFn, RunsJob};
+pub(crate) use runs::{Ascending, Run, RunFns, RunsJob, SinglesJob};
 pub(crate) use sink::{Sink, Take, Which};
 
 use crate::kernels::by_level::ByLevel;
@@ -95,7 +94,9 @@ pub(crate) struct ScatterFns {
     /// Rows that are reduced beside the destination.
     pub(crate) beside: Option<BesideFns>,
     /// Updates that follow one another and go to one row.
-    pub(crate) runs: Option<ByLevel<RunsFn>>,
+    pub(crate) runs: Option<RunFns>,
+    /// The same reduction for more updates than 32 bits count, where sums take more bits then.
+    of_many: Option<&'static ScatterFns>,
     /// Whether the last update stays: what the destination holds never counts.
     pub(crate) replaces: bool,
 }
@@ -122,9 +123,21 @@ impl ScatterFns {
         self.rows.is_some() && (self.replaces || include_self || self.identity.is_some())
     }
 
+    /// The functions for more updates than 32 bits count.
+    pub(crate) fn of_many(&'static self) -> &'static Self {
+        self.of_many.unwrap_or(self)
+    }
+
     /// Nothing.
-    pub(super) const NONE: Self =
-        ScatterFns { rows: None, identity: None, divide: None, beside: None, runs: None, replaces: false };
+    pub(super) const NONE: Self = ScatterFns {
+        rows: None,
+        identity: None,
+        divide: None,
+        beside: None,
+        runs: None,
+        of_many: None,
+        replaces: false,
+    };
 
     /// A reduction whose intermediate results are elements.
     pub(super) const fn cold<C: Combine>() -> Self {
@@ -154,6 +167,6 @@ impl ScatterFns {
 pub(crate) struct RowFns {
     /// Rows whose indices have been resolved.
     pub(crate) resolved: ByLevel<ReduceFn>,
-    /// Single elements, by their indices: the same for all levels, of which none does better.
+    /// A few elements, by their indices: the same for all levels, of which none does better.
     pub(crate) by_index: ChooseByIndex,
 }

@@ -195,6 +195,182 @@ impl<T: Average> Accumulate for Mean<T> {
     }
 }
 
+/// The mean of fewer numbers than 32 bits count.
+pub(super) struct MeanOfFew<T>(PhantomData<T>);
+
+/// Integers whose sums take fewer bits where there are few.
+pub(super) trait Few: Average {
+    /// The sum of fewer than 2^32 numbers: of integers of 64 bits, of their halves.
+    type Short: Copy + 'static;
+    const NONE: Self::Short;
+    fn short(self) -> Self::Short;
+    fn add(sum: Self::Short, new: Self::Short) -> Self::Short;
+    /// The sum of `count` numbers.
+    fn long(sum: Self::Short, count: usize) -> Self::Sum;
+    /// The lower bits of the same, and 0 if these are all of it and its magnitude is 2^51 at most.
+    fn near(sum: Self::Short, count: usize) -> (i64, u64);
+    /// A mean of such a sum.
+    fn of(mean: i64) -> Self;
+}
+
+impl<T: Few> Accumulate for MeanOfFew<T> {
+    type Item = T;
+    type Sum = T::Short;
+    const IDENTITY: Option<T::Short> = Some(T::NONE);
+
+    #[inline(always)]
+    fn widen(kept: T) -> T::Short {
+        kept.short()
+    }
+
+    #[inline(always)]
+    fn begin(new: T::Short) -> T::Short {
+        new
+    }
+
+    #[inline(always)]
+    fn plus(sum: T::Short, new: T::Short) -> T::Short {
+        T::add(sum, new)
+    }
+
+    #[inline(always)]
+    fn end(sum: T::Short, count: usize) -> T {
+        let (near, far) = T::near(sum, count);
+        match far {
+            _ if count == 1 => T::of(near),
+            0 => T::of(floors(&[near], count)[0]),
+            _ => T::divide(T::long(sum, count), count),
+        }
+    }
+
+    #[inline(always)]
+    fn end_chunk<const N: usize>(_: impl Halves, sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
+        let (mut near, mut any_far) = ([0; N], 0);
+        for (near, &sum) in near.iter_mut().zip(sums) {
+            let (low, far) = T::near(sum, count);
+            *near = low;
+            any_far |= far;
+        }
+        // Divisions take long, and many rows meet one update.
+        if count > 1 && any_far == 0 {
+            near = floors(&near, count);
+        }
+        let mut to = [Unaligned(T::of(0)); N];
+        for (to, mean) in to.iter_mut().zip(near) {
+            *to = Unaligned(T::of(mean));
+        }
+        if count > 1 && any_far != 0 {
+            for (to, &sum) in to.iter_mut().zip(sums) {
+                *to = Unaligned(T::divide(T::long(sum, count), count));
+            }
+        }
+        to
+    }
+}
+
+/// Rounds the quotients of numbers, whose magnitude is 2^51 at most, and a count down to whole numbers. In doubles, of
+/// which vectors divide several while one division of whole numbers takes as long, or longer.
+#[inline(always)]
+fn floors<const N: usize>(numbers: &[i64; N], count: usize) -> [i64; N] {
+    // To which such a number is added by adding to its bits, and which rounds to whole numbers what is added to it.
+    const BITS: u64 = 0x4338_0000_0000_0000;
+    let (whole, count) = (f64::from_bits(BITS), count as f64);
+    let mut floors = [0; N];
+    for (floor, &number) in floors.iter_mut().zip(numbers) {
+        let number = f64::from_bits(BITS.wrapping_add(number as u64)) - whole;
+        // The floor, or the number after it.
+        let near = (number / count + whole) - whole;
+        // Both products are exact.
+        let floor_of = if near * count > number { near - 1.0 } else { near };
+        *floor = (floor_of + whole).to_bits().wrapping_sub(BITS) as i64;
+    }
+    floors
+}
+
+macro_rules! few {
+    ($($ty:ty, $short:ty, $beyond:expr;)*) => {$(
+        impl Few for $ty {
+            type Short = $short;
+            const NONE: $short = 0;
+
+            #[inline(always)]
+            fn short(self) -> $short {
+                <$short>::from(self)
+            }
+
+            #[inline(always)]
+            fn add(sum: $short, new: $short) -> $short {
+                sum.wrapping_add(new)
+            }
+
+            #[inline(always)]
+            fn long(sum: $short, _: usize) -> Self::Sum {
+                sum.into()
+            }
+
+            #[inline(always)]
+            fn near(sum: $short, _: usize) -> (i64, u64) {
+                (sum as i64, $beyond(sum as u64))
+            }
+
+            #[inline(always)]
+            fn of(mean: i64) -> Self {
+                mean as Self
+            }
+        }
+    )*};
+}
+few! {
+    i8, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
+    i16, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
+    i32, i64, |sum: u64| sum.wrapping_add(1 << 51) >> 52;
+    u8, i64, |sum: u64| sum >> 51;
+    u16, i64, |sum: u64| sum >> 51;
+    u32, u64, |sum: u64| sum >> 51;
+}
+
+macro_rules! few_long {
+    ($($ty:ty;)*) => {$(
+        // Sums of lower and of upper halves, which carry nothing; and the least number counts as 0.
+        impl Few for $ty {
+            type Short = [u64; 2];
+            const NONE: [u64; 2] = [0; 2];
+
+            #[inline(always)]
+            fn short(self) -> [u64; 2] {
+                let above = (self as u64) ^ (Self::MIN as u64);
+                [above & u64::from(u32::MAX), above >> 32]
+            }
+
+            #[inline(always)]
+            fn add(sum: [u64; 2], new: [u64; 2]) -> [u64; 2] {
+                [sum[0].wrapping_add(new[0]), sum[1].wrapping_add(new[1])]
+            }
+
+            #[inline(always)]
+            fn long([low, high]: [u64; 2], count: usize) -> i128 {
+                (i128::from(high) << 32) + i128::from(low) + i128::from(Self::MIN) * count as i128
+            }
+
+            #[inline(always)]
+            fn near([low, high]: [u64; 2], count: usize) -> (i64, u64) {
+                let least = (Self::MIN as i64) >> 32;
+                let high = high.wrapping_add(least.wrapping_mul(count as i64) as u64);
+                (low.wrapping_add(high << 32) as i64, (low >> 50) | (high.wrapping_add(1 << 18) >> 19))
+            }
+
+            #[inline(always)]
+            fn of(mean: i64) -> Self {
+                mean as Self
+            }
+        }
+    )*};
+}
+few_long! {
+    i64;
+    u64;
+}
+
 /// A reduction `C` of numbers of half the width, in single precision: rounded once, at the end.
 #[cfg(feature = "half")]
 pub(super) struct InSingle<T, C>(PhantomData<(T, C)>);
@@ -524,4 +700,70 @@ fn magnitude(bits: u16) -> i16 {
 fn order(bits: u16) -> i16 {
     let sign = bits as i16 >> 15;
     (magnitude(bits) ^ sign) - sign
+}
+
+#[cfg(test)]
+mod tests {
+    use core::fmt::Debug;
+
+    use super::*;
+    use crate::kernels::reduce::halves::ByIntegers;
+
+    /// Sums up `count` numbers, of which `kinds` stand in turn; both ways of ending agree with the mean of many.
+    fn agrees<T: Few + PartialEq + Debug>(kinds: &[T], count: usize)
+    where
+        T::Sum: PartialEq + Debug,
+    {
+        let numbers = || (0..count).map(|k| kinds[k % kinds.len()]);
+        let short = numbers().fold(T::NONE, |sum, new| T::add(sum, new.short()));
+        let long = numbers().fold(T::Sum::NOTHING, |sum, new| sum.plus(new.widen()));
+        assert_eq!(T::long(short, count), long, "{kinds:?}, {count}");
+        let mean = T::divide(long, count);
+        assert_eq!(MeanOfFew::<T>::end(short, count), mean, "{kinds:?}, {count}");
+        let chunk = MeanOfFew::<T>::end_chunk(ByIntegers, &[short, T::NONE, short], count);
+        assert_eq!([chunk[0].0, chunk[2].0], [mean; 2], "{kinds:?}, {count}");
+    }
+
+    /// The same for the ends of a type, and for numbers whose sums lie about `2^51` and about 0.
+    macro_rules! agree {
+        ($($ty:ty)*) => {$(
+            let (least, most) = (<$ty>::MIN, <$ty>::MAX);
+            let near = (((1u64 << 51) / 3) as $ty, (((1u64 << 51) / 3) as $ty).wrapping_neg());
+            for count in (1..40).chain([255, 1000, 4097]) {
+                for kinds in [
+                    &[least][..], &[most], &[least, most], &[most, most, least], &[0, 1], &[least.wrapping_add(1), 0, 1],
+                    &[near.0], &[near.1], &[near.0, 1], &[near.1, least, 3], &[3, 0], &[(0 as $ty).wrapping_sub(1), 0],
+                    &[7, (0 as $ty).wrapping_sub(5), 11],
+                ] {
+                    agrees::<$ty>(kinds, count);
+                }
+            }
+        )*};
+    }
+
+    #[test]
+    fn means_of_few_are_those_of_many() {
+        agree!(i8 i16 i32 i64 u8 u16 u32 u64);
+    }
+
+    #[test]
+    fn quotients_are_rounded_down() {
+        const MOST: i64 = 1 << 51;
+        for count in [1, 2, 3, 7, 10, 641, 65_537, 1 << 31, (1 << 32) - 1] {
+            for at in [0, 1, 1000, MOST / 3, MOST - 1, MOST] {
+                for number in (-3i64..=3).flat_map(|by| {
+                    let multiple = at / count as i64 * count as i64;
+                    [at + by, -at + by, multiple + by, -multiple + by]
+                }) {
+                    if number.abs() <= MOST {
+                        assert_eq!(
+                            floors(&[number, 1, number], count)[2],
+                            number.div_euclid(count as i64),
+                            "{number}, {count}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 }

@@ -152,7 +152,7 @@ pub(super) trait TakeRow {
 pub(super) struct One<C>(pub(super) PhantomData<C>);
 
 /// Reduces a row of the given number of elements, `BYTES` bytes of them at a time.
-struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
+pub(super) struct Several<C, const BYTES: usize>(usize, PhantomData<C>);
 
 impl<C: Combine> TakeFew for One<C> {
     const BYTES: usize = size_of::<C::Item>();
@@ -160,6 +160,18 @@ impl<C: Combine> TakeFew for One<C> {
     #[inline(always)]
     fn of(_: usize) -> Self {
         One(PhantomData)
+    }
+}
+
+/// Reduces a row of a few elements.
+pub(super) type Few<C> = Several<C, SCALAR_CHUNK>;
+
+impl<C: Combine> TakeFew for Few<C> {
+    const BYTES: usize = size_of::<C::Item>();
+
+    #[inline(always)]
+    fn of(elements: usize) -> Self {
+        Several(elements, PhantomData)
     }
 }
 

@@ -7,12 +7,13 @@
 //!     the destination = sums, rounded or divided
 //! ```
 //!
-//! So neither a record nor the destination is read and written between two updates of a run.
+//! So neither a record nor the destination is read and written between two updates of a run. Rows of one element are
+//! found and reduced in one loop.
 //!
 //! # The contract
 //!
 //! - **A2** Each [`Run`] has one or more rows of updates as in S1, `step` bytes apart, and a row of the destination as in
-//!   S2. No two runs have the same row.
+//!   S2. No two runs have the same row. So it is for the runs of equal positions of a [`SinglesJob`], which ascend.
 //! - K7 holds too.
 
 use core::marker::PhantomData;
@@ -26,6 +27,7 @@ use crate::kernels::reduce::halves::{ByIntegers, Halves};
 use crate::kernels::reduce::in_memory::write_each;
 use crate::kernels::reduce::rows::SCALAR_CHUNK;
 use crate::kernels::reduce::step::Accumulate;
+use crate::types::element::Unaligned;
 
 /// Updates that follow one another, and the row that they go to.
 #[derive(Clone, Copy)]
@@ -53,12 +55,83 @@ pub(crate) struct RunsJob<'a> {
 /// A2 and K7.
 pub(crate) type RunsFn = unsafe fn(&RunsJob<'_>);
 
+/// Positions that ascend, at any alignment.
+#[derive(Clone, Copy)]
+pub(crate) enum Ascending<'a> {
+    Short(&'a [Unaligned<i32>]),
+    Long(&'a [Unaligned<i64>]),
+}
+
+/// Updates of one element, the first and the bytes from one to the next; and the destination of position 0, and the
+/// bytes from one position to the next.
+#[derive(Clone, Copy)]
+pub(crate) struct SinglesJob<'a> {
+    pub(crate) positions: Ascending<'a>,
+    pub(crate) updates: *const u8,
+    pub(crate) step: isize,
+    pub(crate) destination: *mut u8,
+    pub(crate) stride: isize,
+    /// Whether what the destination holds counts.
+    pub(crate) include_self: bool,
+}
+
 /// The functions of a reduction.
-pub(super) const fn fns<A: Accumulate>() -> ByLevel<RunsFn> {
-    by_level!(
-        isa::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
-        isa::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
-    )
+#[derive(Clone, Copy)]
+pub(crate) struct RunFns {
+    /// Rows of several elements.
+    pub(crate) rows: ByLevel<RunsFn>,
+    /// Rows of one element: the same for all levels, of which none does better.
+    pub(crate) singles: unsafe fn(&SinglesJob<'_>),
+}
+
+/// The functions of a reduction.
+pub(super) const fn fns<A: Accumulate>() -> RunFns {
+    RunFns {
+        rows: by_level!(
+            isa::scalar::<Runs<A, ByIntegers, SCALAR_CHUNK>>,
+            isa::avx2::<Runs<A, F16c, { 2 * crate::kernels::LINE }>>
+        ),
+        singles: singles::<A>,
+    }
+}
+
+/// Reduces updates of one element into their destinations.
+///
+/// # Safety
+/// A2, for the type of the reduction.
+unsafe fn singles<A: Accumulate>(job: &SinglesJob<'_>) {
+    match job.positions {
+        // SAFETY: the caller's promise.
+        Ascending::Short(list) => unsafe { singles_by::<A, _>(job, list, |position| position.0 as isize) },
+        // SAFETY: as above.
+        Ascending::Long(list) => unsafe { singles_by::<A, _>(job, list, |position| position.0 as isize) },
+    }
+}
+
+/// # Safety
+/// As for [`singles`], for the job's positions.
+#[inline(always)]
+unsafe fn singles_by<A: Accumulate, P: Copy>(job: &SinglesJob<'_>, list: &[P], position: impl Fn(P) -> isize) {
+    let SinglesJob { updates, step, destination, stride, include_self, .. } = *job;
+    let element = |from: *const u8| {
+        // SAFETY: A2: an element of updates or of the destination, at any alignment.
+        A::widen(unsafe { from.cast::<Unaligned<A::Item>>().read() }.0)
+    };
+    let (mut from, mut at) = (updates, 0);
+    while at < list.len() {
+        let (first, begin) = (position(list[at]), at);
+        let to = destination.wrapping_offset(stride.wrapping_mul(first));
+        let new = element(from);
+        let mut sum = if include_self { A::plus(element(to), new) } else { A::begin(new) };
+        (from, at) = (from.wrapping_offset(step), at + 1);
+        while at < list.len() && position(list[at]) == first {
+            sum = A::plus(sum, element(from));
+            (from, at) = (from.wrapping_offset(step), at + 1);
+        }
+        let ended = A::end(sum, at - begin + usize::from(include_self));
+        // SAFETY: A2: an element of the destination.
+        unsafe { to.cast::<Unaligned<A::Item>>().write(Unaligned(ended)) };
+    }
 }
 
 /// Reduces runs, up to `BYTES` bytes of columns at a time.
@@ -75,11 +148,6 @@ impl<A: Accumulate, L: Halves, const BYTES: usize> LevelFn for Runs<A, L, BYTES>
         // SAFETY: K7.
         let by = unsafe { L::of_level() };
         for run in job.runs {
-            if job.elements == 1 {
-                // SAFETY: A2.
-                unsafe { reduce_run::<A, L, 1>(by, job, run, 0) };
-                continue;
-            }
             by_columns!(columns::<A>(BYTES), job.elements, |WIDTH, column| {
                 // SAFETY: A2.
                 unsafe { reduce_run::<A, L, WIDTH>(by, job, run, column) }

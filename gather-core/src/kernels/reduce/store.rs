@@ -3,7 +3,7 @@
 use crate::kernels::by_level::by_level;
 use crate::kernels::isa::{self, LevelFn};
 use crate::kernels::moves::placed::{CopyRow, Exactly, Halves, Long, RowSize, by_size};
-use crate::kernels::reduce::by_index::{IndexedFns, TakeFew, Updates};
+use crate::kernels::reduce::by_index::{Elements, IndexedFns, TakeFew, Updates};
 use crate::kernels::reduce::read::Exact;
 use crate::kernels::reduce::rows::{ReduceJob, TakeRow, each};
 use crate::kernels::reduce::{RowFns, ScatterFns};
@@ -15,21 +15,21 @@ pub(super) static STORE: ScatterFns = ScatterFns {
     ..ScatterFns::NONE
 };
 
-/// The functions that store elements of a size by indices of a size.
-fn choose(element: usize, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
+/// The functions that store rows of some bytes by indices of a size.
+fn choose(row: Elements, index: usize, updates: Updates) -> Option<&'static IndexedFns> {
     if updates == Updates::One {
         return None;
     }
     macro_rules! fixed {
         ($($bytes:literal)*) => {
-            match (element, index) {
+            match (row.n * row.size, index) {
                 $(($bytes, 4) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<4>>(isa::scalar::<StoreRows>) }),
                 ($bytes, 8) => Some(const { &IndexedFns::hot::<Element<$bytes>, Exact<8>>(isa::scalar::<StoreRows>) }),)*
                 _ => None,
             }
         };
     }
-    fixed!(1 2 4 8 16)
+    fixed!(1 2 4 8 12 16 24 32)
 }
 
 type Element<const BYTES: usize> = Stored<Exactly<BYTES>>;

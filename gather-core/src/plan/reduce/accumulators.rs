@@ -21,8 +21,10 @@ pub(crate) struct Accumulators {
     pub(crate) reach: usize,
 }
 
-/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take as many.
+/// Bytes of accumulators for each row of updates, up to which they are preferred to sorted entries, which take as many;
+/// or this part of a longer row, whose updates are read out of their order then.
 const BYTES_AN_UPDATE: usize = 16;
+const PART_OF_AN_UPDATE: usize = 4;
 
 /// The accumulators of a loop nest: records or counts. `None` where the reduction has none, or they are too many to
 /// number.
@@ -63,8 +65,8 @@ pub(super) enum Kind {
 }
 
 impl Accumulators {
-    /// Whether they take no more memory than sorted entries of the updates of a loop nest.
-    pub(super) fn are_small(&self, loops: &Loops) -> bool {
-        self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE)
+    /// Whether they take little more memory than sorted entries of the updates of a loop nest, of `row` bytes each.
+    pub(super) fn are_small(&self, loops: &Loops, row: usize) -> bool {
+        self.bytes <= count(loops).saturating_mul(BYTES_AN_UPDATE.max(row / PART_OF_AN_UPDATE))
     }
 }

@@ -67,7 +67,9 @@ impl Nest<'_> {
             Ok((method, Way::Accumulated(accumulators)))
         };
         match (request.options.method, panels, accumulators) {
-            (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops) => beside(accumulators),
+            (None, _, Some(accumulators)) if !one_by_one && accumulators.are_small(self.loops, self.row) => {
+                beside(accumulators)
+            }
             (None, ..) if !one_by_one => Ok((own, Way::Sorted)),
             (None, Some(panels), _) if pays(&panels) => Ok((own, Way::Panels(panels))),
             (None, ..) if fits => Ok((self.row_by_row(), Way::RowByRow)),

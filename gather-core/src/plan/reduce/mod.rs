@@ -16,10 +16,10 @@ use core::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::kernels::reduce::{IndexedFns, ScatterFns, Updates};
+use crate::kernels::reduce::{Elements, IndexedFns, ScatterFns, Updates};
 use crate::kernels::select::Kernels;
 use crate::kernels::{IndexKernel, KernelSpec, LINE, Loop, fill_nest, fits_i32};
-use crate::plan::fold::{Loops, put_inside};
+use crate::plan::fold::{Loops, count, put_inside};
 use crate::plan::lowered::IndexLowered;
 use crate::plan::method::{Panels, has_adjacent_tuples};
 use crate::plan::nest::{Action, NO_COMPONENT, NestPlan, Sizes, reach};
@@ -90,9 +90,9 @@ pub(crate) enum Way {
 /// - **P2** `spec`, `stride` and `kernel` belong together: the kernel is that of `spec.level`, of the index type and of
 ///   the nest's rank, and takes the nest by `spec.method` (K5, K7, K9). With `panels` the rank is that of the loops
 ///   that run on a panel: all but the first `panels.moving` free ones.
-/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type and of the
-///   updates, and of the rows' elements where these go into records; other rows have one element. Indices have one
-///   component, or the inner loop does not move them (S4). Of index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
+/// - **P3** Where there are functions `by_index`, they are those of the reduction, of the data type, of the index type, of
+///   the updates and of the rows' elements. Indices have one component, or the inner loop does not move them (S4). Of
+///   index types of 1 and 2 bytes no negative value is an axis's position if read as unsigned.
 #[derive(Clone)]
 pub(crate) struct ReducePlan {
     /// P1, P2: the dense tensor is that of updates, the indexed one the destination. The kernel is that of all loops.
@@ -165,7 +165,8 @@ impl ReducePlan {
         let by_index = match (lowered.axes.as_slice(), request.reducer.rows) {
             (axes @ [_, ..], rows) if may && request.values == 1 && matches!(index_size, 4 | 8) => {
                 let in_place = rows.filter(|_| request.is_in_place());
-                let fits = in_place.is_none_or(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
+                let fits = in_place
+                    .is_none_or(|rows| (rows.by_index)(Elements::one(size), index_size, Updates::Each).is_some());
                 let least = if in_place.is_some() && axes.len() == 1 { 1 } else { LEAST_OF_ENTRIES };
                 let stride = axes.iter().map(|axis| axis.data.unsigned_abs()).max().unwrap_or(0);
                 fits.then_some(ByIndex { line: LINE / size.min(LINE), stride, least, tuples: axes.len() > 1 })
@@ -178,6 +179,9 @@ impl ReducePlan {
             debug_assert!(loops.iter().all(fits), "P1");
         });
         let elements = elements.saturating_mul(request.values);
+        if u32::try_from(count(&plan.loops).saturating_add(1)).is_err() {
+            made.reducer = request.reducer.of_many();
+        }
         if lowered.axes.iter().any(|axis| axis.dim == 0) {
             (plan.spec.components, plan.stride) = (SmallVec::from_slice(&[NO_COMPONENT]), 0);
             if plan.action == Action::Run {
@@ -188,9 +192,15 @@ impl ReducePlan {
         let (stride, row, action) = (*stride, *row, *action);
         let fits = fits_i32(parts);
         let panels = if fits && action == Action::Run { panels(parts, loops, stride, row) } else { None };
-        let short = request.reducer.rows.filter(|_| elements == 1 && index_size > 0);
-        let short = short.is_some_and(|rows| (rows.by_index)(size, index_size, Updates::Each).is_some());
-        let nest = Nest { components: parts, loops, stride, row, reach: reach(&lowered.axes, size), by_index: short };
+        let inner = loops.last().copied().unwrap_or(Loop::ONCE);
+        // Rows of several elements and their indices are taken so where they are contiguous.
+        let is_dense = inner.out == row as isize && inner.index == index_size as isize;
+        let few = Elements { n: elements, size: row / elements.max(1) };
+        let rows = request.reducer.rows.filter(|_| index_size > 0 && (elements == 1 || is_dense));
+        let short = rows.is_some_and(|rows| (rows.by_index)(few, index_size, Updates::Each).is_some());
+        let reach = reach(&lowered.axes, size);
+        let by_index = short && (elements == 1 || reach <= NEAR_ROWS);
+        let nest = Nest { components: parts, loops, stride, row, reach, by_index };
         let accumulators =
             [Kind::Records, Kind::Counts].map(|kind| accumulators::of(request, kind, parts, loops, stride, elements));
         let (method, way) = nest.choose(request, fits, panels, accumulators)?;
@@ -209,14 +219,11 @@ impl ReducePlan {
                 (nest.prefetch_distance(method), nest.next_slice_bytes(method))
             }
         };
-        let inner = loops.last().copied().unwrap_or(Loop::ONCE);
         let adjacent_tuples = has_adjacent_tuples(parts, &inner, index_size);
         let by_index = match nest.takes_by_index(method, request.index) {
-            Some(updates) if index_size > 0 => match (&way, request.reducer.rows) {
+            Some(updates) if index_size > 0 => match (&way, rows) {
                 (Way::Accumulated(Accumulators { records: Some(fns), .. }), _) => (fns.by_index)(index_size, elements),
-                (Way::RowByRow | Way::Accumulated(_), Some(rows)) if elements == 1 => {
-                    (rows.by_index)(size, index_size, updates)
-                }
+                (Way::RowByRow | Way::Accumulated(_), Some(rows)) => (rows.by_index)(few, index_size, updates),
                 _ => None,
             },
             _ => None,
@@ -224,7 +231,6 @@ impl ReducePlan {
         let in_place = matches!(way, Way::RowByRow | Way::Accumulated(Accumulators { records: None, .. }));
         made.block = if in_place && by_index.is_none() { nest.block() } else { 0 };
         // Only rows and indices that are contiguous are a range of bytes to prefetch.
-        let is_dense = inner.out == row as isize && inner.index == index_size as isize;
         let rows_ahead = if panels.is_some() && is_dense { PANEL_ROWS_AHEAD } else { 0 };
         (plan.kernel, plan.kernel_name) = (whole.run, entry.name);
         let spec = &mut plan.spec;
@@ -336,6 +342,8 @@ fn arrange(loops: &mut Loops, by_index: Option<ByIndex>) {
     put_inside(loops, |d| may[d], |_, _| false);
 }
 
+/// Bytes of a destination up to which rows of several elements are taken by their indices: farther ones are prefetched.
+const NEAR_ROWS: usize = 4 << 20;
 /// The least iterations of a loop that is inside for its short steps, where rows may be sorted, or a tuple is resolved
 /// for it.
 const LEAST_OF_ENTRIES: usize = 16;
