@@ -8,6 +8,9 @@
 //! - *runs* are cut, where targets ascend (`runs`);
 //! - one thread does all, where the others would gain nothing.
 //!
+//! Where the destination is to be kept on an error, all indices are looked at before the first write; but a small
+//! destination with many indices is copied, and put back on an error.
+//!
 //! Means, sums that are rounded once, and reductions without what the destination holds are reduced beside it, or where
 //! they lie with counts beside them (`accumulated`), or group by group where the destination is much larger than the updates (`grouped`); elements off
 //! the last axis of a large destination panel by panel (`exec/panels.rs`).
@@ -49,7 +52,7 @@ pub(crate) struct ScatterOperands<'a> {
 /// When indices are checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// All of them before the first write, since the destination is to be kept on an error.
+    /// All of them before the first write, since the destination is to be kept on an error: or that is put back.
     First,
     /// On the way, since the destination is dropped on an error.
     OnTheWay,

@@ -67,6 +67,12 @@ impl AccumulatorFns {
         Self::of::<A, COUNT, false>()
     }
 
+    /// The same in little code.
+    pub(super) const fn rare<A: Accumulate>() -> Self {
+        let take = ByLevel::all(isa::scalar::<TakeRows<A, ByIntegers, COUNT, SCALAR_CHUNK>> as ReduceFn);
+        AccumulatorFns { take, ..Self::cold::<A>() }
+    }
+
     /// Records of rows that begin with the destination and need no note: elements that no update has met are told from
     /// others by their sums. Those of short rows have loops of their own if they are `HOT`.
     #[cfg(feature = "half")]
@@ -84,7 +90,7 @@ impl AccumulatorFns {
         if A::WIDENS {
             begin = by_level!(begin.scalar, isa::avx2::<BeginRows<A, F16c, NOTE, HOT>>);
         }
-        if const { in_vectors::<A>() } {
+        if A::WIDENS || (A::DIVIDES && HOT) {
             end = by_level!(end.scalar, isa::avx2::<EndRows<A, F16c, NOTE, HOT>>);
         }
         AccumulatorFns {
@@ -220,12 +226,7 @@ pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     bytes / if item > sum { item } else { sum }
 }
 
-/// Whether vectors make elements of sums.
-const fn in_vectors<A: Accumulate>() -> bool {
-    A::WIDENS || size_of::<A::Sum>() != size_of::<A::Item>()
-}
-
-/// Bytes of sums that begin or end together: more where rows are merged, or converted.
+/// Bytes of sums that begin or end together: more where rows are merged, converted or divided.
 const fn chunk<A: Accumulate, const NOTE: usize>(in_vectors: bool) -> usize {
     if NOTE == 0 || in_vectors { LINE } else { SCALAR_CHUNK }
 }
@@ -327,7 +328,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                 if NOTE > 0 && note <= least && job.uncounted == 0 {
                     continue;
                 }
-                by_columns!(columns::<A>(chunk::<A, NOTE>(in_vectors::<A>())), job.elements, |WIDTH, column| {
+                by_columns!(columns::<A>(chunk::<A, NOTE>(A::WIDENS || A::DIVIDES)), job.elements, |WIDTH, column| {
                     // SAFETY: A1: sums of the record, which has begun.
                     let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
                     let mut plain = [sums[0].0; WIDTH];
@@ -449,7 +450,7 @@ const fn by_index<A: Accumulate, R: ReadIndex, const NOTE: usize, const ELEMENTS
         quick: Some(Quick {
             any: quick,
             packed: quick,
-            strided: strided::<Noted<A, ByIntegers, NOTE, 1>>,
+            strided: Some(strided::<Noted<A, ByIntegers, NOTE, 1>>),
             step: bytes as isize,
             any_steps: false,
         }),

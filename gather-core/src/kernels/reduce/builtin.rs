@@ -151,7 +151,7 @@ mod scatters {
     /// A mean of integers.
     const fn integer_mean<S: Few + Element>(noted: AccumulatorFns) -> ScatterFns {
         let of_many = if size_of::<S>() >= 4 {
-            Some(const { &beside::<Mean<S>>(AccumulatorFns::cold::<Mean<S>>(), None) })
+            Some(const { &beside::<Mean<S>>(AccumulatorFns::rare::<Mean<S>>(), None) })
         } else {
             None
         };

@@ -68,8 +68,8 @@ pub(super) struct Quick {
     /// The same for contiguous indices and updates and a destination that is contiguous along the axis, in a loop that
     /// does not move it.
     pub(super) packed: QuickFn,
-    /// Rows a step apart.
-    pub(super) strided: StridedFn,
+    /// Rows a step apart; `None` where they are written down.
+    pub(super) strided: Option<StridedFn>,
     /// Bytes from one update to the next that `packed` takes.
     pub(super) step: isize,
     /// Whether `any` takes indices and updates at any steps, or only contiguous ones.
@@ -120,19 +120,18 @@ impl IndexedFns {
         let quick = Quick {
             any: quick::<T, R, STEPPED, 1>,
             packed: quick::<T, R, PACKED, 1>,
-            strided: strided::<T>,
+            strided: Some(strided::<T>),
             step: T::BYTES as isize,
             any_steps: true,
         };
         IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
     }
 
-    /// The functions for rows of `ELEMENTS` elements, whose updates are contiguous.
-    const fn few<C: Combine, R: ReadIndex, const ELEMENTS: usize>() -> Self {
-        let (quick, bytes) = (quick::<Few<C>, R, CONTIGUOUS, ELEMENTS>, ELEMENTS * size_of::<C::Item>());
-        let strided = strided::<Few<C>>;
-        let quick = Quick { any: quick, packed: quick, strided, step: bytes as isize, any_steps: false };
-        let row = Row { elements: ELEMENTS, bytes, destination_bytes: bytes };
+    /// The functions for rows of a few elements, whose indices and updates are contiguous.
+    const fn few<C: Combine, R: ReadIndex>(elements: usize) -> Self {
+        let (quick, bytes) = (quick_few::<C, R>, elements * size_of::<C::Item>());
+        let quick = Quick { any: quick, packed: quick, strided: None, step: bytes as isize, any_steps: false };
+        let row = Row { elements, bytes, destination_bytes: bytes };
         IndexedFns { quick: Some(quick), rows: reduce_scalar::<C>, row }
     }
 
@@ -191,9 +190,9 @@ impl IndexedFns {
     /// S1, S2, S3 and K4 for the rows.
     #[inline(always)]
     pub(crate) unsafe fn reduce_strided(&self, first: Ends, steps: [isize; 2], n: usize) {
-        match &self.quick {
+        match self.quick.as_ref().and_then(|quick| quick.strided) {
             // SAFETY: the caller's promise.
-            Some(quick) => unsafe { (quick.strided)(first, steps, n, self.row) },
+            Some(strided) => unsafe { strided(first, steps, n, self.row) },
             // SAFETY: as above.
             None => unsafe { written_down(self, first, steps, n) },
         }
@@ -237,12 +236,12 @@ pub(super) fn hot<C: Combine>(row: Elements, index: usize, updates: Updates) -> 
     match (row.n, index, updates) {
         (1, 4, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
         (1, 8, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
-        (2, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 2>() }),
-        (3, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 3>() }),
-        (4, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>, 4>() }),
-        (2, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 2>() }),
-        (3, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 3>() }),
-        (4, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>, 4>() }),
+        (2, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(2) }),
+        (3, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(3) }),
+        (4, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(4) }),
+        (2, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(2) }),
+        (3, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(3) }),
+        (4, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(4) }),
         _ => cold::<C>(row, index, updates),
     }
 }
@@ -284,6 +283,16 @@ pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELE
 ) -> usize {
     // SAFETY: the caller's promise.
     unsafe { elements::<R, PLACES>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
+}
+
+/// [`QuickFn`] for rows of a few elements, of which updates are contiguous.
+///
+/// # Safety
+/// As for [`QuickFn`].
+unsafe fn quick_few<C: Combine, R: ReadIndex>(job: &IndexedJob) -> usize {
+    let bytes = job.updates_step.unsigned_abs();
+    // SAFETY: the caller's promise.
+    unsafe { elements::<R, CONTIGUOUS>(job, bytes, &Few::<C>::of(bytes / size_of::<C::Item>())) }
 }
 
 /// Reduces rows of `bytes` bytes of a plane, which lie as `PLACES` says, up to the first index that is negative or out of

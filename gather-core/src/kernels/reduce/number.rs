@@ -216,6 +216,7 @@ pub(super) trait Few: Average {
 impl<T: Few> Accumulate for MeanOfFew<T> {
     type Item = T;
     type Sum = T::Short;
+    const DIVIDES: bool = true;
     const IDENTITY: Option<T::Short> = Some(T::NONE);
 
     #[inline(always)]
@@ -251,18 +252,17 @@ impl<T: Few> Accumulate for MeanOfFew<T> {
             *near = low;
             any_far |= far;
         }
-        // Divisions take long, and many rows meet one update.
-        if count > 1 && any_far == 0 {
-            near = floors(&near, count);
-        }
         let mut to = [Unaligned(T::of(0)); N];
-        for (to, mean) in to.iter_mut().zip(near) {
-            *to = Unaligned(T::of(mean));
-        }
         if count > 1 && any_far != 0 {
             for (to, &sum) in to.iter_mut().zip(sums) {
                 *to = Unaligned(T::divide(T::long(sum, count), count));
             }
+            return to;
+        }
+        // Divisions take long, and many rows meet one update.
+        let means = if count > 1 { floors(&near, count) } else { near };
+        for (to, mean) in to.iter_mut().zip(means) {
+            *to = Unaligned(T::of(mean));
         }
         to
     }

@@ -164,13 +164,11 @@ impl<C: Combine> TakeFew for One<C> {
 }
 
 /// Reduces a row of a few elements.
-pub(super) type Few<C> = Several<C, SCALAR_CHUNK>;
+pub(super) type Few<C> = Several<C, 16>;
 
-impl<C: Combine> TakeFew for Few<C> {
-    const BYTES: usize = size_of::<C::Item>();
-
+impl<C> Few<C> {
     #[inline(always)]
-    fn of(elements: usize) -> Self {
+    pub(super) fn of(elements: usize) -> Self {
         Several(elements, PhantomData)
     }
 }

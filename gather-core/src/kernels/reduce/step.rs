@@ -22,6 +22,8 @@ pub(crate) trait Accumulate: 'static {
     /// Whether a row is widened at once before it is added, since it takes many operations: in a loop over slices,
     /// which compilers vectorise.
     const WIDENS: bool = false;
+    /// Whether sums are divided, which vectors do faster.
+    const DIVIDES: bool = false;
 
     /// An element as an intermediate result.
     fn widen(kept: Self::Item) -> Self::Sum;
