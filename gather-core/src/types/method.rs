@@ -51,7 +51,8 @@ pub enum Method {
     /// beside it. Takes scatters with a reduction. Chosen for means, for sums and products of `f16` and `bf16`, and
     /// where what the destination holds does not count. Allocates a count for each row, and a sum for each element
     /// where sums are no elements, of the part of the destination that a task has at a time, and is chosen where that
-    /// is at most 16 bytes for each row of updates, or a quarter of a longer row. Where targets ascend, nothing is allocated, whatever the plan says.
+    /// is at most 16 bytes for each row of updates, or a quarter of a longer row. Where targets ascend, nothing is
+    /// allocated, whatever the plan says.
     Accumulated,
     /// Streams of data are interleaved. The one method of [`BatchToSpace`](crate::BatchToSpace) and
     /// [`DepthToSpace`](crate::DepthToSpace).

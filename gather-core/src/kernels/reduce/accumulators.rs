@@ -226,9 +226,14 @@ pub(super) const fn columns<A: Accumulate>(bytes: usize) -> usize {
     bytes / if item > sum { item } else { sum }
 }
 
-/// Bytes of sums that begin or end together: more where rows are merged, converted or divided.
-const fn chunk<A: Accumulate, const NOTE: usize>(in_vectors: bool) -> usize {
-    if NOTE == 0 || in_vectors { LINE } else { SCALAR_CHUNK }
+/// Bytes of sums that begin together: more where rows are merged, or converted.
+const fn chunk<A: Accumulate, const NOTE: usize>() -> usize {
+    if NOTE == 0 || A::WIDENS { LINE } else { SCALAR_CHUNK }
+}
+
+/// Bytes of sums that end together: more where they are divided, too.
+const fn chunk_of_ends<A: Accumulate, const NOTE: usize>() -> usize {
+    if A::DIVIDES { LINE / 2 } else { chunk::<A, NOTE>() }
 }
 
 /// Runs a body for `N` columns at a time, then for half as many, and so on: `$n` is a constant in it, and `$at` the
@@ -287,7 +292,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for B
         by_elements!(HOT, job, {
             for i in 0..job.n {
                 let (record, row) = job.ends::<A, NOTE>(i);
-                by_columns!(columns::<A>(chunk::<A, NOTE>(A::WIDENS)), job.elements, |WIDTH, column| {
+                by_columns!(columns::<A>(chunk::<A, NOTE>()), job.elements, |WIDTH, column| {
                     let sums = at::<A::Sum, WIDTH>(record, column);
                     if job.include_self {
                         // SAFETY: A1.
@@ -328,7 +333,7 @@ impl<A: Accumulate, L: Halves, const NOTE: usize, const HOT: bool> LevelFn for E
                 if NOTE > 0 && note <= least && job.uncounted == 0 {
                     continue;
                 }
-                by_columns!(columns::<A>(chunk::<A, NOTE>(A::WIDENS || A::DIVIDES)), job.elements, |WIDTH, column| {
+                by_columns!(columns::<A>(chunk_of_ends::<A, NOTE>()), job.elements, |WIDTH, column| {
                     // SAFETY: A1: sums of the record, which has begun.
                     let sums = unsafe { at::<A::Sum, WIDTH>(record, column).read() };
                     let mut plain = [sums[0].0; WIDTH];

@@ -127,11 +127,11 @@ impl IndexedFns {
         IndexedFns { quick: Some(quick), ..Self::cold::<T>(rows) }
     }
 
-    /// The functions for rows of a few elements, whose indices and updates are contiguous.
-    const fn few<C: Combine, R: ReadIndex>(elements: usize) -> Self {
-        let (quick, bytes) = (quick_few::<C, R>, elements * size_of::<C::Item>());
+    /// The functions for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous.
+    const fn few<C: Combine, const ELEMENTS: usize>() -> Self {
+        let (quick, bytes) = (quick_few::<C, ELEMENTS>, ELEMENTS * size_of::<C::Item>());
         let quick = Quick { any: quick, packed: quick, strided: None, step: bytes as isize, any_steps: false };
-        let row = Row { elements, bytes, destination_bytes: bytes };
+        let row = Row { elements: ELEMENTS, bytes, destination_bytes: bytes };
         IndexedFns { quick: Some(quick), rows: reduce_scalar::<C>, row }
     }
 
@@ -236,12 +236,9 @@ pub(super) fn hot<C: Combine>(row: Elements, index: usize, updates: Updates) -> 
     match (row.n, index, updates) {
         (1, 4, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<4>>(reduce_scalar::<C>) }),
         (1, 8, _) => Some(const { &IndexedFns::hot::<One<C>, Exact<8>>(reduce_scalar::<C>) }),
-        (2, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(2) }),
-        (3, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(3) }),
-        (4, 4, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<4>>(4) }),
-        (2, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(2) }),
-        (3, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(3) }),
-        (4, 8, Updates::Each) => Some(const { &IndexedFns::few::<C, Exact<8>>(4) }),
+        (2, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 2>() }),
+        (3, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 3>() }),
+        (4, 4 | 8, Updates::Each) => Some(const { &IndexedFns::few::<C, 4>() }),
         _ => cold::<C>(row, index, updates),
     }
 }
@@ -285,14 +282,43 @@ pub(super) unsafe fn quick<T: TakeFew, R: ReadIndex, const PLACES: u8, const ELE
     unsafe { elements::<R, PLACES>(job, ELEMENTS * T::BYTES, &T::of(ELEMENTS)) }
 }
 
-/// [`QuickFn`] for rows of a few elements, of which updates are contiguous.
+/// [`QuickFn`] for rows of `ELEMENTS` elements, whose indices, of 4 or 8 bytes, and updates are contiguous: one loop for
+/// both sizes of indices.
 ///
 /// # Safety
 /// As for [`QuickFn`].
-unsafe fn quick_few<C: Combine, R: ReadIndex>(job: &IndexedJob) -> usize {
-    let bytes = job.updates_step.unsigned_abs();
-    // SAFETY: the caller's promise.
-    unsafe { elements::<R, CONTIGUOUS>(job, bytes, &Few::<C>::of(bytes / size_of::<C::Item>())) }
+unsafe fn quick_few<C: Combine, const ELEMENTS: usize>(job: &IndexedJob) -> usize {
+    let (row, bytes) = (Few::<C>::of(ELEMENTS), const { ELEMENTS * size_of::<C::Item>() });
+    // Copied: for all that the compiler knows, a store might change the job.
+    let IndexedJob { n, outer, index_bytes, dim, stride, destination_step, .. } = *job;
+    debug_assert!(matches!(index_bytes, 4 | 8) && job.updates_step == bytes as isize, "as the function takes them");
+    for plane in 0..outer.n {
+        let IndexedJob { mut index, mut updates, mut destination, .. } = job.after(plane);
+        let mut done = 0;
+        while done < n {
+            prefetch(index.wrapping_add(STREAM_AHEAD), GROUP * 8);
+            prefetch(updates.wrapping_add(STREAM_AHEAD), GROUP * bytes);
+            let end = n.min(done + GROUP);
+            while done < end {
+                let position = match index_bytes {
+                    // SAFETY: K3: one of the `n` indices.
+                    4 => unsafe { Exact::<4>::read(index) },
+                    // SAFETY: as above.
+                    _ => unsafe { Exact::<8>::read(index) },
+                };
+                if position >= dim {
+                    return plane * n + done;
+                }
+                let to = destination.wrapping_offset(stride.wrapping_mul(position as isize));
+                // SAFETY: S1, S2 and S3 for a row whose position is in range.
+                unsafe { row.take(updates, to) };
+                (index, updates) = (index.wrapping_add(index_bytes), updates.wrapping_add(bytes));
+                destination = destination.wrapping_offset(destination_step);
+                done += 1;
+            }
+        }
+    }
+    outer.n * n
 }
 
 /// Reduces rows of `bytes` bytes of a plane, which lie as `PLACES` says, up to the first index that is negative or out of

@@ -34,7 +34,8 @@
 //!   reduces, at any alignment; as many bytes at the destination are values of that type, or it takes any bytes. One
 //!   thread has a sink at a time.
 //! - **S4** Where the sink has functions that take elements by their indices, they are those of the plan's types. The
-//!   plan has found rows of as many elements as the functions take, and indices of one component, or an inner loop that stays at its tuple; and what the functions say besides ([`Updates::One`]).
+//!   plan has found rows of as many elements as the functions take, and indices of one component, or an inner loop that
+//!   stays at its tuple; and what the functions say besides ([`Updates::One`]).
 
 mod accumulators;
 mod bag;
