@@ -236,36 +236,53 @@ impl<T: Few> Accumulate for MeanOfFew<T> {
 
     #[inline(always)]
     fn end(sum: T::Short, count: usize) -> T {
-        let (near, far) = T::near(sum, count);
-        match far {
-            _ if count == 1 => T::of(near),
-            0 => T::of(floors(&[near], count)[0]),
-            _ => T::divide(T::long(sum, count), count),
-        }
+        ended_together(&[sum], count)[0].0
     }
 
     #[inline(always)]
     fn end_chunk<const N: usize>(_: impl Halves, sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
-        let (mut near, mut any_far) = ([0; N], 0);
-        for (near, &sum) in near.iter_mut().zip(sums) {
-            let (low, far) = T::near(sum, count);
-            *near = low;
-            any_far |= far;
-        }
         let mut to = [Unaligned(T::of(0)); N];
-        if count > 1 && any_far != 0 {
-            for (to, &sum) in to.iter_mut().zip(sums) {
-                *to = Unaligned(T::divide(T::long(sum, count), count));
-            }
-            return to;
+        // Compilers take more of them apart, and put them together on the stack.
+        let ((fours, others), (sums, other_sums)) = (to.as_chunks_mut::<4>(), sums.as_chunks::<4>());
+        for (to, sums) in fours.iter_mut().zip(sums) {
+            *to = ended_together(sums, count);
         }
-        // Divisions take long, and many rows meet one update.
-        let means = if count > 1 { floors(&near, count) } else { near };
-        for (to, mean) in to.iter_mut().zip(means) {
-            *to = Unaligned(T::of(mean));
+        for (to, &sum) in others.iter_mut().zip(other_sums) {
+            *to = Unaligned(Self::end(sum, count));
         }
         to
     }
+}
+
+/// The means of a few sums.
+#[inline(always)]
+fn ended_together<T: Few, const N: usize>(sums: &[T::Short; N], count: usize) -> [Unaligned<T>; N] {
+    let (mut near, mut any_far) = ([0; N], 0);
+    for (near, &sum) in near.iter_mut().zip(sums) {
+        let (low, far) = T::near(sum, count);
+        *near = low;
+        any_far |= far;
+    }
+    let mut to = [Unaligned(T::of(0)); N];
+    if count > 1 && any_far != 0 {
+        for (to, &sum) in to.iter_mut().zip(sums) {
+            *to = Unaligned(far_mean::<T>(sum, count));
+        }
+        return to;
+    }
+    // Divisions take long, and many rows meet one update.
+    let means = if count > 1 { floors(&near, count) } else { near };
+    for (to, mean) in to.iter_mut().zip(means) {
+        *to = Unaligned(T::of(mean));
+    }
+    to
+}
+
+/// The mean of a sum that doubles may not hold.
+#[cold]
+#[inline(never)]
+fn far_mean<T: Few>(sum: T::Short, count: usize) -> T {
+    T::divide(T::long(sum, count), count)
 }
 
 /// Rounds the quotients of numbers, whose magnitude is 2^51 at most, and a count down to whole numbers. In doubles, of
