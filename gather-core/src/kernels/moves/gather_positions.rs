@@ -69,7 +69,7 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
         unsafe { gather_avx2::filling::<BYTES, I>(args, at, first, left) };
         return false;
     }
-    let rest = &Left { args, at, done: first, left };
+    let rest = &Left { args, at, done: first, left, widen: None };
     if args.spec.packed {
         // SAFETY: the caller's promise; K9: there is one component, and indices and rows are contiguous. The plan
         // found the rows packed.
