@@ -72,7 +72,7 @@ const ELEMENTS_1: Kind = Kind::GatherElements { axis: 1 };
 const ND: Kind = Kind::GatherNd { batch_dims: 0 };
 
 /// All of them.
-pub const KERNELS: [Kernel; 44] = [
+pub const KERNELS: [Kernel; 56] = [
     gather("gather/take", 1, &[1000], &[4096]),
     gather("gather/take", 2, &[1000], &[4096]).index(Ids::I32),
     gather("gather/take", 4, &[1000], &[4096]),
@@ -116,6 +116,19 @@ pub const KERNELS: [Kernel; 44] = [
     gather("gather_elements/last", 4, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U64),
     gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND).index(Ids::U16),
     gather("gather_nd/k2", 4, &[64, 64], &[4096, 2]).kind(ND).index(Ids::U32),
+    // Rows of a fill among others, and what 8 and 16 bits resolve a block at a time.
+    gather("gather/few_rows_of_16", 4, &[32, 16], &[32]).kind(ROWS).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_3", 4, &[200, 3], &[1024]).kind(ROWS).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::I32).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::U32).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[100, 16], &[1024]).kind(ROWS).index(Ids::U8).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_75", 4, &[200, 75], &[512]).kind(ROWS).policy(OutOfBounds::Zero),
+    gather("gather/rows_of_16", 4, &[200, 16], &[1024]).kind(ROWS).index(Ids::I32),
+    gather("gather/take", 2, &[1000], &[4096]).index(Ids::U32).policy(OutOfBounds::Zero),
+    gather("gather/take", 8, &[1000], &[4096]).index(Ids::U16),
+    gather("gather/take", 8, &[1000], &[4096]).index(Ids::U16).policy(OutOfBounds::Zero),
+    gather("gather_elements/last", 8, &[32, 128], &[32, 128]).kind(ELEMENTS_1).index(Ids::U16),
     space("batch_to_space/2x2_zipped", 4, &[4, 4, 8, 32], [1, 1, 2, 2]),
     space("batch_to_space/2x2_rows", 4, &[4, 8, 8, 16], [1, 2, 2, 1]),
 ];
@@ -226,8 +239,10 @@ impl Kernel {
         let mut out = Buffer::zeroed(&self.workload.output_shape());
         naive::run(&self.workload, data.as_slice(), &inside, out.as_mut_slice());
         if self.policy == OutOfBounds::Zero {
-            // Policies other than `Error` run on single elements only, each of which has its own index.
-            self.wild(out.as_mut_slice()).for_each(|element| *element = T::zeroed());
+            // Policies other than `Error` run on calls whose output is a row, or an element, for each index.
+            let row = out.as_slice().len() / inside.len();
+            let mut rows: Vec<&mut [T]> = out.as_mut_slice().chunks_exact_mut(row).collect();
+            self.wild(&mut rows).for_each(|row| row.fill(T::zeroed()));
         }
         out
     }

@@ -1,10 +1,11 @@
 //! Lists the built-in kernels: every data type x index type x nest rank x operator x level.
 //!
 //! `cargo run --release -p gather-core --example kernels` prints one line for each operator, data type and index type,
-//! with its ranks and levels. With `-- --all` it prints every row. It fails if a combination is missing.
+//! with its ranks and levels, then how many rows, kernels and distinct functions there are. With `-- --all` it prints
+//! every row. It fails if a combination is missing.
 //!
-//! With `-- --show gather_x32_i64_r2__avx2` it prints one kernel: the rows that name it, its loop nest, its body for each
-//! method, and the files in which they stand.
+//! With `-- --show gather_x32_i64_r2__avx2` it prints one kernel: the rows that name it, the other kernels that run the
+//! same function, its loop nest, its body for each method, and the files in which they stand.
 
 mod show;
 
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
                 eprintln!("kernels: no kernel is named {name:?}; --all lists them");
                 return ExitCode::from(2);
             }
-            show::write(&mut text, &named)
+            show::write(&mut text, &named, &rows)
         }
         ["--help" | "-h"] => writeln!(text, "{USAGE}"),
         _ => {
@@ -150,7 +151,9 @@ impl Grid {
             ranks.len(),
             levels.len()
         )?;
-        writeln!(text, "{} kernels, shared by data types of one width and by operators", names.len())
+        writeln!(text, "{} kernels, shared by data types of one width and by operators", names.len())?;
+        let functions: BTreeSet<String> = rows.iter().map(show::function).collect();
+        writeln!(text, "{} functions; kernels of the fallback share theirs", functions.len())
     }
 
     /// Whether there is one row for every combination. Operators that rearrange space have no indices.

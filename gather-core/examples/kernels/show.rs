@@ -33,8 +33,31 @@ const ONE_PASS: Source = source!("bodies/one_pass.rs");
 const SCATTER: Source = source!("bodies/scattered.rs");
 const SPACE: Source = source!("space/mod.rs");
 
-/// Writes what a kernel is; all rows have its name.
-pub(crate) fn write(text: &mut String, rows: &[&KernelInfo]) -> fmt::Result {
+/// Whether a level is the fallback of x86-64, whose kernels are few functions.
+fn is_fallback(level: Level) -> bool {
+    cfg!(all(target_arch = "x86_64", not(gather_whole_scalar))) && level == Level::Scalar
+}
+
+/// The name of the function that a row runs: that of its kernel, or at a level that is a fallback that of the kernel for
+/// rows of any length and loop nests of any rank.
+pub(crate) fn function(row: &KernelInfo) -> String {
+    match (row.index, row.op) {
+        _ if !is_fallback(row.level) => row.name.to_owned(),
+        (None, _) => format!("rearrange_rows_rn__{}", row.level),
+        (Some(index), op) => {
+            // Types of the same values share kernels, whose names have the one of fixed width.
+            let (index, family) = (index.fixed_width(), if scatters(op) { "scatter" } else { "gather_rows" });
+            format!("{family}_{index}_rn__{}", row.level)
+        }
+    }
+}
+
+fn scatters(op: Op) -> bool {
+    matches!(op, Op::ScatterElements | Op::ScatterNd)
+}
+
+/// Writes what a kernel is; `rows` have its name, and `all` are those of the table.
+pub(crate) fn write(text: &mut String, rows: &[&KernelInfo], all: &[KernelInfo]) -> fmt::Result {
     let first = rows[0];
     let list = |of: fn(&KernelInfo) -> String| rows.iter().map(|row| of(row)).collect::<BTreeSet<_>>();
     let joined = |items: BTreeSet<String>| items.into_iter().collect::<Vec<_>>().join(", ");
@@ -47,30 +70,40 @@ pub(crate) fn write(text: &mut String, rows: &[&KernelInfo]) -> fmt::Result {
     }
     writeln!(text, "  level        {}", first.level)?;
     writeln!(text, "  emitted by   {ROW}\n")?;
-    if cfg!(all(target_arch = "x86_64", not(gather_whole_scalar))) && first.level == Level::Scalar {
+    let same: Vec<&KernelInfo> = all.iter().filter(|row| function(row) == function(first)).collect();
+    let names: BTreeSet<&str> = same.iter().map(|row| row.name).collect();
+    match names.len() {
+        1 => writeln!(text, "function {}, of these rows alone\n", function(first))?,
+        kernels => {
+            writeln!(text, "function {}, of {} rows: those of {kernels} kernels\n", function(first), same.len())?
+        }
+    }
+    if is_fallback(first.level) {
+        for name in names {
+            writeln!(text, "  {name}")?;
+        }
+        writeln!(text)?;
         return write_fallback(text, first);
     }
     write_nest(text, first, first.rank)?;
     match (first.index, first.op) {
         (None, _) => write_source(text, "body", SPACE),
-        (_, Op::ScatterElements | Op::ScatterNd) => write_source(text, "body", SCATTER),
+        (_, op) if scatters(op) => write_source(text, "body", SCATTER),
         _ => write_gather(text, first),
     }
 }
 
 /// Writes the kernel that runs in place of one of a level that is a fallback.
 fn write_fallback(text: &mut String, row: &KernelInfo) -> fmt::Result {
-    let runs = match (row.index, row.op) {
-        (None, _) => "rearrange_rows_rn__scalar".to_owned(),
-        (Some(index), Op::ScatterElements | Op::ScatterNd) => format!("scatter_{index}_rn__scalar"),
-        (Some(index), _) => format!("gather_rows_{index}_rn__scalar"),
-    };
-    writeln!(text, "The scalar level of x86-64 is a fallback for machines without AVX2. The row is run by")?;
-    writeln!(text, "{runs}, which takes rows of any length and loop nests of any rank:\n")?;
+    writeln!(
+        text,
+        "The scalar level of x86-64 is a fallback for machines without AVX2. The function takes rows of any"
+    )?;
+    writeln!(text, "length and loop nests of any rank:\n")?;
     write_nest(text, row, None)?;
     match (row.index, row.op) {
         (None, _) => write_source(text, "body", SPACE),
-        (_, Op::ScatterElements | Op::ScatterNd) => write_source(text, "body", SCATTER),
+        (_, op) if scatters(op) => write_source(text, "body", SCATTER),
         _ => GATHER[..2].iter().try_for_each(|&(method, source)| write_source(text, method.name(), source)),
     }
 }

@@ -94,8 +94,8 @@
 //!   - `Blocks` and `Prefetched` take what K2 allows.
 //!   - `Chunks` takes one component, whose index the inner loop moves. Scatters run by it, by `Blocks`, by `Prefetched`
 //!     and by `Direct`.
-//!   - `Gathered` takes rows of 4, 8 and 12 bytes at a level that gathers. There is one component. Along the inner
-//!     loop, indices are contiguous, and so are the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
+//!   - `Gathered` takes rows of 4 and 8 bytes at a level that gathers, and by indices of 4 and 8 bytes also rows of 12
+//!     bytes. There is one component. Along the inner loop, indices are contiguous, and so are the rows of the output. Data is `packed`; or rows have 4 or 8 bytes,
 //!     and the two offsets of each within data add up in 32 bits. With `offsets_first` rows have 4 or 8 bytes, and are
 //!     contiguous in data along the inner loop, too.
 //!   - `Table` takes `packed` rows of 1, 2, 4 and 8 bytes at a level with tables of `table_entries` entries. Scales are
@@ -151,6 +151,7 @@ pub use isa::{Avx2, Avx512};
 pub use kernel::Kernel;
 pub(crate) use kernel::{IndexKernel, SpaceEntry};
 pub(crate) use moves::bits::{BitFns, LookUpBitsFn};
+pub(crate) use moves::gathers_rows;
 pub(crate) use moves::placed::{FEW, RowSize};
 pub(crate) use moves::prefetch::{LINE, prefetch, prefetch_row};
 pub(crate) use moves::strided::{StridedRows, pack_rows};

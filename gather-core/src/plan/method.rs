@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, convert, fits_i32, table_entries};
+use crate::kernels::{Component, FEW, LINE, Loop, MOST_ELEMENT, MOST_PREFETCHED, convert};
+use crate::kernels::{fits_i32, gathers_rows, table_entries};
 use crate::plan::fold::Loops;
 use crate::types::caches::Caches;
 use crate::types::element::DType;
@@ -279,7 +280,7 @@ impl Nest<'_> {
     fn gathers_rows(&self) -> bool {
         let inner = self.inner();
         self.level.gathers()
-            && matches!(self.row, 4 | 8 | 12)
+            && gathers_rows(self.row, self.index_size)
             && self.components.len() == 1
             && self.has_adjacent_indices()
             && inner.out == self.row as isize

@@ -17,8 +17,9 @@ pub enum Method {
     Blocks,
     /// As `Blocks`, in chunks of 64 rows, of 128 in a scatter. Takes indices of one component.
     Chunks,
-    /// Indices are resolved in registers, and rows are loaded by them, in one loop. Takes rows of 4, 8 and 12 bytes
-    /// that are contiguous in the output, and contiguous indices of one component, at the levels `Avx2` and `Avx512`.
+    /// Indices are resolved in registers, and rows are loaded by them, in one loop. Takes rows of 4 and 8
+    /// bytes, and by indices of 4 and 8 bytes those of 12 bytes, that are contiguous in the output, and contiguous indices of
+    /// one component, at the levels `Avx2` and `Avx512`.
     Gathered,
     /// As `Blocks`, and the rows of the next indices are prefetched. Takes rows of up to 256 bytes, in a scatter any.
     /// Chosen for data beyond the caches.

@@ -16,7 +16,7 @@ use crate::kernels::moves::prefetch::NextSlice;
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::moves::{MoveJob, Width};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::block::{BLOCK, Block, Positions};
+use crate::kernels::resolve::block::{BLOCK, ResolveFns};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -26,7 +26,9 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row)) }
+    unsafe {
+        run_blocks::<L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row), ResolveFns::of::<I, L>())
+    }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for long rows.
@@ -35,7 +37,7 @@ pub(super) unsafe fn blocks<W: Width, I: Index, L: Isa>(state: &mut State, args:
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { run_blocks::<I, L>(state, args, at, stream_rows::<L>, None) };
+    unsafe { run_blocks::<L>(state, args, at, stream_rows::<L>, None, ResolveFns::of::<I, L>()) };
     stream::fence();
 }
 
@@ -45,7 +47,7 @@ pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexA
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn table<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise; K9: the table fits.
-    unsafe { run_blocks::<I, L>(state, args, at, look_up::<W, L>, None) }
+    unsafe { run_blocks::<L>(state, args, at, look_up::<W, L>, None, ResolveFns::of::<I, L>()) }
 }
 
 /// Whether rows are bytes, and indices, if they are bytes too, are contiguous and of one component.
@@ -73,8 +75,10 @@ pub(super) unsafe fn byte_table<I: Index, L: Isa>(state: &mut State, args: &Inde
             let n = (inner.n - done).min(BLOCK);
             if n > 0 {
                 let (at, look_up) = (plane.skip(inner, done), look_up::<crate::kernels::Fixed<1>, L>);
-                // SAFETY: the caller's promise for `n` iterations from here on; K9.
-                unsafe { block::<I, L>(state, args, at, n, NextSlice::NONE, look_up, None) };
+                // SAFETY: K2 and K3 for `n` indices from here on.
+                unsafe { resolve_block(state, args, at.index, n, ResolveFns::of::<I, L>()) };
+                // SAFETY: the caller's promise for these, which have been resolved; K9.
+                unsafe { move_block::<L>(state, args, at, n, NextSlice::NONE, look_up, None) };
                 done += n;
             }
         }
@@ -112,38 +116,41 @@ unsafe fn look_up<W: Width, L: Isa>(_: &IndexArgs<'_>, job: &MoveJob) {
     unsafe { W::move_rows::<L>()(&job.from(done)) }
 }
 
-/// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does.
+/// Runs a plane block by block; `select` is that of the width, where there is one that does as `move_fn` does. Only
+/// `fns` know the index type.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MoveFn`].
+/// As for [`Body`](super::Body) and [`MoveFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-pub(crate) unsafe fn run_blocks<I: Index, L: Isa>(
+pub(crate) unsafe fn run_blocks<L: Isa>(
     state: &mut State,
     args: &IndexArgs<'_>,
     at: &Cursor,
     move_fn: MoveFn,
     select: Option<SelectFn>,
+    fns: ResolveFns,
 ) {
     let (outer, inner, mut at) = (args.outer(), args.inner(), *at);
     for _ in 0..outer.n {
         let mut done = 0;
         while done < inner.n {
-            let n = (inner.n - done).min(BLOCK);
-            let next = next_slice(args, at, done);
-            // SAFETY: the caller's promise, for `n` iterations from here on.
-            unsafe { block::<I, L>(state, args, at.skip(inner, done), n, next, move_fn, select) };
+            let (n, from) = ((inner.n - done).min(BLOCK), at.skip(inner, done));
+            // SAFETY: K2 and K3 for `n` indices from here on.
+            unsafe { resolve_block(state, args, from.index, n, fns) };
+            // SAFETY: the caller's promise, for these iterations, which have been resolved.
+            unsafe { move_block::<L>(state, args, from, n, next_slice(args, at, done), move_fn, select) };
             done += n;
         }
         at = at.step(outer);
     }
 }
 
-/// Runs `n <= BLOCK` iterations of the inner loop.
+/// Runs `n <= BLOCK` iterations of the inner loop, whose indices are resolved.
 ///
 /// # Safety
 /// As for [`run_blocks`].
 #[inline(always)]
-unsafe fn block<I: Index, L: Isa>(
+unsafe fn move_block<L: Isa>(
     state: &mut State,
     args: &IndexArgs<'_>,
     at: Cursor,
@@ -152,8 +159,6 @@ unsafe fn block<I: Index, L: Isa>(
     move_fn: MoveFn,
     select: Option<SelectFn>,
 ) {
-    // SAFETY: K2 and K3 for these indices.
-    unsafe { resolve_block::<I, L>(state, args, at.index, n) };
     let State { positions, block, fill, .. } = state;
     let job = MoveJob::new(args, at, positions.as_ptr(), n, next);
     // SAFETY: K1, K2, K4, K6, K7 and K8 for the rows of a job: every position is in range.
@@ -169,32 +174,14 @@ unsafe fn block<I: Index, L: Isa>(
 /// Resolves `n <= BLOCK` indices from `index` on, unless they are those of the block before.
 ///
 /// # Safety
-/// K2 and K3 for these indices.
+/// K2 and K3 for these indices, of whose type the functions are; K7 for their level.
 #[inline(always)]
-pub(super) unsafe fn resolve_block<I: Index, L: Isa>(
+pub(super) unsafe fn resolve_block(
     state: &mut State,
     args: &IndexArgs<'_>,
     index: *const u8,
     n: usize,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { resolve_block_by(state, args, index, n, Block::resolve::<I, L>) }
-}
-
-/// [`Block::resolve`] for an index type and a level.
-pub(super) type ResolveFn = unsafe fn(&mut Block, &mut Positions, &IndexArgs<'_>, *const u8, usize) -> bool;
-
-/// As [`resolve_block`], by the function of an index type and a level.
-///
-/// # Safety
-/// As for [`resolve_block`]; K7 for the level.
-#[inline(always)]
-pub(super) unsafe fn resolve_block_by(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    index: *const u8,
-    n: usize,
-    resolve: ResolveFn,
+    fns: ResolveFns,
 ) {
     let State { positions, block, resolved, out_of_range, .. } = state;
     // Several blocks share the buffer where the inner loop is longer than one. One that is not all of the loop is not
@@ -203,7 +190,7 @@ pub(super) unsafe fn resolve_block_by(
     if !whole || index != *resolved {
         *resolved = if whole { index } else { core::ptr::null() };
         // SAFETY: the caller's promise.
-        *out_of_range |= unsafe { resolve(block, positions, args, index, n) };
+        *out_of_range |= unsafe { block.resolve(positions, args, index, n, fns) };
     }
 }
 

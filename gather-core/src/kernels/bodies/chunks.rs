@@ -7,7 +7,7 @@ use crate::kernels::bodies::{MoveFn, State};
 use crate::kernels::isa::Isa;
 use crate::kernels::moves::fill::SelectFn;
 use crate::kernels::moves::{MoveJob, Width};
-use crate::kernels::resolve::ResolveJob;
+use crate::kernels::resolve::{ChunksFn, ResolveJob};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -16,26 +16,28 @@ use crate::types::policy::OutOfBounds;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn chunks<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let select = W::select::<L>(args.spec.row);
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, move_rows::<W, L>, W::select::<L>(args.spec.row)) }
+    unsafe { planes::<L>(state, args, at, move_rows::<W, L>, select, L::resolve_chunks::<I>()) }
 }
 
-/// Runs a plane.
+/// Runs a plane. Only `resolve` knows the index type.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MoveFn`].
+/// As for [`Body`](super::Body) and [`MoveFn`]; `resolve` is that of the kernel's index type.
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(
+unsafe fn planes<L: Isa>(
     state: &mut State,
     args: &IndexArgs<'_>,
     at: &Cursor,
     move_fn: MoveFn,
     select: Option<SelectFn>,
+    resolve: ChunksFn,
 ) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<I, L>(state, args, at, move_fn, select) };
+        unsafe { run::<L>(state, args, at, move_fn, select, resolve) };
         at = at.step(outer);
     }
 }
@@ -45,12 +47,13 @@ unsafe fn planes<I: Index, L: Isa>(
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(
+unsafe fn run<L: Isa>(
     state: &mut State,
     args: &IndexArgs<'_>,
     at: Cursor,
     move_fn: MoveFn,
     select: Option<SelectFn>,
+    resolve: ChunksFn,
 ) {
     let State { positions, block, out_of_range, fill, .. } = state;
     let (n, room) = (args.inner().n, positions.as_mut_ptr());
@@ -75,5 +78,5 @@ unsafe fn run<I: Index, L: Isa>(
         true
     };
     // SAFETY: K3, the caller's promise; there is room for a block, which is longer than a chunk.
-    unsafe { L::resolve_chunks::<I>()((&job, &mut each)) };
+    unsafe { resolve((&job, &mut each)) };
 }

@@ -4,9 +4,10 @@
 //! A plane is the inner loop and the one around it. A body takes what its method takes (K9) and looks at no shape to
 //! choose another way; only `Direct` looks whether a loop over elements does.
 //!
-//! What depends on the index type and what depends on the width meet at a pointer, which is called once for many rows.
-//! So most methods cost a loop for each index type and level, and not for each width as well. `Gathered` and the
-//! kernels of one pass resolve and move in one loop, and have one for each.
+//! What resolves indices depends on their type, and what moves rows on the width. Loops over blocks, chunks and rounds
+//! call both by pointers, once for many rows: there is one loop for each level, which kernels of every index type and
+//! width share. `Gathered` and the kernels of one pass resolve and move in one loop, and have one for each type and
+//! width.
 
 mod blocks;
 mod chunks;
@@ -33,7 +34,7 @@ use crate::kernels::isa::Isa;
 use crate::kernels::kernel::IndexKernel;
 use crate::kernels::moves::fill::FillRow;
 use crate::kernels::moves::placed::RowSize;
-use crate::kernels::moves::{MoveJob, Width};
+use crate::kernels::moves::{MoveJob, Width, gathers_rows};
 use crate::kernels::resolve::block::{Block, Positions};
 use crate::types::index::Index;
 use crate::types::method::Method;
@@ -63,7 +64,9 @@ pub(crate) fn body<W: Width, I: Index, L: Isa>(args: &IndexArgs<'_>) -> Body {
         Method::Blocks => blocks::blocks::<W, I, L>,
         _ if const { L::LEVEL.is_fallback() } => direct::direct::<W, I, L::Plain>,
         Method::Chunks => chunks::chunks::<W, I, L>,
-        Method::Gathered if const { W::GATHERS && L::GATHERS } => gathered::gathered::<W, I, L>,
+        Method::Gathered if const { L::GATHERS && gathers_rows(W::GATHERED, size_of::<I>()) } => {
+            gathered::gathered::<W, I, L>
+        }
         Method::Prefetched => prefetched::prefetched::<W, I, L>,
         Method::Table if const { size_of::<I>() == 1 } && blocks::are_bytes(args) => blocks::byte_table::<I, L>,
         Method::Table => blocks::table::<W, I, L>,

@@ -9,6 +9,7 @@
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use crate::kernels::args::{Component, Cursor, IndexArgs, Outcome};
 use crate::kernels::index_rule::IndexRule;
@@ -67,8 +68,17 @@ const OK: Outcome = Outcome { out_of_range: false };
 #[inline(never)]
 unsafe fn go_on<C: CopyRow, I: Index, L: Isa>(args: &IndexArgs<'_>, at: &Cursor, done: usize, left: usize) -> Outcome {
     if args.spec.policy.out_of_bounds == OutOfBounds::Zero {
-        // SAFETY: the caller's promise.
-        unsafe { L::entry::<MoveOrFill<C, I, false>>()(&Left { args, at: *at, done, left }) };
+        let rest = Left { args, at: *at, done, left, widen: None };
+        if const { size_of::<I>() >= 4 } {
+            // SAFETY: the caller's promise.
+            unsafe { L::entry::<MoveOrFill<C, I, false>>()(&rest) }
+        } else if const { I::TYPE.is_signed() } {
+            // SAFETY: as above; the wider type has every value.
+            unsafe { L::entry::<MoveOrFill<C, i32, false>>()(&Left { widen: Some(L::entry::<Widen<I>>()), ..rest }) }
+        } else {
+            // SAFETY: as above.
+            unsafe { L::entry::<MoveOrFill<C, u32, false>>()(&Left { widen: Some(L::entry::<Widen<I>>()), ..rest }) }
+        }
     }
     Outcome { out_of_range: true }
 }
@@ -79,6 +89,42 @@ pub(crate) struct Left<'a> {
     pub(crate) at: Cursor,
     pub(crate) done: usize,
     pub(crate) left: usize,
+    /// Widens the indices to the type that they are read as, where they have another one.
+    pub(crate) widen: Option<WidenFn>,
+}
+
+/// Indices to be widened: `n <= PROBED` of the contiguous ones at an address, from number `first` on.
+pub(crate) struct WidenJob<'a> {
+    index: *const u8,
+    first: usize,
+    n: usize,
+    to: &'a mut [MaybeUninit<i32>; PROBED],
+}
+
+/// Writes the indices of a job as numbers of 32 bits.
+///
+/// # Safety
+/// K7; the indices may be read, at any alignment, and are of the function's type.
+pub(crate) type WidenFn = for<'a> unsafe fn(WidenJob<'a>);
+
+/// [`WidenFn`] for a type of 8 or 16 bits.
+struct Widen<I>(PhantomData<I>);
+
+impl<I: Index> LevelFn for Widen<I> {
+    type Args<'a> = WidenJob<'a>;
+    type Output = ();
+
+    /// # Safety
+    /// As for [`WidenFn`].
+    #[inline(always)]
+    unsafe fn call(WidenJob { index, first, n, to }: WidenJob<'_>) {
+        let index = index.cast::<I>().wrapping_add(first);
+        for (i, to) in to[..n].iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let index = unsafe { index.wrapping_add(i).read_unaligned() };
+            to.write(index.widen() as i32);
+        }
+    }
 }
 
 /// Moves the rows of inner loops whose index is in range, and fills the others: those of the loop at a cursor from row
@@ -91,6 +137,8 @@ pub(crate) struct Left<'a> {
 /// ```
 ///
 /// Rows of more than 256 bytes are moved, or filled, one by one.
+///
+/// Indices of 8 and 16 bits are widened to 32 first, 64 at a time, so that they need no loop of their own.
 pub(crate) struct MoveOrFill<C, I, const MOVES: bool>(PhantomData<(C, I)>);
 
 impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES> {
@@ -99,62 +147,76 @@ impl<C: CopyRow, I: Index, const MOVES: bool> LevelFn for MoveOrFill<C, I, MOVES
 
     /// # Safety
     /// The kernel contract for these rows, under `OutOfBounds::Zero`. There is one component; along the inner loop
-    /// indices and rows are contiguous, and data moves if `MOVES`. `C` copies rows of their length.
+    /// indices and rows are contiguous, and data moves if `MOVES`. `C` copies rows of their length. Indices are of type
+    /// `I`; or of one that is widened to it, which has 32 bits then.
     #[inline(always)]
-    unsafe fn call(&Left { args, mut at, mut done, left }: &Left<'_>) {
+    unsafe fn call(&Left { args, mut at, mut done, left, widen }: &Left<'_>) {
         let (Pass { n, rule, component, row, stride }, outer) = (Pass::new::<C>(args, false), *args.outer());
         let (copy, mut fill) = (C::of(row), FillRow::new());
         let step = if MOVES { args.inner().data } else { 0 };
         let short = const { C::MOST <= MOST_SELECTED };
         // SAFETY: K6 for rows that are short.
         let filled = if short { unsafe { fill.row(args) } } else { core::ptr::null() };
+        let mut widened = [const { MaybeUninit::uninit() }; PROBED];
         for _ in 0..left {
-            let index = at.index.wrapping_offset(component).cast::<I>();
-            // SAFETY: K3 for this index; indices are contiguous.
-            let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
-            let inside = |i: usize| position(i).1;
-            let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
+            let first_index = at.index.wrapping_offset(component);
             while done < n {
-                let rows = if short { PROBED.min(n - done) } else { 1 };
-                // Without a branch for each of the probes, which random indices would mispredict.
-                let mut any = false;
-                for k in 0..if short { PROBES } else { 1 } {
-                    any |= inside(done + rows * k / PROBES);
-                }
-                if !any {
-                    let first = done;
-                    while n - done >= GROUP {
-                        if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
-                            break;
-                        }
-                        done += GROUP;
+                // Where the index of row 0 lies, or would lie, and up to which row indices lie there.
+                let (index, n) = match widen {
+                    None => (first_index.cast::<I>(), n),
+                    Some(widen) => {
+                        let some = PROBED.min(n - done);
+                        // SAFETY: K3 and K7 for these indices.
+                        unsafe { widen(WidenJob { index: first_index, first: done, n: some, to: &mut widened }) };
+                        (widened.as_ptr().cast::<I>().wrapping_sub(done), done + some)
                     }
-                    while done < n && !inside(done) {
-                        done += 1;
-                    }
-                    // SAFETY: K1 and K6 for these rows.
-                    unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
-                    continue;
-                }
-                let (mut data, mut out) =
-                    (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
-                let mut next = |(x, inside): (i64, bool)| {
-                    let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
-                    data = data.wrapping_offset(step);
-                    if short { select_unpredictable(inside, from, filled) } else { from }
                 };
-                let end = done + rows;
-                while C::BYTES.is_some() && end - done >= GROUP {
-                    let [a, b, c, d] = group(done);
-                    let from = [next(a), next(b), next(c), next(d)];
-                    // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
-                    unsafe { copy.copy_four(from, out, row) };
-                    (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
-                }
-                while done < end {
-                    // SAFETY: as above.
-                    unsafe { copy.copy(next(position(done)), out) };
-                    (out, done) = (out.wrapping_add(row), done + 1);
+                // SAFETY: K3 for this index; indices are contiguous. Or it has been widened.
+                let position = |i: usize| rule.check(unsafe { index.wrapping_add(i).read_unaligned() });
+                let inside = |i: usize| position(i).1;
+                let group = |i: usize| [position(i), position(i + 1), position(i + 2), position(i + 3)];
+                while done < n {
+                    let rows = if short { PROBED.min(n - done) } else { 1 };
+                    // Without a branch for each of the probes, which random indices would mispredict.
+                    let mut any = false;
+                    for k in 0..if short { PROBES } else { 1 } {
+                        any |= inside(done + rows * k / PROBES);
+                    }
+                    if !any {
+                        let first = done;
+                        while n - done >= GROUP {
+                            if group(done).into_iter().fold(false, |any, (_, inside)| any | inside) {
+                                break;
+                            }
+                            done += GROUP;
+                        }
+                        while done < n && !inside(done) {
+                            done += 1;
+                        }
+                        // SAFETY: K1 and K6 for these rows.
+                        unsafe { fill.fill(args, at.out.wrapping_add(first * row), done - first) };
+                        continue;
+                    }
+                    let (mut data, mut out) =
+                        (at.data.wrapping_offset(step.wrapping_mul(done as isize)), at.out.wrapping_add(done * row));
+                    let mut next = |(x, inside): (i64, bool)| {
+                        let from = data.wrapping_offset(stride.wrapping_mul(x as isize));
+                        data = data.wrapping_offset(step);
+                        if short { select_unpredictable(inside, from, filled) } else { from }
+                    };
+                    let end = done + rows;
+                    while C::BYTES.is_some() && end - done >= GROUP {
+                        let [a, b, c, d] = group(done);
+                        let from = [next(a), next(b), next(c), next(d)];
+                        // SAFETY: K1, K2 and K4 for rows whose index is in range; or the fill, which is as long.
+                        unsafe { copy.copy_four(from, out, row) };
+                        (out, done) = (out.wrapping_add(GROUP * row), done + GROUP);
+                    }
+                    while done < end {
+                        // SAFETY: as above.
+                        unsafe { copy.copy(next(position(done)), out) };
+                        (out, done) = (out.wrapping_add(row), done + 1);
+                    }
                 }
             }
             (at, done) = (at.step(&outer), 0);

@@ -23,7 +23,7 @@ use crate::kernels::moves::prefetching::{MovePrefetching, MovePrefetchingFn};
 use crate::kernels::moves::stream::{self, StreamRows};
 use crate::kernels::moves::{ByWay, MoveJob, Width};
 use crate::kernels::resolve::TupleJob;
-use crate::kernels::resolve::block::{BLOCK, Block, Positions};
+use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -39,8 +39,9 @@ const MOST_ASKED: usize = 16;
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let way = Way { move_rows: W::by_way::<ByLevel<L>>(args.spec.row), select: W::select::<L>(args.spec.row) };
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row), W::select::<L>(args.spec.row)) }
+    unsafe { planes::<L>(state, args, at, way, ResolveFns::of::<I, L>()) }
 }
 
 /// The body of [`Method::Streamed`](crate::Method::Streamed) for short rows.
@@ -48,8 +49,9 @@ pub(super) unsafe fn prefetched<W: Width, I: Index, L: Isa>(state: &mut State, a
 /// # Safety
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn streamed<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
+    let way = Way { move_rows: L::entry::<StreamRows>(), select: None };
     // SAFETY: the caller's promise; K9: the rows are long enough.
-    unsafe { planes::<I, L>(state, args, at, L::entry::<StreamRows>(), None) };
+    unsafe { planes::<L>(state, args, at, way, ResolveFns::of::<I, L>()) };
     stream::fence();
 }
 
@@ -72,26 +74,19 @@ struct Way {
     select: Option<SelectFn>,
 }
 
-/// Runs a plane.
+/// Runs a plane. Only `fns` know the index type.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MovePrefetchingFn`].
+/// As for [`Body`](super::Body) and [`MovePrefetchingFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(
-    state: &mut State,
-    args: &IndexArgs<'_>,
-    at: &Cursor,
-    move_rows: MovePrefetchingFn,
-    select: Option<SelectFn>,
-) {
-    let way = Way { move_rows, select };
+unsafe fn planes<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, way: Way, fns: ResolveFns) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        let done = unsafe { run_tuples::<I, L>(state, args, at, way) };
+        let done = unsafe { run_tuples::<L>(state, args, at, way, fns) };
         if !done {
             // SAFETY: as above.
-            unsafe { run::<I, L>(state, args, at, way) };
+            unsafe { run::<L>(state, args, at, way, fns) };
         }
         at = at.step(outer);
     }
@@ -102,7 +97,7 @@ unsafe fn planes<I: Index, L: Isa>(
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way) {
+unsafe fn run<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) {
     let State { positions, block, out_of_range, fill, .. } = state;
     let mut other = Positions::new();
     let mut rooms = [positions, &mut other];
@@ -113,7 +108,7 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
     while left > 0 {
         let (index, n) = (rolling.at.index, left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
-        *out_of_range |= unsafe { block.resolve::<I, L>(rooms[0], args, index, n) };
+        *out_of_range |= unsafe { block.resolve(rooms[0], args, index, n, fns) };
         left -= n;
         ask_for_indices(index, inner.index, n, LINE);
         // SAFETY: the caller's promise; the positions have been written.
@@ -132,8 +127,8 @@ unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cur
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run_tuples<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way) -> bool {
-    let Some(resolve_tuples) = L::resolve_tuples::<I>().filter(|_| args.spec.adjacent_tuples) else {
+unsafe fn run_tuples<L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, way: Way, fns: ResolveFns) -> bool {
+    let Some(resolve_tuples) = fns.of_tuples(args) else {
         return false;
     };
     let State { positions, block, out_of_range, fill, .. } = state;

@@ -12,7 +12,7 @@
 //! In rounds, the rows of the next block are handed over too, to be prefetched.
 
 use crate::kernels::args::{Cursor, IndexArgs, Loop};
-use crate::kernels::bodies::blocks::{ResolveFn, next_slice, resolve_block_by};
+use crate::kernels::bodies::blocks::{next_slice, resolve_block};
 use crate::kernels::bodies::direct::resolve_tuple;
 use crate::kernels::bodies::{Body, State};
 use crate::kernels::isa::Isa;
@@ -20,7 +20,7 @@ use crate::kernels::moves::MoveJob;
 use crate::kernels::moves::prefetch::{LINE, NextSlice, prefetch};
 use crate::kernels::reduce::{Chosen, Ends, IndexedFns, IndexedJob, MovedFn, STREAM_AHEAD, Sink, Which, moved};
 use crate::kernels::resolve::ResolveJob;
-use crate::kernels::resolve::block::{BLOCK, Block, Positions};
+use crate::kernels::resolve::block::{BLOCK, Block, Positions, ResolveFns};
 use crate::kernels::resolve::check::{self, CheckFn};
 use crate::types::index::Index;
 use crate::types::method::Method;
@@ -82,7 +82,7 @@ unsafe fn in_blocks(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
         for start in (0..inner.n).step_by(most) {
             let (at, n) = (plane.skip(inner, start), (inner.n - start).min(most));
             // SAFETY: K2 and K3 for `n` indices from here on.
-            unsafe { resolve_block_by(state, args, at.index, n, resolver.resolve) };
+            unsafe { resolve_block(state, args, at.index, n, resolver.fns) };
             if most == CHUNK_OF_SCATTERS {
                 ask_for_streams(args, at, n);
                 next_slice(args, plane, start).fetch_steps(n);
@@ -143,7 +143,7 @@ unsafe fn by_tuple(
     let (planes, stays) = if outer.index == 0 { (1, *outer) } else { (outer.n, Loop::ONCE) };
     for _ in 0..planes {
         // SAFETY: K2 and K3 for the tuple.
-        unsafe { resolve_block_by(state, args, plane.index, 1, resolver.resolve) };
+        unsafe { resolve_block(state, args, plane.index, 1, resolver.fns) };
         if !state.block.has_bad() {
             // SAFETY: the position has just been resolved.
             let position = unsafe { state.positions.as_ptr().read() };
@@ -200,7 +200,7 @@ unsafe fn in_rounds(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, resolv
     let mut next = Round { positions: &mut other_positions, block: &mut other_block, which: &mut other_which };
     for _ in 0..outer.n {
         // SAFETY: the caller's promise, for the inner loop.
-        *out_of_range |= unsafe { rounds(args, sink, plane, resolver.resolve, &mut these, &mut next) };
+        *out_of_range |= unsafe { rounds(args, sink, plane, resolver.fns, &mut these, &mut next) };
         plane = plane.step(outer);
     }
 }
@@ -221,7 +221,7 @@ unsafe fn rounds<'a>(
     args: &IndexArgs<'_>,
     sink: &Sink,
     mut at: Cursor,
-    resolve: ResolveFn,
+    fns: ResolveFns,
     these: &mut Round<'a>,
     next: &mut Round<'a>,
 ) -> bool {
@@ -230,7 +230,7 @@ unsafe fn rounds<'a>(
     loop {
         let (after, n_next) = (at.skip(inner, n), left.min(round));
         // SAFETY: K2 and K3 for these indices; they are at most a block.
-        out_of_range |= unsafe { resolve(next.block, next.positions, args, after.index, n_next) };
+        out_of_range |= unsafe { next.block.resolve(next.positions, args, after.index, n_next, fns) };
         left -= n_next;
         ask_for_streams(args, after, n_next);
         let rows = MoveJob::new(args, at, these.positions.as_ptr(), n, NextSlice::NONE);
@@ -269,7 +269,7 @@ unsafe fn chosen<'a>(args: &IndexArgs<'_>, rows: &'a MoveJob, block: &Block, whi
 
 /// The functions that resolve indices of a type at a level, and that check them.
 struct Resolver {
-    resolve: ResolveFn,
+    fns: ResolveFns,
     check: CheckFn,
     index_bytes: usize,
     /// Whether the index type has values below 0.
@@ -281,7 +281,7 @@ impl Resolver {
     #[inline(always)]
     fn of<I: Index, L: Isa>() -> Self {
         Resolver {
-            resolve: Block::resolve::<I, L>,
+            fns: ResolveFns::of::<I, L>(),
             check: check::of::<I, L>(),
             index_bytes: size_of::<I>(),
             is_signed: I::TYPE.is_signed(),
@@ -308,7 +308,7 @@ unsafe fn check(state: &mut State, args: &IndexArgs<'_>, mut plane: Cursor, reso
                 }
             }
             // SAFETY: K2 and K3 for these indices.
-            unsafe { resolve_block_by(state, args, index, n, resolver.resolve) };
+            unsafe { resolve_block(state, args, index, n, resolver.fns) };
         }
         plane = plane.step(outer);
     }

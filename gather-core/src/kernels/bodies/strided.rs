@@ -8,6 +8,7 @@ use crate::kernels::isa::Isa;
 use crate::kernels::moves::placed::CopyRow;
 use crate::kernels::moves::strided::{MoveStrided, StridedRows};
 use crate::kernels::moves::{ByWay, Width};
+use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::Index;
 use crate::types::policy::OutOfBounds;
 
@@ -17,7 +18,7 @@ use crate::types::policy::OutOfBounds;
 /// As for [`Body`](super::Body).
 pub(super) unsafe fn strided<W: Width, I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { planes::<I, L>(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row)) }
+    unsafe { planes(state, args, at, W::by_way::<ByLevel<L>>(args.spec.row), ResolveFns::of::<I, L>()) }
 }
 
 /// Moves rows that lie a step apart.
@@ -38,16 +39,16 @@ impl<L: Isa> ByWay for ByLevel<L> {
     }
 }
 
-/// Runs a plane.
+/// Runs a plane. Only `fns` know the index type.
 ///
 /// # Safety
-/// As for [`Body`](super::Body) and [`MoveStridedFn`].
+/// As for [`Body`](super::Body) and [`MoveStridedFn`]; `fns` are those of the kernel's index type.
 #[inline(never)]
-unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStridedFn) {
+unsafe fn planes(state: &mut State, args: &IndexArgs<'_>, at: &Cursor, move_rows: MoveStridedFn, fns: ResolveFns) {
     let (outer, mut at) = (args.outer(), *at);
     for _ in 0..outer.n {
         // SAFETY: the caller's promise; `at` is the cursor of a coordinate of the outer loop.
-        unsafe { run::<I, L>(state, args, at, move_rows) };
+        unsafe { run(state, args, at, move_rows, fns) };
         at = at.step(outer);
     }
 }
@@ -57,12 +58,12 @@ unsafe fn planes<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: 
 /// # Safety
 /// As for [`planes`].
 #[inline(always)]
-unsafe fn run<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStridedFn) {
+unsafe fn run(state: &mut State, args: &IndexArgs<'_>, at: Cursor, move_rows: MoveStridedFn, fns: ResolveFns) {
     let State { positions, block, resolved, out_of_range, fill } = state;
     if at.index != *resolved {
         *resolved = at.index;
         // SAFETY: K2 and K3 for the index.
-        *out_of_range |= unsafe { block.resolve::<I, L>(positions, args, at.index, 1) };
+        *out_of_range |= unsafe { block.resolve(positions, args, at.index, 1, fns) };
     }
     let Loop { n, out, data, .. } = *args.inner();
     if block.has_bad() {

@@ -42,6 +42,7 @@ use crate::kernels::kernel::IndexKernel;
 use crate::kernels::loops::index_nest_any;
 use crate::kernels::moves::prefetch::{LINE, prefetch};
 use crate::kernels::moves::{MoveJob, STREAMED_AT_ONCE};
+use crate::kernels::resolve::block::ResolveFns;
 use crate::types::index::{Index, IndexType, by_index};
 use crate::types::level::Level;
 use crate::types::method::Method;
@@ -117,7 +118,7 @@ unsafe fn nest_direct<I: Index>(args: &IndexArgs<'_>) -> Outcome {
 /// As for [`Body`](crate::kernels::bodies::Body), with K8.
 unsafe fn blocks<I: Index, L: Isa>(state: &mut State, args: &IndexArgs<'_>, at: &Cursor) {
     // SAFETY: the caller's promise.
-    unsafe { run_blocks::<I, L>(state, args, at, convert_fn(args), None) }
+    unsafe { run_blocks::<L>(state, args, at, convert_fn(args), None, ResolveFns::of::<I, L>()) }
 }
 
 /// # Safety

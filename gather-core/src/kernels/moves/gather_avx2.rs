@@ -139,7 +139,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
                 return unsafe { gather_positions::filling::<BYTES, I>(args, at, step * EIGHT, 1) };
             }
             // SAFETY: the caller's promise, for eight of the rows.
-            if unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT) } {
+            if unsafe { self.one_by_one::<I>(args, at, step * EIGHT, EIGHT, core::ptr::null()) } {
                 return true;
             }
             step += 1;
@@ -150,7 +150,7 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
             return unsafe { gather_positions::filling::<BYTES, I>(args, at, done, 1) };
         }
         // SAFETY: the caller's promise, for the rows from `done` on.
-        done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done) }
+        done < n && unsafe { self.one_by_one::<I>(args, at, done, n - done, core::ptr::null()) }
     }
 
     /// Moves rows from step `first` on, eight a step, up to the first step with an index that is out of range and must
@@ -293,22 +293,32 @@ impl<'a, const BYTES: usize> Inner<'a, BYTES> {
         }
     }
 
-    /// Resolves and moves the `n` rows from `first` on one by one; returns whether an index was out of range, if that
-    /// is an error. It then stops there.
+    /// Resolves and moves the `n` rows from `first` on one by one. Those whose index is out of range get the row at
+    /// `fill`. Where that is null, the first of them ends the loop; returns whether there was one.
     ///
     /// # Safety
-    /// As for [`gather`], of which these are some rows.
+    /// As for [`gather`], of which these are some rows; `fill` reaches a row, or is null.
     #[inline(never)]
-    unsafe fn one_by_one<I: Index>(&self, args: &IndexArgs<'_>, at: Cursor, first: usize, n: usize) -> bool {
+    unsafe fn one_by_one<I: Index>(
+        &self,
+        args: &IndexArgs<'_>,
+        at: Cursor,
+        first: usize,
+        n: usize,
+        fill: *const u8,
+    ) -> bool {
         let (policy, dim) = (args.spec.policy, self.component.dim);
         let mut at = at.skip(args.inner(), first);
         for _ in 0..n {
             let index = at.index.wrapping_offset(self.component.index).cast::<I>();
             // SAFETY: K3: the index of a row.
             let value = unsafe { index.read_unaligned() };
-            let Some(position) = policy.resolve(value, dim) else { return true };
-            let from = at.data.wrapping_offset(args.stride.wrapping_mul(position as isize));
-            // SAFETY: K1, K2 and K4 for the row, whose index is in range.
+            let from = match policy.resolve(value, dim) {
+                Some(position) => at.data.wrapping_offset(args.stride.wrapping_mul(position as isize)),
+                None if fill.is_null() => return true,
+                None => fill,
+            };
+            // SAFETY: K1, K2 and K4 for the row, whose index is in range; or the fill, which is as long.
             unsafe { copy_fixed::<BYTES>(from, at.out) };
             at = at.step(args.inner());
         }
@@ -332,10 +342,10 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     let (inner, outer, n) = (Inner::<BYTES>::new(args), *args.outer(), args.inner().n);
     let mut fill = FillRow::new();
     // SAFETY: K6.
-    let fill = unsafe { fill.row(args) };
+    let one = unsafe { fill.row(args) };
     let at_zero = _mm256_setzero_si256();
     // SAFETY: eight times the row, of which a vector holds four elements of 8 bytes and eight of 4.
-    let [fill, _] = unsafe { eight::<BYTES, true>(fill, at_zero) };
+    let [fill, _] = unsafe { eight::<BYTES, true>(one, at_zero) };
     for _ in 0..left {
         if args.spec.packed {
             // SAFETY: the caller's promise; the plan found the elements packed.
@@ -346,8 +356,8 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
         }
         let done = first.max(n / EIGHT * EIGHT);
         if done < n {
-            // SAFETY: the caller's promise, for the rows from `done` on.
-            unsafe { gather_positions::move_or_fill::<BYTES, I>(args, at, done, 1) };
+            // SAFETY: the caller's promise, for the rows from `done` on. No row ends the loop.
+            unsafe { inner.one_by_one::<I>(args, at, done, n - done, one) };
         }
         (at, first) = (at.step(&outer), 0);
     }

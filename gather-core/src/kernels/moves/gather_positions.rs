@@ -64,27 +64,12 @@ pub(super) unsafe fn filling<const BYTES: usize, I: Index>(
     first: usize,
     left: usize,
 ) -> bool {
-    if matches!(BYTES, 4 | 8) {
+    if const { matches!(BYTES, 4 | 8) } {
         // SAFETY: the caller's promise.
         unsafe { gather_avx2::filling::<BYTES, I>(args, at, first, left) };
         return false;
     }
-    // SAFETY: the caller's promise.
-    unsafe { move_or_fill::<BYTES, I>(args, at, first, left) };
-    false
-}
-
-/// As [`filling`], row by row.
-///
-/// # Safety
-/// As for [`filling`]; the row is any of the loop.
-pub(super) unsafe fn move_or_fill<const BYTES: usize, I: Index>(
-    args: &IndexArgs<'_>,
-    at: Cursor,
-    first: usize,
-    left: usize,
-) {
-    let rest = &Left { args, at, done: first, left };
+    let rest = &Left { args, at, done: first, left, widen: None };
     if args.spec.packed {
         // SAFETY: the caller's promise; K9: there is one component, and indices and rows are contiguous. The plan
         // found the rows packed.
@@ -93,6 +78,7 @@ pub(super) unsafe fn move_or_fill<const BYTES: usize, I: Index>(
         // SAFETY: as above.
         unsafe { avx2::<MoveOrFill<Exactly<BYTES>, I, true>>(rest) };
     }
+    false
 }
 
 /// As [`gather`], by indices that are read as type `I`; `filling` does what `rest` does where rows may be filled.

@@ -99,8 +99,8 @@ pub trait Width: 'static {
     /// Bytes of a row; `None` for rows of any length.
     const BYTES: Option<usize>;
 
-    /// Whether levels with vectors resolve and move rows of this width in one loop.
-    const GATHERS: bool;
+    /// Bytes of rows of this width that may be resolved and moved in one loop, where [`gathers_rows`].
+    const GATHERED: usize;
 
     /// The function of the way to copy rows of `row` bytes.
     fn by_way<F: ByWay>(row: usize) -> F::Fn;
@@ -134,6 +134,12 @@ pub trait Width: 'static {
     fn interleave<L: Isa>(row: usize) -> StreamsFn;
 }
 
+/// Whether levels with vectors resolve and move rows of `row` bytes by indices of `index` bytes in one loop. Rows of 12
+/// bytes gain by that out of large data only, which indices of one and two bytes do not reach.
+pub(crate) const fn gathers_rows(row: usize, index: usize) -> bool {
+    matches!(row, 4 | 8) || (row == 12 && index >= 4)
+}
+
 /// `BYTES` bytes.
 pub enum Fixed<const BYTES: usize> {}
 
@@ -142,7 +148,7 @@ pub enum Rows {}
 
 impl<const BYTES: usize> Width for Fixed<BYTES> {
     const BYTES: Option<usize> = Some(BYTES);
-    const GATHERS: bool = matches!(BYTES, 4 | 8);
+    const GATHERED: usize = BYTES;
 
     #[inline(always)]
     fn by_way<F: ByWay>(row: usize) -> F::Fn {
@@ -194,7 +200,7 @@ impl<const BYTES: usize> Width for Fixed<BYTES> {
 
 impl Width for Rows {
     const BYTES: Option<usize> = None;
-    const GATHERS: bool = true;
+    const GATHERED: usize = 12;
 
     #[inline(always)]
     fn by_way<F: ByWay>(row: usize) -> F::Fn {

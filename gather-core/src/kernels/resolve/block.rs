@@ -2,9 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernels::args::{Component, IndexArgs};
+use crate::kernels::args::IndexArgs;
 use crate::kernels::isa::Isa;
-use crate::kernels::resolve::{ResolveJob, TupleJob};
+use crate::kernels::resolve::{ResolveFn, ResolveJob, TupleJob, TuplesFn};
 use crate::types::index::Index;
 
 /// Indices resolved at once: their positions take 2 KiB, a small part of any first-level cache.
@@ -52,6 +52,27 @@ impl Positions {
     }
 }
 
+/// The functions that resolve indices of a type at a level: what loops over blocks are given, which know neither.
+#[derive(Clone, Copy)]
+pub(crate) struct ResolveFns {
+    one: ResolveFn,
+    tuples: Option<TuplesFn>,
+}
+
+impl ResolveFns {
+    /// Those of an index type at a level.
+    #[inline(always)]
+    pub(crate) fn of<I: Index, L: Isa>() -> Self {
+        ResolveFns { one: L::resolve::<I>(), tuples: L::resolve_tuples::<I>() }
+    }
+
+    /// The function for tuples that are contiguous, if the level has one and these are.
+    #[inline(always)]
+    pub(crate) fn of_tuples(self, args: &IndexArgs<'_>) -> Option<TuplesFn> {
+        self.tuples.filter(|_| args.spec.adjacent_tuples)
+    }
+}
+
 /// A resolved block: whether an index is out of range, and which positions stand for those. The positions themselves
 /// lie in [`Positions`].
 #[derive(Clone, Copy)]
@@ -74,20 +95,21 @@ impl Block {
     /// that [`Block::is_bad`] knows; returns whether there are any.
     ///
     /// # Safety
-    /// K2 and K3 for these indices.
+    /// K2 and K3 for these indices, of whose type the functions are; K7 for their level.
     #[inline(always)]
-    pub(crate) unsafe fn resolve<I: Index, L: Isa>(
+    pub(crate) unsafe fn resolve(
         &mut self,
         positions: &mut Positions,
         args: &IndexArgs<'_>,
         index: *const u8,
         n: usize,
+        fns: ResolveFns,
     ) -> bool {
         match args.spec.components.as_slice() {
             [component] => {
                 let job = ResolveJob::new(positions.as_mut_ptr(), args, component, index, n);
                 // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-                let out_of_range = unsafe { L::resolve::<I>()(&job) };
+                let out_of_range = unsafe { (fns.one)(&job) };
                 self.note(out_of_range);
                 // SAFETY: `n` positions have just been written.
                 let positions = unsafe { positions.written(n) };
@@ -95,7 +117,7 @@ impl Block {
                 out_of_range
             }
             // SAFETY: the caller's promise.
-            components => unsafe { self.resolve_tuples::<I, L>(positions, args, components, index, n) },
+            _ => unsafe { self.resolve_tuples(positions, args, index, n, fns) },
         }
     }
 
@@ -104,17 +126,16 @@ impl Block {
     /// # Safety
     /// As for [`Block::resolve`].
     #[inline(never)]
-    unsafe fn resolve_tuples<I: Index, L: Isa>(
+    unsafe fn resolve_tuples(
         &mut self,
         positions: &mut Positions,
         args: &IndexArgs<'_>,
-        components: &[Component],
         index: *const u8,
         n: usize,
+        fns: ResolveFns,
     ) -> bool {
-        if args.spec.adjacent_tuples
-            && let Some(resolve_tuples) = L::resolve_tuples::<I>()
-        {
+        let components = args.spec.components.as_slice();
+        if let Some(resolve_tuples) = fns.of_tuples(args) {
             let (out, policy, mut out_of_range) = (positions.as_mut_ptr(), args.spec.policy, false);
             let job = TupleJob { index, n, chunk: n, components, policy, rooms: [out; 2] };
             let mut note = |_, bad| {
@@ -132,7 +153,7 @@ impl Block {
         for (k, component) in components.iter().enumerate() {
             let job = ResolveJob::new(next.as_mut_ptr(), args, component, index, n);
             // SAFETY: K3, passed on; there is room for BLOCK >= n positions.
-            let out_of_range = unsafe { L::resolve::<I>()(&job) };
+            let out_of_range = unsafe { (fns.one)(&job) };
             // SAFETY: `n` positions have just been written.
             let resolved = unsafe { next.written(n) };
             let scale = component.scale as i32;
