@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use gather_core::{BatchToSpace, Gather, GatherElements, Layout, View, ViewMut};
+use gather_core::{BatchToSpace, Gather, GatherElements, Layout, Spec, View, ViewMut};
 
 fn latency(criterion: &mut Criterion) {
     let layout = |shape: &[usize]| Layout::contiguous(shape).expect("a small shape");
@@ -14,7 +14,7 @@ fn latency(criterion: &mut Criterion) {
     let ids = [3i64, 31, 0, 7, 7, 12, 30, 1];
     let (data, indices) = (View::new(&table, &[32, 16]).expect("fits"), View::new(&ids, &[8]).expect("fits"));
     let op = Gather::new(0);
-    let plan = op.plan::<f32, i64>(&layout(&[32, 16]), &layout(&[8])).expect("legal");
+    let plan = op.plan(&Spec::<f32>::of(&layout(&[32, 16])), &Spec::<i64>::of(&layout(&[8]))).expect("legal");
     let mut memory = vec![0.0f32; 8 * 16];
     let mut out = ViewMut::new(&mut memory, &[8, 16]).expect("fits");
     plan.run_into(&data, &indices, &mut out).expect("in range");
@@ -36,7 +36,7 @@ fn latency(criterion: &mut Criterion) {
     let picks: Vec<i64> = (0..64).map(|at| at * 5 % 8).collect();
     let (data, indices) = (View::new(&values, &[8, 8]).expect("fits"), View::new(&picks, &[8, 8]).expect("fits"));
     let op = GatherElements::new(1);
-    let plan = op.plan::<f32, i64>(&layout(&[8, 8]), &layout(&[8, 8])).expect("legal");
+    let plan = op.plan(&Spec::<f32>::of(&layout(&[8, 8])), &Spec::<i64>::of(&layout(&[8, 8]))).expect("legal");
     let mut memory = vec![0.0f32; 64];
     let mut out = ViewMut::new(&mut memory, &[8, 8]).expect("fits");
     let mut group = criterion.benchmark_group("latency/gather_elements_64");

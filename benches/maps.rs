@@ -116,7 +116,7 @@ fn run<T: Element, U: Element, P: Params>(
     out: &mut Tensor<U>,
 ) {
     let gather = Gather::new(0).par(par);
-    gather.run_map_into(map, &table.view(), ids, params, &mut out.view_mut()).expect("ids in range");
+    gather.run_into(&table.view().map(map, params), ids, &mut out.view_mut()).expect("ids in range");
 }
 
 fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {

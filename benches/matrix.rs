@@ -28,7 +28,7 @@ fn run<T: Element, I: Index>(
     data: &View<'_, T>,
     indices: &View<'_, I>,
 ) -> Tensor<T> {
-    let plan = (*op).par(Par::Seq).plan::<T, I>(data.layout(), indices.layout()).expect("a legal call");
+    let plan = (*op).par(Par::Seq).plan(&data, &indices).expect("a legal call");
     let mut out = Tensor::filled(plan.output_shape(), T::ZERO).expect("fits");
     group.throughput(Throughput::Bytes(size_of_val(out.as_slice()) as u64));
     group.bench_function(id, |bencher| {

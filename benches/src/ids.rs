@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use gather_core::{Element, Gather, GatherElements, Index, IndexAttributes, IndexOperator, Layout, Level};
+use gather_core::{Element, Gather, GatherElements, Index, IndexAttributes, IndexOperator, Layout, Level, Spec};
 use gather_core::{OutOfBounds, Par, Plan, View, ViewMut};
 
 use crate::cliffs::{Case, Row};
@@ -130,7 +130,8 @@ fn row<T: Element + Value, I: Index, A: IndexAttributes>(
 ) -> Row {
     let data = values::<T>(data_shape.iter().product());
     let layout = |shape: &[usize]| Layout::contiguous(shape).expect("a layout");
-    let plan: Plan<T, I> = op.plan(&layout(&data_shape), &layout(&index_shape)).expect("a legal call");
+    let plan: Plan<T, I> =
+        op.plan(&Spec::of(&layout(&data_shape)), &Spec::of(&layout(&index_shape))).expect("a legal call");
     let begin = vec![T::default(); out_shape.iter().product()];
     let inputs = Rc::new((data, ids));
     let theirs = Rc::clone(&inputs);

@@ -3,8 +3,8 @@
 use bytemuck::Pod;
 use gather_core::maps::{self, Q8_0};
 use gather_core::{
-    BagMapPlan, BagPlan, Bags, Element, EmbeddingBag, Gather, Map, MapPlan, Par, Param, Params, Reducible, Reduction,
-    Tensor, View,
+    BagMapPlan, BagPlan, Bags, Element, EmbeddingBag, Gather, Map, Par, Param, Params, Reducible, Reduction, Tensor,
+    View,
 };
 use half::f16;
 
@@ -89,8 +89,7 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
         op(threads).plan_map(map, table.layout(), &Bags::packed(&ids)).expect("a workload of the list")
     };
     let (one, two) = (plan(1), plan(2));
-    let gather: MapPlan<T, U, P, i64> =
-        Gather::new(0).par(Par::Seq).plan_map(map, table.layout(), ids.layout()).expect("a workload of the list");
+    let gather = Gather::new(0).par(Par::Seq).plan(&table.map(map, given), &ids).expect("a workload of the list");
     let order: Vec<i64> = (0..bags * len).map(|at| at as i64).collect();
     let order = View::new(&order, &[bags, len]).expect("as many indices");
     let zero = U::ZERO;
@@ -101,7 +100,7 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
     let mut whole = Tensor::filled(&[rows, elements], zero).expect("a table that fits");
     let every: Vec<i64> = (0..rows as i64).collect();
     let every = View::new(&every, &[rows]).expect("as many indices");
-    Gather::new(0).run_map_into(map, &table, &every, given, &mut whole.view_mut()).expect("a workload of the list");
+    Gather::new(0).run_into(&table.map(map, given), &every, &mut whole.view_mut()).expect("a workload of the list");
     let bag = |rows: usize, ids: &View<'_, i64>| -> BagPlan<f32, i64> {
         let layout = gather_core::Layout::contiguous(&[rows, columns]).expect("a table in memory");
         op(1).plan(&layout, &Bags::packed(ids)).expect("a workload of the list")
@@ -127,7 +126,7 @@ fn run<'a, T: Element, U: Reducible<Number = f32> + Pod, P: Params<Given<'a>: Se
             name,
             mapped: [Box::new(|| into(&one, &mut a)), Box::new(|| into(&two, &mut b))],
             gathered: Box::new(|| {
-                gather.run_into(&table, &ids, given, &mut between.view_mut()).expect("indices in range");
+                gather.run_into(&table.map(map, given), &ids, &mut between.view_mut()).expect("indices in range");
                 flat(bags * len, between.as_slice(), &mut |rows| {
                     after.run_into(rows, &order, None, &mut c.view_mut()).expect("indices in range");
                 });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use gather_core::{BagPlan, Bags, EmbeddingBag, Gather, Layout, Plan, Reduction, Tensor, View};
+use gather_core::{BagPlan, Bags, EmbeddingBag, Gather, Layout, Plan, Reduction, Spec, Tensor, View};
 
 use crate::buffer::Buffer;
 use crate::random::Random;
@@ -103,7 +103,7 @@ impl Server {
         let tables = requests.tables.len();
         Server {
             requests: requests.clone(),
-            rows: Gather::new(0).plan_any_count(table.layout(), &list).expect("a table"),
+            rows: Gather::new(0).plan_any_count(&table, &Spec::of(&list)).expect("a table"),
             sums: EmbeddingBag::new(Reduction::Add).plan(table.layout(), &Bags::packed(&ids)).expect("a table"),
             outs: (0..tables).map(|_| Tensor::default()).collect(),
             buffers: vec![Vec::new(); tables],

@@ -1,11 +1,11 @@
 //! The same rows by a gather whose types are known at run time.
 
-use gather_core::{DynView, Gather, Registry, View};
+use gather_core::{DynView, Gather, View};
 
 fn rows(table: &[f32], ids: &[u32]) -> Vec<f32> {
     let (table, ids) = (View::new(table, &[64, 16]).unwrap(), View::new(ids, &[ids.len()]).unwrap());
     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
-    Gather::new(0).run_dyn(&Registry::builtin(), &table, &ids).unwrap().downcast::<f32>().unwrap().as_slice().to_vec()
+    Gather::new(0).run(&table, &ids).unwrap().downcast::<f32>().unwrap().as_slice().to_vec()
 }
 
 fn main() {

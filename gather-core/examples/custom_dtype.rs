@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use gather_core::{
-    BatchToSpace, DType, DynView, DynViewMut, Element, Gather, GatherNd, IndexType, Op, Par, Registry, Tensor, View,
+    BatchToSpace, DType, DynView, DynViewMut, Element, Gather, GatherNd, Op, Par, Registry, Tensor, View,
 };
 use lexopt::{Arg, ValueExt};
 
@@ -131,7 +131,7 @@ fn run(side: usize) -> Result<(), Box<dyn Error>> {
 /// Elements by number.
 fn gather<T: Element + PartialEq>(data: &[T], ids: &[u32]) -> Result<Line, Box<dyn Error>> {
     let (view, indices) = (View::new(data, &[data.len()])?, View::new(ids, &[ids.len()])?);
-    let plan = Gather::new(0).par(Par::Seq).plan(view.layout(), indices.layout())?;
+    let plan = Gather::new(0).par(Par::Seq).plan(&view, &indices)?;
     let times = compare(
         plan.output_shape(),
         |out| plan.run_into(black_box(&view), black_box(&indices), &mut out.view_mut()),
@@ -143,7 +143,7 @@ fn gather<T: Element + PartialEq>(data: &[T], ids: &[u32]) -> Result<Line, Box<d
 /// Elements of the grid by row and column.
 fn gather_nd<T: Element + PartialEq>(side: usize, data: &[T], pairs: &[u32]) -> Result<Line, Box<dyn Error>> {
     let (view, indices) = (View::new(data, &[side, side])?, View::new(pairs, &[pairs.len() / 2, 2])?);
-    let plan = GatherNd::new().par(Par::Seq).plan(view.layout(), indices.layout())?;
+    let plan = GatherNd::new().par(Par::Seq).plan(&view, &indices)?;
     let times = compare(
         plan.output_shape(),
         |out| plan.run_into(black_box(&view), black_box(&indices), &mut out.view_mut()),
@@ -180,11 +180,11 @@ fn batch_to_space<T: Element + PartialEq>(side: usize, data: &[T]) -> Result<Lin
 
 /// Points by number, through a registry that knows them.
 fn registered(data: &[Point], ids: &[u32]) -> Result<Line, Box<dyn Error>> {
-    let registry = Registry::builtin().with(&CLOUD);
+    let registry = const { &Registry::builtin().with(&CLOUD) };
     let (view, indices) = (View::new(data, &[data.len()])?, View::new(ids, &[ids.len()])?);
     let (view, indices) = (DynView::from(&view), DynView::from(&indices));
     let gather = Gather::new(0).par(Par::Seq);
-    let plan = gather.plan_dyn(&registry, Point::DTYPE, view.layout(), IndexType::U32, indices.layout())?;
+    let plan = gather.registry(registry).plan(&view, &indices)?;
     let times = compare(
         plan.output_shape(),
         |out| plan.run_into(black_box(&view), black_box(&indices), &mut DynViewMut::from(&mut out.view_mut())),

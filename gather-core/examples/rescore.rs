@@ -21,7 +21,7 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use gather_core::{Error, Gather, Layout, RowSlice, RowValue, Tensor, View, rows};
+use gather_core::{ByRow, Error, Gather, Plan, RowSlice, RowValue, Spec, Tensor, View, rows};
 use half::f16;
 
 /// Neighbours that are wanted of each word, and candidates that the first pass keeps.
@@ -57,7 +57,7 @@ impl Vectors {
         let all: Vec<u32> = (0..(table.len() / dim) as u32).collect();
         let (data, ids) = (View::new(table, &[all.len(), dim])?, View::new(&all, &[all.len()])?);
         let params = (RowSlice::Slice(&[][..]), RowValue::Value(f32::MIN_POSITIVE));
-        let values = Gather::new(0).run_rows(&rows::L2_NORMALIZE_F16, &data, &ids, params)?.into_vec();
+        let values = Gather::new(0).run(&data.rows(&rows::L2_NORMALIZE_F16, params), &ids)?.into_vec();
         let mut codes = Vec::with_capacity(values.len());
         let scales = values.chunks_exact(dim).map(|row| {
             let scale = row.iter().fold(f32::MIN_POSITIVE, |most, value| most.max(value.abs())) / 127.0;
@@ -117,23 +117,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 struct Search<'a> {
     vectors: &'a Vectors,
     all: Vec<u32>,
-    coarse: gather_core::RowPlan<i8, f32, CoarseParams, u32>,
-    fine: gather_core::RowPlan<f32, f32, (rows::Slice<f32>,), u32>,
+    coarse: Plan<ByRow<i8, f32>, u32>,
+    fine: Plan<ByRow<f32, f32>, u32>,
     scores: Tensor<f32>,
 }
-
-/// The parameters of [`COARSE`].
-type CoarseParams = (rows::Slice<i8>, f32, f32);
 
 impl<'a> Search<'a> {
     fn new(vectors: &'a Vectors) -> Result<Self, Error> {
         let shape = [vectors.len(), vectors.dim];
-        let (data, all) = (Layout::contiguous(&shape)?, Layout::contiguous(&[vectors.len()])?);
+        let (codes, values) = (Spec::<i8>::new(&shape)?, Spec::<f32>::new(&shape)?);
         Ok(Search {
             vectors,
             all: (0..vectors.len() as u32).collect(),
-            coarse: Gather::new(0).plan_rows(&COARSE, &data, &all)?,
-            fine: Gather::new(0).plan_rows(&rows::DOT, &data, &Layout::contiguous(&[CANDIDATES])?)?,
+            coarse: Gather::new(0).plan(&codes.rows(&COARSE), &Spec::<u32>::new(&[vectors.len()])?)?,
+            fine: Gather::new(0).plan(&values.rows(&rows::DOT), &Spec::<u32>::new(&[CANDIDATES])?)?,
             scores: Tensor::default(),
         })
     }
@@ -147,14 +144,14 @@ impl<'a> Search<'a> {
             RowValue::PerRow(&scales[..]),
             RowValue::Value(scales[query]),
         );
-        let ids = View::new(&self.all, &[self.all.len()])?;
-        self.coarse.run_into(&View::new(codes, &shape)?, &ids, params, &mut self.scores)?;
+        let codes = View::new(codes, &shape)?;
+        self.coarse.run_into(&codes.rows(&COARSE, params), &self.all, &mut self.scores)?;
         let candidates: Vec<u32> =
             best(self.scores.as_slice(), CANDIDATES).into_iter().map(|(row, _)| row as u32).collect();
 
-        let ids = View::new(&candidates, &[CANDIDATES])?;
         let query = RowSlice::Slice(self.vectors.row(query));
-        self.fine.run_into(&View::new(values, &shape)?, &ids, (query,), &mut self.scores)?;
+        let values = View::new(values, &shape)?;
+        self.fine.run_into(&values.rows(&rows::DOT, (query,)), &candidates, &mut self.scores)?;
         let best = best(self.scores.as_slice(), WANTED);
         Ok(best.into_iter().map(|(at, score)| (candidates[at] as usize, score)).collect())
     }

@@ -21,7 +21,7 @@ mod print;
 
 use std::collections::HashMap;
 
-use gather_core::{Bags, EmbeddingBag, Error, Gather, Layout, Par, Reduction, Tensor, View};
+use gather_core::{Bags, EmbeddingBag, Error, Gather, Layout, Par, Reduction, Spec, Tensor, View};
 
 /// Elements of a vector.
 const DIM: usize = 32;
@@ -121,7 +121,7 @@ impl Text {
     fn tasks(&self, par: Par) -> Result<usize, Error> {
         let count = self.pairs(&mut Random(7)).near.len();
         let (words, pairs) = (Layout::contiguous(&[self.words.len(), DIM])?, Layout::contiguous(&[count])?);
-        Ok(Gather::new(0).par(par).plan::<f32, u32>(&words, &pairs)?.explain().tasks())
+        Ok(Gather::new(0).par(par).plan(&Spec::<f32>::of(&words), &Spec::<u32>::of(&pairs))?.explain().tasks())
     }
 }
 

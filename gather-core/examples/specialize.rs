@@ -9,7 +9,7 @@
 #[path = "common/print.rs"]
 mod print;
 
-use gather_core::{Element, Error, Gather, IndexType, Layout, Registry};
+use gather_core::{Element, Error, Gather, Layout, Registry, Spec};
 use half::f16;
 
 /// The width of an embedding.
@@ -61,9 +61,9 @@ fn main() -> Result<(), Error> {
     assert_eq!(image, [[1, 2, 1, 2], [3, 4, 3, 4], [1, 2, 1, 2], [3, 4, 3, 4]]);
 
     // With the registry, a plan made at run time runs the declared kernel.
-    let registry = Registry::builtin().with(&KERNELS);
+    static REGISTRY: Registry = Registry::builtin().with(&KERNELS);
     let (table, ids) = (Layout::contiguous(&[1000, DIM])?, Layout::contiguous(&[3])?);
-    let plan = Gather::new(0).plan_dyn(&registry, f16::DTYPE, &table, IndexType::U32, &ids)?;
+    let plan = Gather::new(0).registry(&REGISTRY).plan(&Spec::dynamic(f16::DTYPE, &table), &Spec::<u32>::of(&ids))?;
     say!("{}", plan.explain());
     assert!(plan.explain().kernel().starts_with("embed "));
     Ok(())

@@ -36,10 +36,10 @@
 //! - Tensors are borrowed as [`View`]s, and come back as [`Tensor`]s, which are a `Vec` with a shape. `run_into`
 //!   writes to an [`Output`] of yours: a [`ViewMut`], uninitialised memory, or a [`Tensor`] that is used again.
 //! - A [`Plan`] does the shape-dependent work once. [`Plan::explain`] says what it will do.
-//! - [`run_map`](IndexOperator::run_map) converts while it gathers, by a [`Map`]: one of [`maps`], or one that you
-//!   make with [`map_kernels!`]. [`Gather::block_quantized`] reads codes of a few bits with a scale for each block.
-//! - [`run_rows`](IndexOperator::run_rows) computes a value or another row of each row that it gathers, by a
-//!   [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
+//! - What is read is a [`Source`]: a tensor, or what an adaptor makes of one. [`View::map`] converts elements while they
+//!   are gathered, by a [`Map`]: one of [`maps`], or one that you make with [`map_kernels!`]. [`View::blocks`] reads
+//!   codes of a few bits with a scale for each block, and [`FusedRows::to`] rows that hold their scales.
+//! - [`View::rows`] computes a value or another row of each row that is gathered, by a [`RowFunction`]: one of [`rows`](mod@rows), such as dot products and norms, or one that you make with
 //!   [`row_kernels!`].
 //! - [`run_valid`](IndexOperator::run_valid) takes indices and data of which some are null, by [`Bitmap`]s of Apache
 //!   Arrow.
@@ -151,18 +151,22 @@ pub use crate::call::bag::{
     BagMapPlan, BagPlan, Bagging, Bags, BagsOf, DynBagPlan, DynBags, DynTableBags, EmbeddingBag, FusedBagPlan,
     TableBags, TablesPlan,
 };
-pub use crate::call::dynamic::DynPlan;
-pub use crate::call::fused::FusedPlan;
+pub use crate::call::gather::kinds::{Gathered, GatheredBy};
+pub use crate::call::gather::plan::{DynPlan, Plan};
+pub use crate::call::gather::rows::RowAttributes;
+pub use crate::call::gather::valid::ValidPlan;
 pub use crate::call::gather::{Gathering, IndexAttributes, IndexOperator};
-pub use crate::call::maps::MapPlan;
 pub use crate::call::operator::{HasAttributes, Operator, Reduces, TakesIndices};
-pub use crate::call::plan::Plan;
-pub use crate::call::quantized::{BlockQuantized, BlockQuantizedPlan, Dequantizing};
-pub use crate::call::row_functions::{RowAttributes, RowPlan};
 pub use crate::call::scatter::{DynScatterPlan, ScatterAttributes, ScatterOperator, ScatterPlan, Scattering};
+pub use crate::call::source::blocks::{BlocksSpec, BlocksView};
+pub use crate::call::source::fused::{FusedDynView, FusedView};
+pub use crate::call::source::kind::{Blocks, ByRow, Fused, IndexKind, Kind, Mapped};
+pub use crate::call::source::map::{MappedSpec, MappedView};
+pub use crate::call::source::rows::{RowsSpec, RowsView};
+pub use crate::call::source::spec::Spec;
+pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
-pub use crate::call::valid::ValidPlan;
 pub use crate::kernels::KernelSet;
 pub use crate::kernels::convert::map::{Map, Param, Params};
 pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams, RowSlice, RowValue};
@@ -170,10 +174,10 @@ pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
     BatchToSpace, BatchToSpaceAttributes, DepthToSpace, DepthToSpaceAttributes, Gather, GatherAttributes,
-    GatherBlockQuantized, GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements,
-    ScatterElementsAttributes, ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth,
-    SpaceToDepthAttributes, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into,
-    scatter_elements, scatter_nd, space_to_batch, space_to_depth,
+    GatherElements, GatherElementsAttributes, GatherNd, GatherNdAttributes, ScatterElements, ScatterElementsAttributes,
+    ScatterNd, ScatterNdAttributes, SpaceToBatch, SpaceToBatchAttributes, SpaceToDepth, SpaceToDepthAttributes,
+    batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows, rows_into, scatter_elements, scatter_nd,
+    space_to_batch, space_to_depth,
 };
 pub use crate::plan::Explain;
 pub use crate::tensor::bitmap::{Bitmap, Nulls, Validity};
@@ -279,7 +283,7 @@ macro_rules! kernels {
     };
 }
 
-/// Emits maps: conversions that [`run_map`](IndexOperator::run_map) applies to each element on its way, in one pass
+/// Emits maps: conversions that [`View::map`] applies to each element on its way, in one pass
 /// over the bytes.
 ///
 /// ```
@@ -296,7 +300,7 @@ macro_rules! kernels {
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
 ///     let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
-///     let grey = Gather::new(0).run_map(&BRIGHTNESS, &palette, &image, (Param::Value(15.0),))?;
+///     let grey = Gather::new(0).run(&palette.map(&BRIGHTNESS, (Param::Value(15.0),)), &image)?;
 ///     assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
 ///     Ok(())
 /// }
@@ -355,7 +359,7 @@ macro_rules! reduce_kernels {
     };
 }
 
-/// Emits row functions: what [`run_rows`](IndexOperator::run_rows) makes of each row while it gathers, a value or
+/// Emits row functions: what [`View::rows`] makes of each row while it is gathered, a value or
 /// another row.
 ///
 /// ```
@@ -378,10 +382,10 @@ macro_rules! reduce_kernels {
 ///     let table = [3.0f32, 4.0, 0.0, 2.0];
 ///     let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8, 0], &[2])?);
 ///     let gather = Gather::new(0);
-///     let cosines = gather.run_rows(&COSINE, &table, &ids, (RowSlice::Slice(&[0.0, 1.0]),))?;
+///     let cosines = gather.run(&table.rows(&COSINE, (RowSlice::Slice(&[0.0, 1.0]),)), &ids)?;
 ///     assert_eq!(cosines.as_slice(), [1.0, 0.8]);
 ///     let params = (RowSlice::Slice(&[1.0, 10.0][..]), RowValue::Value(1.0));
-///     assert_eq!(gather.run_rows(&AFFINE, &table, &ids, params)?.as_slice(), [1.0, 30.0, 4.0, 50.0]);
+///     assert_eq!(gather.run(&table.rows(&AFFINE, params), &ids)?.as_slice(), [1.0, 30.0, 4.0, 50.0]);
 ///     Ok(())
 /// }
 /// ```

@@ -136,7 +136,7 @@ fn fused_rows() {
                     op.run_fused_into(&rows, &bags_of, &mut ViewMut::new(out, &out_shape).unwrap()).unwrap();
                     let same = out.iter().zip(&expected).all(|(&got, &expected)| fused::same(got, expected));
                     assert!(same, "{op:?} of {columns} columns of {format:?}");
-                    let gathered = Gather::new(0).level(level).run_fused::<f32, _>(&rows, &ids).unwrap();
+                    let gathered = Gather::new(0).level(level).run(&rows.to::<f32>(), &ids).unwrap();
                     assert_eq!(gathered.len(), count * columns);
                 }
             }

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use gather_core::{
     BatchToSpace, DepthToSpace, Gather, GatherElements, GatherNd, Index, Layout, Level, Mode, Op, OutOfBounds,
     Registry, ScatterAttributes, ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, SpaceAttributes,
-    SpaceOperator, SpaceToBatch, SpaceToDepth,
+    SpaceOperator, SpaceToBatch, SpaceToDepth, Spec,
 };
 use gather_tests::oracle::{self, Dense};
 use gather_tests::support::view;
@@ -39,7 +39,7 @@ fn spread(shape: &[usize]) -> Layout {
 impl Runs<'_> {
     fn gather<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = Gather::new(0).tuned(picks, self.level);
-        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
         self.ran.insert((Op::Gather, plan.explain().kernel()));
         let expected = oracle::gather(data, &picks.exact, 0, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));
@@ -47,7 +47,7 @@ impl Runs<'_> {
 
     fn gather_elements<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = GatherElements::new(0).tuned(picks, self.level);
-        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
         self.ran.insert((Op::GatherElements, plan.explain().kernel()));
         let expected = oracle::gather_elements(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));
@@ -55,7 +55,7 @@ impl Runs<'_> {
 
     fn gather_nd<T: Sample, I: Index + TryFrom<i128>>(&mut self, data: &Dense<T>, picks: &Picks<I>) {
         let op = GatherNd::new().tuned(picks, self.level);
-        let plan = op.plan::<T, I>(&spread(&data.shape), &spread(&picks.exact.shape)).unwrap();
+        let plan = op.plan(&Spec::<T>::of(&spread(&data.shape)), &Spec::<I>::of(&spread(&picks.exact.shape))).unwrap();
         self.ran.insert((Op::GatherNd, plan.explain().kernel()));
         let expected = oracle::gather_nd(data, &picks.exact, 0, picks.rules, &T::ZERO).unwrap();
         self.pages.index(&PLACES, &op, (data, picks, &expected));

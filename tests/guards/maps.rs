@@ -32,7 +32,7 @@ fn hold<T: Element, U: Element, P: Params>(
 ) {
     let what = || format!("{} {op:?} {:?}, indices {:?}", map.name(), data.shape, picks.exact.shape);
     let tensors = (data, &picks.narrow, expected);
-    pages.hold(&PLACES, tensors, |data, indices, out| op.run_map_into(map, data, indices, given, out), what);
+    pages.hold(&PLACES, tensors, |data, indices, out| op.run_into(&data.map(map, given), indices, out), what);
 }
 
 #[test]

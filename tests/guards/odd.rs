@@ -94,15 +94,18 @@ fn packed_types_at_odd_addresses() {
     typed::<Thirteen>();
 }
 
+static BUILTIN: Registry = Registry::builtin();
+static WITH_PACKED: Registry = Registry::builtin().with(&PACKED);
+
 /// Guarded memory for data and indices, and where they lie in it.
 struct Erased {
     data: Guarded,
     indices: Guarded,
-    registry: Registry,
+    registry: &'static Registry,
 }
 
 impl Erased {
-    fn new(registry: Registry) -> Self {
+    fn new(registry: &'static Registry) -> Self {
         Erased { data: Guarded::new(1), indices: Guarded::new(1), registry }
     }
 
@@ -122,7 +125,7 @@ impl Erased {
                 let indices = DynView::from_bytes(I::TYPE.dtype(), list, &[count]).unwrap();
                 for level in levels() {
                     let op = Gather::new(0).tuned(&picks, level);
-                    let got = op.run_dyn(&self.registry, &view, &indices).unwrap().downcast::<T>().unwrap();
+                    let got = op.registry(self.registry).run(&view, &indices).unwrap().downcast::<T>().unwrap();
                     let what = format!("{op:?} {} x {count} {}, {side:?} {shift}", T::DTYPE, I::TYPE);
                     assert_eq!(bytes(got.as_slice()), bytes(&expected.values), "{what}");
                 }
@@ -150,7 +153,7 @@ impl Erased {
 
 #[test]
 fn bytes_at_odd_addresses() {
-    let mut erased = Erased::new(Registry::builtin());
+    let mut erased = Erased::new(&BUILTIN);
     erased.bytes::<f32, i16>();
     erased.bytes::<f32, i64>();
     erased.bytes::<u64, i32>();
@@ -159,7 +162,7 @@ fn bytes_at_odd_addresses() {
 
 #[test]
 fn kernels_of_ones_own() {
-    let mut erased = Erased::new(Registry::builtin().with(&PACKED));
+    let mut erased = Erased::new(&WITH_PACKED);
     erased.packed::<Two, i32>();
     erased.packed::<Four, i64>();
     erased.packed::<Five, u8>();

@@ -1,6 +1,6 @@
 //! Rows of every length in bytes, moved by Gather, GatherNd and BatchToSpace.
 
-use gather_core::{BatchToSpace, Error, Gather, GatherNd, Layout, Level, Method, OutOfBounds, Par, View};
+use gather_core::{BatchToSpace, Error, Gather, GatherNd, Level, Method, OutOfBounds, Par, Spec, View};
 use gather_tests::oracle;
 use gather_tests::support::gathers;
 
@@ -87,7 +87,7 @@ fn short_rows_of_large_tables() {
             // A few rows are moved directly unless the method is forced.
             let forced = gathers(Level::preferred()).then(|| op.method(Method::Gathered));
             for op in [Some(op), forced].into_iter().flatten() {
-                let plan = op.plan::<u8, u32>(table.layout(), &Layout::contiguous(&[lanes]).unwrap()).unwrap();
+                let plan = op.plan(&table, &Spec::<u32>::new(&[lanes]).unwrap()).unwrap();
                 let ahead = plan.explain().method() == Method::Gathered;
                 assert_eq!(plan.explain().to_string().contains(" ahead"), ahead, "{}", plan.explain());
                 let error = plan.run(&table, &View::new(&indices, &[lanes]).unwrap()).unwrap_err();

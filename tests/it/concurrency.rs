@@ -6,7 +6,7 @@ use std::sync::Barrier;
 
 use gather_core::{
     BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, KernelSet, Layout, Level, Map,
-    Method, Par, Param, Plan, RearrangePlan, Registry, Shape, Tensor, View, ViewMut,
+    Method, Par, Param, Plan, RearrangePlan, Registry, Shape, Spec, Tensor, View, ViewMut,
 };
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -47,7 +47,7 @@ fn big_calls() -> (Vec<u64>, Vec<u32>) {
     let table: Vec<u64> = (0..1 << 16).collect();
     let list: Vec<u32> = (0..1u32 << 19).map(|at| at.wrapping_mul(0x9e37_79b1) >> 16).collect();
     let (table, list) = (View::new(&table, &[1 << 16]).unwrap(), View::new(&list, &[1 << 19]).unwrap());
-    let plan = Gather::new(0).plan::<u64, u32>(table.layout(), list.layout()).unwrap();
+    let plan = Gather::new(0).plan(&table, &list).unwrap();
     assert!(plan.explain().tasks() > 1 || rayon::current_num_threads() == 1, "the call is worth threads");
     let gathered = plan.run(&table, &list).unwrap().into_vec();
 
@@ -97,7 +97,7 @@ fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
             let list: Vec<u32> = (0..100_000).map(|at| if at == 60_000 { bad } else { 0 }).collect();
             let (table, list) = (View::new(&table, &[100_000]).unwrap(), View::new(&list, &[100_000]).unwrap());
             let op = Gather::new(0).par(Par::Threads(8));
-            pool.install(|| op.run_map(&PICKY, &table, &list, ()).unwrap().as_slice()[60_000])
+            pool.install(|| op.run(&table.map(&PICKY, ()), &list).unwrap().as_slice()[60_000])
         };
         assert_eq!(run(5), 6);
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(77_777))).is_err());
@@ -109,10 +109,11 @@ fn a_panic_in_a_map_ends_the_call_and_not_the_pool() {
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn one_plan_runs_on_many_threads_with_inputs_of_their_own() {
     let layout = |shape: &[usize]| Layout::contiguous(shape).unwrap();
-    let gather = Gather::new(0).plan::<u64, i32>(&layout(&[64]), &layout(&[5000])).unwrap();
+    let gather = Gather::new(0).plan(&Spec::<u64>::of(&layout(&[64])), &Spec::<i32>::of(&layout(&[5000]))).unwrap();
     let panels = GatherElements::new(0).method(Method::Panels).par(Par::Threads(3));
-    let panels = panels.plan::<u64, i32>(&layout(&[50, 100]), &layout(&[50, 100])).unwrap();
-    let found = GatherNd::new().plan::<u64, i32>(&layout(&[8, 8]), &layout(&[2500, 2])).unwrap();
+    let panels = panels.plan(&Spec::<u64>::of(&layout(&[50, 100])), &Spec::<i32>::of(&layout(&[50, 100]))).unwrap();
+    let found =
+        GatherNd::new().plan(&Spec::<u64>::of(&layout(&[8, 8])), &Spec::<i32>::of(&layout(&[2500, 2]))).unwrap();
     let space = BatchToSpace::new(&[1, 4], &[0, 1], &[0, 2]).plan::<u64>(&layout(&[8, 300])).unwrap();
     let work = |seed: u64| {
         for round in 0..20 {
@@ -183,7 +184,7 @@ fn race() {
                     assert_eq!(Level::preferred().name(), expected);
                 }
                 assert_eq!(Gather::new(0).run(table, list).unwrap().as_slice(), [13, 10, 12, 11, 13]);
-                let plan = Gather::new(0).plan::<u16, u8>(table.layout(), list.layout()).unwrap();
+                let plan = Gather::new(0).plan(&table, &list).unwrap();
                 assert!(plan.explain().kernel().ends_with(expected.as_str()), "{}", plan.explain().kernel());
             });
         }

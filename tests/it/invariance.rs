@@ -3,7 +3,7 @@
 
 use gather_core::{
     BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, NegativeIndex,
-    OutOfBounds, Par, Tensor, View, ViewMut,
+    OutOfBounds, Par, Spec, Tensor, View, ViewMut,
 };
 use gather_tests::oracle::Dense;
 use gather_tests::values::bytes;
@@ -133,7 +133,9 @@ fn big_calls_give_the_same_in_every_way() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     pool.install(|| {
         let (table, list) = (data(&[2, 1000, 40], 1), indices(&[9000], 1000, 2));
-        let plan = Gather::new(1).plan::<u32, i32>(view(&table).layout(), view(&list).layout()).unwrap();
+        let plan = Gather::new(1)
+            .plan(&Spec::<u32>::of(view(&table).layout()), &Spec::<i32>::of(view(&list).layout()))
+            .unwrap();
         assert!(plan.explain().tasks() > 1, "{}", plan.explain());
         every_way(&Gather::new(1), &table, &list);
         every_way(&GatherElements::new(0), &data(&[700, 900], 3), &indices(&[700, 900], 700, 4));
@@ -246,9 +248,9 @@ fn plans_that_are_used_again_give_what_fresh_calls_give() {
         let elements = GatherElements::new(1).negative_index(negative).out_of_bounds(out);
         let nd = GatherNd::new().negative_index(negative).out_of_bounds(out);
         let space = BatchToSpace::new(&[1, 5, 1], &[0, 3, 0], &[0, 2, 1]);
-        let gather_plan = gather.plan::<u32, i32>(&table, &list).unwrap();
-        let elements_plan = elements.plan::<u32, i32>(&table, &square).unwrap();
-        let nd_plan = nd.plan::<u32, i32>(&table, &tuples).unwrap();
+        let gather_plan = gather.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&list)).unwrap();
+        let elements_plan = elements.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&square)).unwrap();
+        let nd_plan = nd.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&tuples)).unwrap();
         let space_plan = space.plan::<u32>(&table).unwrap();
         for round in 0..200 {
             // Every other round has indices out of range, so that failing and succeeding calls alternate.

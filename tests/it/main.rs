@@ -29,6 +29,7 @@ mod rearrange;
 mod regressions;
 mod resources;
 mod short_loops;
+mod sources;
 #[cfg(not(target_family = "wasm"))]
 mod streams;
 mod views;

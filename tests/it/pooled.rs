@@ -2,7 +2,7 @@
 
 use gather_core::{
     Bags, BatchToSpace, DynPooled, DynView, Element, EmbeddingBag, Error, Gather, GatherElements, Par, Param, Pool,
-    Pooled, Reduction, Registry, ScatterNd, View, maps,
+    Pooled, Reduction, ScatterNd, View, maps,
 };
 
 /// Calls of every kind into tensors of a pool, against fresh ones.
@@ -13,7 +13,7 @@ fn every_kind(pool: &Pool) {
     let mut out = pool.tensor();
     gather.run_into(&table, &ids, &mut out).unwrap();
     assert_eq!((out.shape(), out.as_slice()), (&[4, 3][..], gather.run(&table, &ids).unwrap().as_slice()));
-    let plan = gather.plan(table.layout(), ids.layout()).unwrap();
+    let plan = gather.plan(&table, &ids).unwrap();
     out.as_mut_slice().fill(-1.0);
     plan.run_into(&table, &ids, &mut out).unwrap();
     assert_eq!(out.view().get(&[1, 2]), Some(&599.0));
@@ -39,7 +39,7 @@ fn every_kind(pool: &Pool) {
     let mut out: Pooled<f32> = pool.tensor();
     let params = (Param::Value(0.5), Param::Value(128));
     let ids = View::new(&[1u8], &[1]).unwrap();
-    Gather::new(0).run_map_into(&maps::DEQUANTIZE_U8, &codes, &ids, params, &mut out).unwrap();
+    Gather::new(0).run_into(&codes.map(&maps::DEQUANTIZE_U8, params), &ids, &mut out).unwrap();
     assert_eq!(out.as_slice(), [-1.0, 63.5]);
 }
 
@@ -125,8 +125,8 @@ fn limits_are_kept_and_tensors_outlive_their_pool() {
 fn dyn_rows<T: Element>(out: &mut DynPooled, value: T, count: usize) -> Result<(), Error> {
     let (table, ids) = (vec![value; 64], vec![0u8; count]);
     let (table, ids) = (View::new(&table, &[1, 64]).unwrap(), View::new(&ids, &[count]).unwrap());
-    let (registry, table, ids) = (Registry::builtin(), DynView::from(&table), DynView::from(&ids));
-    Gather::new(0).run_dyn_into(&registry, &table, &ids, out)
+    let (table, ids) = (DynView::from(&table), DynView::from(&ids));
+    Gather::new(0).run_into(&table, &ids, out)
 }
 
 #[test]
@@ -147,12 +147,7 @@ fn types_known_at_run_time_share_the_memory() {
 
     let table = View::new(&[1u16, 2], &[2]).unwrap();
     let bad = View::new(&[0u32, 2], &[2]).unwrap();
-    let refused = GatherElements::new(0).run_dyn_into(
-        &Registry::builtin(),
-        &DynView::from(&table),
-        &DynView::from(&bad),
-        &mut out,
-    );
+    let refused = GatherElements::new(0).run_into(&DynView::from(&table), &DynView::from(&bad), &mut out);
     assert!(matches!(refused, Err(Error::IndexOutOfRange { .. })));
     assert_eq!((out.shape(), out.as_bytes()), (&[0][..], &[][..]));
 

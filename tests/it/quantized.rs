@@ -1,7 +1,7 @@
 //! Gathering from block-quantised data, against values of ONNX Runtime (`tests/data/tables/quantized.jsonl`).
 
-use gather_core::{Argument, NegativeIndex, OutOfBounds};
-use gather_core::{Codes, Error, Gather, GatherBlockQuantized, Index, Layout, Op, Par, Scale, Tensor, View, ViewMut};
+use gather_core::{Argument, NegativeIndex, OutOfBounds, Spec};
+use gather_core::{Codes, Error, Gather, Index, Layout, Op, Par, Scale, Tensor, View, ViewMut};
 use half::f16;
 use serde_json::Value;
 
@@ -86,26 +86,33 @@ fn gives<T: Bits, I: Index>(case: &Value, what: &str, indices: &Tensor<I>) {
     let zero_points = zero_points.as_ref().map(Tensor::view);
     let expected = Part::new(case, "out").numbers("bits", T::of);
     let block_size = case["block_size"].as_u64().unwrap() as usize;
-    let op =
-        Gather::block_quantized(case["axis"].as_i64().unwrap(), codes(case["codes"].as_str().unwrap()), block_size);
+    let op = Gather::new(case["axis"].as_i64().unwrap()).out_of_bounds(OutOfBounds::Zero);
     let (data, indices, scales) = (data.view(), indices.view(), scales.view());
+    let blocks = data.blocks(codes(case["codes"].as_str().unwrap()), block_size, &scales);
+    let blocks = zero_points.as_ref().map_or(blocks.clone(), |zero_points| blocks.zero_points(zero_points));
     for level in levels() {
         for par in [Par::Seq, Par::Threads(3)] {
             let op = op.level(level).par(par);
             let what = format!("{what} {op:?}");
-            let got = op.run(&data, &indices, &scales, zero_points.as_ref()).unwrap();
+            let got = op.run(&blocks, &indices).unwrap();
             same((got.shape(), got.as_slice()), &expected, &what);
 
             let mut out = vec![T::ZERO; expected.len()];
             let mut view = ViewMut::new(&mut out, expected.shape()).unwrap();
-            op.run_into(&data, &indices, &scales, zero_points.as_ref(), &mut view).unwrap();
+            op.run_into(&blocks, &indices, &mut view).unwrap();
             same((expected.shape(), &out), &expected, &what);
 
-            let plan = op.plan::<T, I>(data.layout(), indices.layout()).unwrap().clone();
-            assert_eq!(plan.output_shape(), expected.shape(), "{what}");
-            let got = plan.run(&data, &indices, &scales, zero_points.as_ref()).unwrap();
-            same((got.shape(), got.as_slice()), &expected, &what);
-            assert!(plan.explain().to_string().contains("gather"), "{what}");
+            let counted = op.plan_any_count(&blocks, &indices);
+            let counted = counted.or_else(|error| match error {
+                Error::FixedCount { .. } => op.plan(&blocks, &indices),
+                other => Err(other),
+            });
+            for plan in [op.plan(&blocks, &indices).unwrap().clone(), counted.unwrap()] {
+                assert_eq!(plan.output_shape(), expected.shape(), "{what}");
+                let got = plan.run(&blocks, &indices).unwrap();
+                same((got.shape(), got.as_slice()), &expected, &what);
+                assert!(plan.explain().to_string().contains("gather"), "{what}");
+            }
         }
     }
 }
@@ -129,19 +136,25 @@ fn block_quantized_data_is_read_as_onnx_runtime_reads_it() {
 }
 
 /// Runs on zeros of these shapes.
-fn run(op: &GatherBlockQuantized, [data, scales, zero_points]: [&[usize]; 3]) -> Result<Vec<usize>, Error> {
+fn run(
+    &(axis, codes, block_size): &(i64, Codes, usize),
+    [data, scales, zero_points]: [&[usize]; 3],
+) -> Result<Vec<usize>, Error> {
     let tensor = |shape: &[usize]| Tensor::new(vec![0u8; shape.iter().product()], shape).unwrap();
     let scale_values = vec![1.0f32; scales.iter().product()];
     let scales = View::new(&scale_values, scales).unwrap();
     let (data, zero_points) = (tensor(data), tensor(zero_points));
     let ids = View::new(&[0i32], &[1]).unwrap();
-    Ok(op.run(&data.view(), &ids, &scales, Some(&zero_points.view()))?.shape().to_vec())
+    let (data, zero_points) = (data.view(), zero_points.view());
+    let blocks = data.blocks(codes, block_size, &scales).zero_points(&zero_points);
+    let gather = Gather::new(axis).out_of_bounds(OutOfBounds::Zero);
+    Ok(gather.run(&blocks, &ids)?.shape().to_vec())
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     let op = Op::Gather;
-    let of = |axis, codes, block_size| Gather::block_quantized(axis, codes, block_size);
+    let of = |axis, codes, block_size| (axis, codes, block_size);
     for block_size in [0, 1, 8, 24, usize::MAX] {
         let refused = run(&of(5, Codes::Bits4, block_size), [&[2, 8], &[2, 1], &[2, 1]]);
         assert_eq!(refused, Err(Error::BlockSizeOutOfRange { op, block_size: block_size as i128 }));
@@ -191,40 +204,45 @@ fn strides_and_policies() {
     let data = View::new(&bytes, &[2, 16]).unwrap();
     let ids = View::new(&ids, &[2]).unwrap();
     let scales = View::new(&scales, &[2, 2]).unwrap();
-    let op = Gather::block_quantized(0, Codes::Bits4, 16);
-    assert_eq!((op.get_codes(), op.get_block_size()), (Codes::Bits4, 16));
+    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    let blocks = data.blocks(Codes::Bits4, 16, &scales);
     let not = |argument| Error::NotRowMajor { op: Op::Gather, argument };
 
     let turned = View::strided(&bytes, &[2, 16], &[1, 2], 0).unwrap();
-    assert_eq!(op.run(&turned, &ids, &scales, None).unwrap_err(), not(Argument::Data));
+    assert_eq!(op.run(&turned.blocks(Codes::Bits4, 16, &scales), &ids).unwrap_err(), not(Argument::Data));
     let turned = scales.permuted(&[1, 0]).unwrap();
-    assert_eq!(op.run(&data, &ids, &turned, None).unwrap_err(), not(Argument::Scales));
+    assert_eq!(op.run(&data.blocks(Codes::Bits4, 16, &turned), &ids).unwrap_err(), not(Argument::Scales));
     let zero_points = View::strided(&bytes, &[2, 1], &[2, 1], 0).unwrap();
-    assert_eq!(op.run(&data, &ids, &scales, Some(&zero_points)).unwrap_err(), not(Argument::ZeroPoints));
+    assert_eq!(op.run(&blocks.clone().zero_points(&zero_points), &ids).unwrap_err(), not(Argument::ZeroPoints));
     let mut memory = [5.0f32; 64];
     let mut out = ViewMut::strided(&mut memory, &[2, 32], &[1, 2], 0).unwrap();
-    assert_eq!(op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err(), not(Argument::Output));
+    assert_eq!(op.run_into(&blocks, &ids, &mut out).unwrap_err(), not(Argument::Output));
     let mut out = ViewMut::new(&mut memory, &[2, 2, 16]).unwrap();
-    let refused = op.run_into(&data, &ids, &scales, None, &mut out).unwrap_err();
+    let refused = op.run_into(&blocks, &ids, &mut out).unwrap_err();
     assert!(matches!(refused, Error::ShapeMismatch { argument: Argument::Output, .. }), "{refused}");
     assert_eq!(memory, [5.0; 64]);
 
     let strict = op.out_of_bounds(OutOfBounds::Error).negative_index(NegativeIndex::Reject);
-    let refused = strict.run(&data, &ids, &scales, None).unwrap_err();
+    let refused = strict.run(&blocks, &ids).unwrap_err();
     assert!(matches!(refused, Error::IndexOutOfRange { position: 0, index: 3, .. }), "{refused}");
-    let clamped = op.out_of_bounds(OutOfBounds::Clamp).run(&data, &ids, &scales, None).unwrap();
+    let clamped = op.out_of_bounds(OutOfBounds::Clamp).run(&blocks, &ids).unwrap();
     assert_eq!(clamped.as_slice()[..2], [-7.0, -6.0]);
 
-    let plan = op.plan::<f32, i64>(data.layout(), ids.layout()).unwrap();
+    let plan = op.plan(&blocks, &ids).unwrap();
     let other = View::new(&bytes, &[4, 8]).unwrap();
-    let refused = plan.run(&other, &ids, &scales, None).unwrap_err();
+    let other = other.blocks(Codes::Bits4, 16, &scales);
+    let refused = plan.run(&other, &ids).unwrap_err();
     assert!(matches!(refused, Error::PlanMismatch { argument: Argument::Data, .. }), "{refused}");
+    for (codes, block_size) in [(Codes::I4, 16), (Codes::Bits4, 32)] {
+        let refused = plan.run(&data.blocks(codes, block_size, &scales), &ids).unwrap_err();
+        let (expected, got) = ((Codes::Bits4, 16), (codes, block_size));
+        assert_eq!(refused, Error::PlanBlocksMismatch { op: Op::Gather, expected, got });
+    }
     assert_eq!(plan.will_need(&other, &ids).rows, 0);
 
     // A shape over no slice: more values than a dimension counts.
     let huge = Layout::contiguous(&[0, isize::MAX as usize]).unwrap();
-    let twos = Gather::block_quantized(0, Codes::Bits2, 16);
-    let none = Layout::contiguous(&[0]).unwrap();
-    let refused = twos.plan::<f32, i64>(&huge, &none).unwrap_err();
+    let twos = Spec::of(&huge).blocks::<f32>(Codes::Bits2, 16);
+    let refused = Gather::new(0).plan(&twos, &[0i64; 0]).unwrap_err();
     assert!(matches!(refused, Error::DimensionTooLarge { blocks: Some(4), .. }), "{refused}");
 }

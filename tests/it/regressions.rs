@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Level, Method,
-    NegativeIndex, OutOfBounds, Registry, View, ViewMut, kernels, map_kernels,
+    NegativeIndex, OutOfBounds, Registry, Spec, View, ViewMut, kernels, map_kernels,
 };
 use gather_tests::oracle::{self, Dense};
 
@@ -18,13 +18,13 @@ fn slices_are_no_indices_with_a_stride_that_is_not_theirs() {
     let rows = Layout::contiguous(&[10]).unwrap();
     for (shape, strides) in [(&[0][..], &[5][..]), (&[1], &[1000]), (&[1, 2], &[900, 1]), (&[0, 2], &[900, 1])] {
         let ids = Layout::strided(shape, strides).unwrap();
-        let plan = Gather::new(0).plan_any_count::<u32, u32>(&rows, &ids).unwrap();
+        let plan = Gather::new(0).plan_any_count(&Spec::<u32>::of(&rows), &Spec::<u32>::of(&ids)).unwrap();
         let mut out = [0; 4];
         let got = plan.run_slices(&table, &[1, 2, 3, 4], &mut out);
         assert!(matches!(got, Err(Error::PlanMismatch { .. })), "{shape:?}, {strides:?}: {got:?} {out:?}");
     }
     for shape in [&[0][..], &[1], &[1, 2], &[0, 2], &[7, 2, 1]] {
-        let plan = Gather::new(0).plan_any_count::<u32, u32>(&rows, &Layout::contiguous(shape).unwrap()).unwrap();
+        let plan = Gather::new(0).plan_any_count(&Spec::<u32>::of(&rows), &Spec::<u32>::new(shape).unwrap()).unwrap();
         let mut out = [0; 4];
         plan.run_slices(&table, &[1, 2, 3, 4], &mut out).unwrap();
         assert_eq!(out, [101, 102, 103, 104]);
@@ -35,7 +35,7 @@ fn slices_are_no_indices_with_a_stride_that_is_not_theirs() {
 #[test]
 fn the_count_of_empty_tuples_is_not_free() {
     let (data, tuples) = (Layout::contiguous(&[3]).unwrap(), Layout::contiguous(&[4, 0]).unwrap());
-    match GatherNd::new().plan_any_count::<u32, u32>(&data, &tuples) {
+    match GatherNd::new().plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&tuples)) {
         Err(Error::FixedCount { .. }) => {}
         Err(error) => panic!("{error}"),
         Ok(plan) => {
@@ -50,12 +50,13 @@ fn the_count_of_empty_tuples_is_not_free() {
 fn a_shared_dimension_is_not_free() {
     let data = Layout::strided(&[2000, 8], &[0, 1]).unwrap();
     let ids = Layout::contiguous(&[50, 3]).unwrap();
-    let got = GatherElements::new(1).plan_any_count::<u32, u32>(&data, &ids).map(drop);
+    let got = GatherElements::new(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&ids)).map(drop);
     assert!(matches!(got, Err(Error::FixedCount { .. })), "{got:?}");
     let data = Layout::strided(&[50, 8], &[0, 1]).unwrap();
-    let got = Gather::new(1).batch_dims(1).plan_any_count::<u32, u32>(&data, &ids).map(drop);
+    let got = Gather::new(1).batch_dims(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::of(&ids)).map(drop);
     assert!(matches!(got, Err(Error::FixedCount { .. })), "{got:?}");
-    let got = GatherNd::new().batch_dims(1).plan_any_count::<u32, u32>(&data, &Layout::contiguous(&[50, 1]).unwrap());
+    let got =
+        GatherNd::new().batch_dims(1).plan_any_count(&Spec::<u32>::of(&data), &Spec::<u32>::new(&[50, 1]).unwrap());
     assert!(matches!(got.map(drop), Err(Error::FixedCount { .. })));
 }
 
@@ -240,7 +241,7 @@ fn tables_have_no_gaps() {
         let data = Layout::strided(&shape, &strides).unwrap();
         for level in available_levels().into_iter().filter(|&level| level != Level::Scalar) {
             let op = GatherNd::new().level(level).method(Method::Table);
-            let got = op.plan::<u32, u32>(&data, &tuples);
+            let got = op.plan(&Spec::<u32>::of(&data), &Spec::<u32>::of(&tuples));
             assert_eq!(got.is_ok(), fits, "{shape:?} {strides:?}");
         }
     }
@@ -266,7 +267,7 @@ fn plans_for_outputs_with_gaps_make_no_fresh_tensors() {
     let (data, ids) = (View::new(&data, &[4]).unwrap(), View::new(&ids, &[3]).unwrap());
     for (strides, offset) in [([1000], 0), ([-1], 2), ([-1000], 2000)] {
         let layout = Layout::strided(&[3], &strides).unwrap();
-        let plan = Gather::new(0).plan_into::<u32, u8>(data.layout(), ids.layout(), &layout).unwrap();
+        let plan = Gather::new(0).plan_into(&data, &ids, &layout).unwrap();
         let got = plan.run(&data, &ids).unwrap_err();
         assert_eq!(got.to_string(), "the plan was made for other strides of output, of shape [3]");
         let mut out = vec![9; 2001];
@@ -274,7 +275,7 @@ fn plans_for_outputs_with_gaps_make_no_fresh_tensors() {
         assert_eq!([0, 1, 2].map(|at| out[offset.wrapping_add_signed(at * strides[0])]), [4, 1, 2]);
     }
     let one = Layout::strided(&[1], &[1000]).unwrap();
-    let plan = Gather::new(0).plan_into::<u32, u8>(data.layout(), &Layout::contiguous(&[1]).unwrap(), &one).unwrap();
+    let plan = Gather::new(0).plan_into(&data, &Spec::<u8>::new(&[1]).unwrap(), &one).unwrap();
     assert_eq!(plan.run(&data, &View::new(&[2], &[1]).unwrap()).unwrap().as_slice(), [3]);
 
     let op = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]);
@@ -302,7 +303,7 @@ fn calls_that_meet_an_index_out_of_range_run_once() {
             let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).method(method);
             let before = CALLS.load(Ordering::Relaxed);
             let (data, ids) = (View::new(&[5u32, 6], &[2]).unwrap(), View::new(&ids, &[ids.len()]).unwrap());
-            let got = op.run_map(&COUNTED, &data, &ids, ()).unwrap();
+            let got = op.run(&data.map(&COUNTED, ()), &ids).unwrap();
             let zeros = got.as_slice().iter().filter(|&&x| x == 0).count();
             assert_eq!(zeros, 1);
             assert!(CALLS.load(Ordering::Relaxed) - before <= n as usize);
@@ -350,17 +351,17 @@ fn huge_elements_do_not_pass_over_the_stack() {
     let run = || {
         let size = size_of::<Huge>();
         let bytes: Vec<u8> = (0..2 * size).map(|at| (at / size + at % 7) as u8).collect();
-        let registry = Registry::builtin().with(&HUGE);
+        static REGISTRY: Registry = Registry::builtin().with(&HUGE);
         // SAFETY: the element is bytes.
         let data = unsafe { DynView::from_bytes_unchecked(Huge::DTYPE, &bytes, &[2, 1]) }.unwrap();
         let ids = View::new(&[1u32, 0, 1], &[3]).unwrap();
         for method in Method::ALL {
-            match Gather::new(0).method(*method).run_dyn(&registry, &data, &DynView::from(&ids)) {
+            match Gather::new(0).method(*method).registry(&REGISTRY).run(&data, &DynView::from(&ids)) {
                 Ok(out) => assert!(out.as_bytes() == [&bytes[size..], &bytes[..]].concat()),
                 Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. })),
             }
         }
-        let out = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(&registry, &data).unwrap();
+        let out = BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(&REGISTRY, &data).unwrap();
         assert!(out.as_bytes() == bytes);
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();

@@ -6,7 +6,7 @@
 
 use gather_core::{
     BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Method, Op, OutOfBounds,
-    Param, Registry, Tensor, View, maps,
+    Param, Registry, Spec, Tensor, View, maps,
 };
 use gather_tests::support::available_levels;
 
@@ -28,13 +28,13 @@ macro_rules! allocating {
                 data: &View<'_, T>,
                 indices: &View<'_, I>,
             ) -> [Option<Error>; 4] {
-                let plan = self.plan::<T, I>(data.layout(), indices.layout()).unwrap();
+                let plan = self.plan(&data, &indices).unwrap();
                 let (erased, list) = (DynView::from(data), DynView::from(indices));
                 [
                     self.run(data, indices).err(),
                     plan.run(data, indices).err(),
                     self.run_cloned(data, indices).err(),
-                    self.run_dyn(&Registry::builtin(), &erased, &list).err(),
+                    self.run(&erased, &list).err(),
                 ]
             }
         }
@@ -91,7 +91,7 @@ fn results_of_clone_types_and_of_maps_that_no_memory_holds() {
     // 4 bytes for each byte of data.
     let row = View::strided(&zero, &[1, 2 * HUGE], &[0, 0], 0).unwrap();
     let given = (Param::Value(1.0), Param::Value(0));
-    let got = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &row, &list, given);
+    let got = Gather::new(0).run(&row.map(&maps::DEQUANTIZE_U8, given), &list);
     assert_eq!(got.err(), REFUSED);
 }
 
@@ -108,7 +108,7 @@ fn panels_of_an_axis_that_is_repeated_are_refused() {
         let panels = op.method(Method::Panels);
         let refused = Error::MethodUnavailable { op: Op::GatherElements, method: Method::Panels };
         assert_eq!(panels.run(&data, &list).unwrap_err(), refused);
-        assert_eq!(panels.plan::<[u64; 8192], i32>(data.layout(), list.layout()).unwrap_err(), refused);
+        assert_eq!(panels.plan(&data, &list).unwrap_err(), refused);
         assert_eq!(op.run(&data, &list).unwrap().as_slice(), lane);
     }
 }
@@ -143,11 +143,11 @@ fn plans_of_layouts_that_no_memory_has() {
         for b in far {
             let data = Layout::strided(&[4, 5], &[a, b]).unwrap();
             let indices = Layout::strided(&[2, 2], &[b, a]).unwrap();
-            let plan = GatherNd::new().plan::<u64, i64>(&data, &indices).unwrap();
+            let plan = GatherNd::new().plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
             assert!(plan.explain().to_string().contains("gather_nd: "));
-            let plan = Gather::new(1).plan::<u64, i64>(&data, &indices).unwrap();
+            let plan = Gather::new(1).plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
             assert!(plan.explain().to_string().contains("gather: "));
-            let plan = GatherElements::new(0).plan::<u64, i64>(&data, &indices).unwrap();
+            let plan = GatherElements::new(0).plan(&Spec::<u64>::of(&data), &Spec::<i64>::of(&indices)).unwrap();
             assert!(plan.explain().to_string().contains("gather_elements: "));
             let copy = BatchToSpace::new(&[1, 2], &[0, 1], &[0, 0]).plan::<u64>(&data).unwrap();
             assert!(copy.explain().to_string().contains("batch_to_space: "));

@@ -53,14 +53,14 @@ fn streamed_maps_share_lines() {
         let (data, picks) = (View::new(&codes, &[40, row]).unwrap(), View::new(&picks, &[n]).unwrap());
         let given = (Param::PerRow(&scales[..]), Param::Value(3));
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-        let expected = op.method(Method::Direct).run_map(&maps::DEQUANTIZE_U8, &data, &picks, given).unwrap();
+        let expected = op.method(Method::Direct).run(&data.map(&maps::DEQUANTIZE_U8, given), &picks).unwrap();
         let levels = available_levels();
         for (before, level) in [0, 4, 20, 60].into_iter().flat_map(|before| levels.iter().map(move |&l| (before, l))) {
             for par in [Par::Seq, Par::Threads(3)] {
                 let op = op.level(level).method(Method::Streamed).par(par);
                 let (mut room, first) = room_from(n * row, before, -1.5f32);
                 let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
-                op.run_map_into(&maps::DEQUANTIZE_U8, &data, &picks, given, &mut out).unwrap();
+                op.run_into(&data.map(&maps::DEQUANTIZE_U8, given), &picks, &mut out).unwrap();
                 let what = format!("{op:?}: rows of {row} values, {before} bytes before the end of a line");
                 assert!(room[first..first + n * row] == *expected.as_slice(), "{what}");
                 assert!(room[..first].iter().chain(&room[first + n * row..]).all(|&value| value == -1.5), "{what}");
@@ -112,7 +112,7 @@ fn no_element_is_torn_by_a_map_that_panics() {
         let op = Gather::new(0).method(Method::Streamed).par(Par::Seq);
         let run = || {
             let mut out = ViewMut::new(&mut room[first..first + n * row], &[n, row]).unwrap();
-            op.run_map_into(&TRIPLES, &data, &ids, (), &mut out)
+            op.run_into(&data.map(&TRIPLES, ()), &ids, &mut out)
         };
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         for (at, &got) in room.iter().enumerate() {
@@ -129,10 +129,10 @@ fn no_element_is_torn_by_a_map_that_panics() {
 fn large_elements_are_not_streamed() {
     let (data, ids) = (View::new(&[1u8, 2, 3], &[3]).unwrap(), View::new(&[2u8; 7000], &[7000]).unwrap());
     let op = Gather::new(0);
-    let plan = op.plan_map(&LARGE, data.layout(), ids.layout()).unwrap();
+    let plan = op.plan(&data.map(&LARGE, ()), &ids).unwrap();
     assert_eq!(plan.explain().method(), Method::Blocks);
-    assert!(plan.run(&data, &ids, ()).unwrap().as_slice().iter().all(|large| *large == Large([3; 4100])));
-    let refused = op.method(Method::Streamed).run_map(&LARGE, &data, &ids, ());
+    assert!(plan.run(&data.map(&LARGE, ()), &ids).unwrap().as_slice().iter().all(|large| *large == Large([3; 4100])));
+    let refused = op.method(Method::Streamed).run(&data.map(&LARGE, ()), &ids);
     assert!(matches!(refused, Err(Error::MethodUnavailable { method: Method::Streamed, .. })));
 }
 
@@ -144,11 +144,12 @@ fn converted_rows_of_large_outputs() {
     let picks: Vec<u32> = (0..n as u32).map(|at| at * 7919 % 500).collect();
     let (data, ids) = (View::new(&codes, &[rows, row]).unwrap(), View::new(&picks, &[n]).unwrap());
     for par in [Par::Seq, Par::Threads(3)] {
-        let plan = Gather::new(0).par(par).plan_map(&maps::E4M3_TO_F32, data.layout(), ids.layout()).unwrap();
+        let numbers = data.map(&maps::E4M3_TO_F32, ());
+        let plan = Gather::new(0).par(par).plan(&numbers, &ids).unwrap();
         let streams = cfg!(target_arch = "x86_64") && !is_fallback(Level::preferred());
         let streamed = if streams { Method::Streamed } else { Method::Blocks };
         assert_eq!(plan.explain().method(), streamed);
-        let out = plan.run(&data, &ids, ()).unwrap();
+        let out = plan.run(&numbers, &ids).unwrap();
         for (&id, got) in picks.iter().zip(out.as_slice().chunks(row)) {
             let expected = codes[id as usize * row..][..row].iter().map(|&code| maps::e4m3_to_f32(code).to_bits());
             assert!(got.iter().map(|value| value.to_bits()).eq(expected), "row {id}");
@@ -166,12 +167,12 @@ fn block_quantized_rows_of_large_outputs() {
     let data = View::new(&codes, &[rows, row / 2]).unwrap();
     let scales = View::new(&scales, &[rows, row / 32]).unwrap();
     for par in [Par::Seq, Par::Threads(3)] {
-        let op = Gather::block_quantized(0, Codes::Bits4, 32).par(par);
+        let (op, blocks) = (Gather::new(0).par(par), data.blocks(Codes::Bits4, 32, &scales));
         let run = |ids: &[i32], method| {
             let ids = View::new(ids, &[ids.len()]).unwrap();
-            let plan = op.plan::<f32, i32>(data.layout(), ids.layout()).unwrap();
+            let plan = op.plan(&blocks, &ids).unwrap();
             assert_eq!(plan.explain().method(), method);
-            plan.run(&data, &ids, &scales, None).unwrap()
+            plan.run(&blocks, &ids).unwrap()
         };
         let streams = cfg!(target_arch = "x86_64") && !is_fallback(Level::preferred());
         let streamed = if streams { Method::Streamed } else { Method::Blocks };

@@ -1,6 +1,6 @@
 //! Pages that are asked for: what is counted, and that nothing else changes.
 
-use gather_core::{Gather, GatherElements, GatherNd, OutOfBounds, View, WillNeed, maps};
+use gather_core::{DynView, Gather, GatherElements, GatherNd, OutOfBounds, Param, View, WillNeed, maps};
 
 #[test]
 fn needed_pages_are_counted_and_the_call_goes_on() {
@@ -11,10 +11,12 @@ fn needed_pages_are_counted_and_the_call_goes_on() {
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
     let ids = View::new(&[60i32, 3, -1, 4, 900, 3], &[6]).unwrap();
     let told = op.will_need(&table, &ids);
-    let plan = op.plan::<u8, i32>(table.layout(), ids.layout()).unwrap();
+    let plan = op.plan(&table, &ids).unwrap();
     assert_eq!(plan.will_need(&table, &ids), told);
-    let map = op.plan_map(&maps::DEQUANTIZE_U8, table.layout(), ids.layout()).unwrap();
-    assert_eq!(map.will_need(&table, &ids), told);
+    let numbers = table.map(&maps::DEQUANTIZE_U8, (Param::Value(1.0), Param::Value(0)));
+    assert_eq!(op.will_need(&numbers, &ids), told);
+    assert_eq!(op.plan(&numbers, &ids).unwrap().will_need(&numbers, &ids), told);
+    assert_eq!(op.will_need(&DynView::from(&table), &ids), told);
     if cfg!(unix) {
         // Pages of another size would share other ranges.
         assert_eq!(told.rows, 5);

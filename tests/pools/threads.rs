@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gather_core::{Gather, Layout, Par, Plan, View, ViewMut, map_kernels};
+use gather_core::{Gather, Par, Plan, Spec, View, ViewMut, map_kernels};
 use gather_tests::support::ends;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -18,8 +18,10 @@ struct Call {
 
 impl Call {
     fn new(indices: usize) -> Self {
-        let layout = |len: usize| Layout::contiguous(&[len]).unwrap();
-        let plan = Gather::new(0).par(Par::Threads(4)).plan(&layout(1000), &layout(indices)).unwrap();
+        let plan = Gather::new(0)
+            .par(Par::Threads(4))
+            .plan(&Spec::new(&[1000]).unwrap(), &Spec::new(&[indices]).unwrap())
+            .unwrap();
         let scattered = |at: u32| at.wrapping_mul(0x9e37_79b1) % 1000;
         Call { plan, data: (0..1000).map(|at| at * 3).collect(), indices: (0..indices as u32).map(scattered).collect() }
     }
@@ -67,7 +69,7 @@ macro_rules! run_map {
         let (data, indices): (Vec<u32>, Vec<u32>) = ((0..FEW).collect(), (0..FEW).rev().collect());
         let (data, indices) =
             (View::new(&data, &[FEW as usize]).unwrap(), View::new(&indices, &[FEW as usize]).unwrap());
-        Gather::new(0).par(Par::Threads($threads)).run_map(&$map, &data, &indices, ()).unwrap().into_vec()
+        Gather::new(0).par(Par::Threads($threads)).run(&data.map(&$map, ()), &indices).unwrap().into_vec()
     }};
 }
 

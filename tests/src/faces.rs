@@ -224,9 +224,9 @@ impl Operator {
         };
         let registry = Registry::builtin();
         let out = match (self, indices) {
-            (Operator::Gather(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
-            (Operator::GatherElements(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
-            (Operator::GatherNd(op), Some(indices)) => op.run_dyn(&registry, &view, &indices),
+            (Operator::Gather(op), Some(indices)) => op.run(&view, &indices),
+            (Operator::GatherElements(op), Some(indices)) => op.run(&view, &indices),
+            (Operator::GatherNd(op), Some(indices)) => op.run(&view, &indices),
             (Operator::Space(op), None) => op.run_dyn(&registry, &view),
             _ => return Err("indices that are missing, or not wanted".into()),
         };

@@ -2,7 +2,7 @@
 
 use gather_core::{
     DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
-    IndexType, Layout, Method, Par, Param, Registry, Tensor, View, ViewMut,
+    IndexType, Layout, Method, Par, Param, Spec, Tensor, View, ViewMut,
 };
 
 use crate::support::{RULES, available_levels};
@@ -45,7 +45,7 @@ where
                         };
                         let shape = |count: usize| [&[count], inner].concat();
                         let ids = Layout::contiguous(&shape(expected)).unwrap();
-                        let plan = match op.plan_any_count::<T, I>(data.layout(), &ids) {
+                        let plan = match op.plan_any_count(&data, &Spec::<I>::of(&ids)) {
                             Ok(plan) => plan,
                             Err(Error::MethodUnavailable { .. }) => continue,
                             Err(error) => panic!("{op:?}: {error}"),
@@ -152,15 +152,19 @@ fn rows_that_maps_convert_by_any_number_of_ids() {
             let op = Gather::new(0).negative_index(negative).out_of_bounds(out_of_bounds).par(par);
             for expected in [1, 40, 2000] {
                 let ids = Layout::contiguous(&[expected]).unwrap();
-                let plan = op.plan_map_any_count(&SCALED, data.layout(), &ids).unwrap();
-                let registry = Registry::builtin();
-                let erased = op.plan_dyn_any_count(&registry, i16::DTYPE, data.layout(), IndexType::I32, &ids).unwrap();
+                let plan = op.plan_any_count(&Spec::of(data.layout()).map(&SCALED), &Spec::of(&ids)).unwrap();
+                let erased = op
+                    .plan_any_count(
+                        &Spec::dynamic(i16::DTYPE, data.layout()),
+                        &Spec::dynamic(IndexType::I32.dtype(), &ids),
+                    )
+                    .unwrap();
                 for count in COUNTS {
                     let ids: Vec<i32> = (0..count).map(|at| at as i32 * 7 % 47 - 3).collect();
                     let ids = View::new(&ids, &[count]).unwrap();
                     let params = (Param::PerRow(&scales[..]), Param::PerElement(&biases[..]));
-                    let fresh = op.run_map(&SCALED, &data, &ids, params);
-                    assert_eq!(plan.run(&data, &ids, params), fresh, "{count} of {expected}");
+                    let fresh = op.run(&data.map(&SCALED, params), &ids);
+                    assert_eq!(plan.run(&data.map(&SCALED, params), &ids), fresh, "{count} of {expected}");
                     let fresh = op.run(&data, &ids);
                     let got = erased.run(&DynView::from(&data), &DynView::from(&ids));
                     assert_eq!(got.and_then(DynTensor::downcast), fresh, "{count} of {expected}");
@@ -168,6 +172,7 @@ fn rows_that_maps_convert_by_any_number_of_ids() {
             }
         }
     }
-    let tied = GatherElements::new(1).plan_map_any_count::<_, _, _, i32>(&SCALED, data.layout(), data.layout());
+    let tied =
+        GatherElements::new(1).plan_any_count(&Spec::of(data.layout()).map(&SCALED), &Spec::<i32>::of(data.layout()));
     assert!(matches!(tied, Err(Error::FixedCount { .. })));
 }

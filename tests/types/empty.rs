@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use gather_core::{
     Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, IndexAttributes,
     IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, Param, Registry, RowSlice, ScatterAttributes,
-    ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, Tensor, View, ViewMut, maps, rows,
+    ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows,
 };
 
 use crate::support::RULES;
@@ -57,13 +57,12 @@ fn agree<P: Debug, R: PartialEq + Debug>(
 /// All kinds of calls of an operator along the first axis of data.
 fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usize], inner: &[usize]) {
     let data = View::new(&MEMORY[..shape.iter().product()], shape).unwrap();
-    let registry = Registry::builtin();
     for (negative, out_of_bounds, _) in RULES {
         let op = op.negative_index(negative).out_of_bounds(out_of_bounds);
         let what = format!("{op:?} of {shape:?}");
         let layout = data.layout();
         let fresh = |ids: &View<'_, i64>| op.run(&data, ids);
-        let typed = |ids: &Layout| op.plan_any_count::<u32, i64>(layout, ids);
+        let typed = |ids: &Layout| op.plan_any_count(&Spec::<u32>::of(layout), &Spec::<i64>::of(ids));
         agree(&what, inner, typed, |plan, ids| plan.run(&data, ids), fresh);
         agree(
             &what,
@@ -80,7 +79,7 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_dyn_any_count(&registry, u32::DTYPE, layout, IndexType::I64, ids),
+            |ids| op.plan_any_count(&Spec::dynamic(u32::DTYPE, layout), &Spec::dynamic(IndexType::I64.dtype(), ids)),
             |plan, ids| plan.run(&DynView::from(&data), &DynView::from(ids)).and_then(DynTensor::downcast),
             fresh,
         );
@@ -90,9 +89,9 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         agree(
             &what,
             inner,
-            |ids| op.plan_map_any_count(&maps::DEQUANTIZE_U8, layout, ids),
-            |plan, ids| plan.run(&codes, ids, params),
-            |ids| op.run_map(&maps::DEQUANTIZE_U8, &codes, ids, params),
+            |ids| op.plan_any_count(&Spec::of(layout).map(&maps::DEQUANTIZE_U8), &Spec::of(ids)),
+            |plan, ids| plan.run(&codes.map(&maps::DEQUANTIZE_U8, params), ids),
+            |ids| op.run(&codes.map(&maps::DEQUANTIZE_U8, params), ids),
         );
         let gradient = |ids: &Layout| {
             let shape = op.output_shape(layout.shape(), ids.shape()).unwrap();
@@ -173,25 +172,25 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                 agree(
                     &what,
                     inner,
-                    |ids| gather.plan_rows_any_count(&dot, data.layout(), ids),
-                    |plan, ids| plan.run(&data, ids, (query,)),
-                    |ids| gather.run_rows(&dot, &data, ids, (query,)),
+                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&dot), &Spec::of(ids)),
+                    |plan, ids| plan.run(&data.rows(&dot, (query,)), ids),
+                    |ids| gather.run(&data.rows(&dot, (query,)), ids),
                 );
                 let given = (RowSlice::Slice(&[][..]), gather_core::RowValue::Value(1.0));
                 agree(
                     &what,
                     inner,
-                    |ids| gather.plan_rows_any_count(&rows::L2_NORMALIZE, data.layout(), ids),
-                    |plan, ids| plan.run(&data, ids, given),
-                    |ids| gather.run_rows(&rows::L2_NORMALIZE, &data, ids, given),
+                    |ids| gather.plan_any_count(&Spec::of(data.layout()).rows(&rows::L2_NORMALIZE), &Spec::of(ids)),
+                    |plan, ids| plan.run(&data.rows(&rows::L2_NORMALIZE, given), ids),
+                    |ids| gather.run(&data.rows(&rows::L2_NORMALIZE, given), ids),
                 );
                 if let Ok(fused) = &fused {
                     agree(
                         &what,
                         inner,
-                        |ids| gather.plan_fused_any_count::<f32, i64>(fused, ids),
-                        |plan, ids| plan.run(fused, ids),
-                        |ids| gather.run_fused(fused, ids),
+                        |ids| gather.plan_any_count(&fused.to::<f32>(), &Spec::<i64>::of(ids)),
+                        |plan, ids| plan.run(&fused.to::<f32>(), ids),
+                        |ids| gather.run(&fused.to::<f32>(), ids),
                     );
                 }
             }
@@ -273,7 +272,7 @@ fn scatters_plan_what_is_empty() {
 fn counts_that_no_result_has() {
     let data = View::<u32>::new(&[], &[5, 0, 1 << 50]).unwrap();
     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Clamp);
-    let plan = gather.plan_any_count::<u32, u8>(data.layout(), &contiguous(&[3])).unwrap();
+    let plan = gather.plan_any_count(&data, &Spec::<u8>::of(&contiguous(&[3]))).unwrap();
     for (count, fits) in [(1 << 12, true), (1 << 14, false)] {
         let ids = vec![0u8; count];
         let ids = View::new(&ids, &[count]).unwrap();

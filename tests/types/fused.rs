@@ -87,9 +87,9 @@ fn bags_of_every_width() {
             for level in levels() {
                 let gather = Gather::new(-2).level(level);
                 let what = format!("{format:?}, {columns} columns at {level}");
-                assert_same(gather.run_fused::<f32, _>(&table, &ids_view).unwrap().as_slice(), &expected, &what);
-                assert_same(gather.run_fused::<f16, _>(&table, &ids_view).unwrap().as_slice(), &halves, &what);
-                assert_same(gather.run_fused::<bf16, _>(&table, &ids_view).unwrap().as_slice(), &brains, &what);
+                assert_same(gather.run(&table.to::<f32>(), &ids_view).unwrap().as_slice(), &expected, &what);
+                assert_same(gather.run(&table.to::<f16>(), &ids_view).unwrap().as_slice(), &halves, &what);
+                assert_same(gather.run(&table.to::<bf16>(), &ids_view).unwrap().as_slice(), &brains, &what);
             }
         }
     }
@@ -144,7 +144,7 @@ fn rows_are_those_of_pytorch() {
         }
         let table = FusedRows::new(View::new(&packed, &[count, width]).unwrap(), format, columns).unwrap();
         let ids: Vec<u32> = (0..count as u32).collect();
-        let rows = Gather::new(0).run_fused::<f32, _>(&table, &View::new(&ids, &[count]).unwrap()).unwrap();
+        let rows = Gather::new(0).run(&table.to::<f32>(), &View::new(&ids, &[count]).unwrap()).unwrap();
         for (at, (&got, &expected)) in rows.as_slice().iter().zip(&unpacked).enumerate() {
             // PyTorch fuses product and sum where its compiler did. So its bits are those of one rounding or of two.
             let row = &packed[at / columns * width..][..width];
@@ -177,7 +177,7 @@ fn rows_come_back() {
         let table = FusedRows::new(bytes.view(), format, 5).unwrap();
         assert_eq!((table.rows(), table.columns(), table.format()), (33, 5, format));
         let ids: Vec<u8> = (0..33).collect();
-        let rows = Gather::new(0).run_fused::<f32, _>(&table, &View::new(&ids, &[33]).unwrap()).unwrap();
+        let rows = Gather::new(0).run(&table.to::<f32>(), &View::new(&ids, &[33]).unwrap()).unwrap();
         for (at, row) in rows.as_slice().chunks(5).enumerate() {
             let values: Vec<f32> = (0..5).map(|column| numbers[column * 33 + at]).collect();
             let range = values.iter().fold(f32::MIN, |a, &b| a.max(b)) - values.iter().fold(f32::MAX, |a, &b| a.min(b));

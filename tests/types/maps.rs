@@ -42,14 +42,14 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
 ) {
     let what = || format!("{} {op:?} {:?} {:?} {}", map.name(), data.shape(), indices.shape(), I::TYPE);
     let expected = two_steps(op, axis, data, indices, convert);
-    let got = op.run_map(map, data, indices, given);
-    let plan = op.plan_map(map, data.layout(), indices.layout()).unwrap();
-    match (&got, plan.run(data, indices, given)) {
+    let got = op.run(&data.map(map, given), indices);
+    let plan = op.plan(&data.map(map, given), indices).unwrap();
+    match (&got, plan.run(&data.map(map, given), indices)) {
         (Err(got), planned) => assert_eq!(planned.err().as_ref(), Some(got), "{}, planned", what()),
         (Ok(got), planned) => assert_eq!(bytes(got.as_slice()), bytes(planned.unwrap().as_slice()), "{}", what()),
     }
     for &method in Method::ALL {
-        match (&got, op.clone().method(method).run_map(map, data, indices, given)) {
+        match (&got, op.clone().method(method).run(&data.map(map, given), indices)) {
             (_, Err(Error::MethodUnavailable { .. })) => assert_ne!(method, Method::Direct, "{}", what()),
             (Err(got), forced) => assert_eq!(forced.err().as_ref(), Some(got), "{} by {method}", what()),
             (Ok(got), forced) => {
@@ -83,23 +83,23 @@ pub(crate) fn holds<A: IndexAttributes + Clone + Debug, T: Element, U: Element, 
     }
     let mut memory = vec![U::ZERO; step as usize + 2];
     let mut out = ViewMut::strided(&mut memory, shape, &strides, offset).unwrap();
-    op.run_map_into(map, data, indices, given, &mut out).unwrap();
+    op.run_into(&data.map(map, given), indices, &mut out).unwrap();
     let written = View::strided(&memory, shape, &strides, offset).unwrap();
     for (coords, value) in oracle::coords(shape).zip(expected.as_slice()) {
         assert_eq!(bytes(&[*written.get(&coords).unwrap()]), bytes(&[*value]), "{} at {coords:?}", what());
     }
 
     let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
-    op.run_map_into(map, data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
-    // SAFETY: `run_map_into` has succeeded.
+    op.run_into(&data.map(map, given), indices, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    // SAFETY: `run_into` has succeeded.
     let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}", what());
 
     let mut out = vec![U::ZERO; expected.len()];
-    plan.run_into(data, indices, given, &mut ViewMut::new(&mut out, shape).unwrap()).unwrap();
+    plan.run_into(&data.map(map, given), indices, &mut ViewMut::new(&mut out, shape).unwrap()).unwrap();
     assert_eq!(bytes(expected.as_slice()), bytes(&out), "{}, planned", what());
     let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
-    plan.run_into(data, indices, given, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
+    plan.run_into(&data.map(map, given), indices, &mut ViewMut::new(&mut memory, shape).unwrap()).unwrap();
     // SAFETY: `run_into` has succeeded.
     let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
     assert_eq!(bytes(expected.as_slice()), bytes(&got), "{}, planned", what());
@@ -297,7 +297,7 @@ fn every_number_of_threads_gives_the_same() {
 fn on_all<T: Element + Debug, U: Element>(map: &Map<T, U>, values: &[T], convert: impl Fn(T) -> U) {
     for level in levels() {
         let data = View::new(values, &[1, values.len()]).unwrap();
-        let got = Gather::new(0).level(level).run_map(map, &data, &View::new(&[0u8], &[1]).unwrap(), ()).unwrap();
+        let got = Gather::new(0).level(level).run(&data.map(map, ()), &View::new(&[0u8], &[1]).unwrap()).unwrap();
         for (got, &value) in got.as_slice().iter().zip(values) {
             assert_eq!(bytes(&[*got]), bytes(&[convert(value)]), "{} of {value:?}", map.name());
         }
@@ -350,6 +350,6 @@ fn tensors_without_elements_and_of_rank_0() {
         ready_made(&op, 0, &[3, 0], &scalar);
         ready_made(&op, 0, &[0, 2], &empty);
     }
-    let got = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &view(&table), &scalar, given).unwrap();
+    let got = Gather::new(0).run(&view(&table).map(&maps::DEQUANTIZE_U8, given), &scalar).unwrap();
     assert_eq!((got.shape(), got.as_slice()), (&[2][..], &[1.0, 1.2][..]));
 }

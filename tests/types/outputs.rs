@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error,
-    Gather, GatherElements, GatherNd, IndexType, Input, Layout, Output, Param, Plan, Reduction, Registry,
-    ScatterElements, ScatterNd, SpaceToBatch, Tensor, Typing, View, ViewMut, maps,
+    Gather, GatherElements, GatherNd, Gathered, IndexKind, IndexType, Layout, Output, Param, Plan, Reduction, Registry,
+    ScatterElements, ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
 };
 
 gather_core::reduce_kernels! {
@@ -74,10 +74,10 @@ fn gathers_and_their_plans() {
     let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[5]).unwrap());
     let gather = Gather::new(0);
     agrees("Gather", OLD, || gather.run(&data, &indices), into!(|out| gather.run_into(&data, &indices, out)));
-    let plan = gather.plan(data.layout(), indices.layout()).unwrap();
+    let plan = gather.plan(&data, &indices).unwrap();
     agrees("Plan", OLD, || plan.run(&data, &indices), into!(|out| plan.run_into(&data, &indices, out)));
     for n in [0, 1, 3, 5] {
-        let plan = gather.plan_any_count(data.layout(), indices.layout()).unwrap();
+        let plan = gather.plan_any_count(&data, &indices).unwrap();
         let some = View::new(&ids[..n], &[n]).unwrap();
         if n > 0 {
             agrees("any count", OLD, || plan.run(&data, &some), into!(|out| plan.run_into(&data, &some, out)));
@@ -97,18 +97,18 @@ fn gathers_and_their_plans() {
     let codes = View::new(&codes, &[6, 4]).unwrap();
     let (map, scales) = (&maps::DEQUANTIZE_U8, numbers(6));
     let params = (Param::PerRow(&scales[..]), Param::Value(128));
-    let run = || gather.run_map(map, &codes, &indices, params);
-    agrees("run_map", OLD, run, into!(|out| gather.run_map_into(map, &codes, &indices, params, out)));
-    let plan = gather.plan_map(map, codes.layout(), indices.layout()).unwrap();
-    let run = || plan.run(&codes, &indices, params);
-    agrees("MapPlan", OLD, run, into!(|out| plan.run_into(&codes, &indices, params, out)));
+    let run = || gather.run(&codes.map(map, params), &indices);
+    agrees("a map", OLD, run, into!(|out| gather.run_into(&codes.map(map, params), &indices, out)));
+    let plan = gather.plan(&codes.map(map, params), &indices).unwrap();
+    let run = || plan.run(&codes.map(map, params), &indices);
+    agrees("a plan of a map", OLD, run, into!(|out| plan.run_into(&codes.map(map, params), &indices, out)));
 
     let blocks: Vec<u8> = (0..48).map(|at| at * 5).collect();
     let (blocks, scales) = (View::new(&blocks, &[6, 8]).unwrap(), numbers(6));
     let scales = View::new(&scales, &[6, 1]).unwrap();
-    let quantized = Gather::block_quantized(0, Codes::Bits4, 16);
-    let run = || quantized.run(&blocks, &indices, &scales, None);
-    agrees("BlockQuantized", OLD, run, into!(|out| quantized.run_into(&blocks, &indices, &scales, None, out)));
+    let blocks = blocks.blocks(Codes::Bits4, 16, &scales);
+    let run = || gather.run(&blocks, &indices);
+    agrees("blocks", OLD, run, into!(|out| gather.run_into(&blocks, &indices, out)));
 }
 
 #[test]
@@ -194,9 +194,11 @@ fn types_known_at_run_time() {
     let (data, indices) = (View::new(&table, &[6, 4]).unwrap(), View::new(&ids, &[3]).unwrap());
     let (data, indices) = (DynView::from(&data), DynView::from(&indices));
     let gather = Gather::new(0);
-    let run = || gather.run_dyn(&registry, &data, &indices);
-    agrees_dyn("Gather", run, |out| gather.run_dyn_into(&registry, &data, &indices, out));
-    let plan = gather.plan_dyn(&registry, f32::DTYPE, data.layout(), IndexType::U32, indices.layout()).unwrap();
+    let run = || gather.run(&data, &indices);
+    agrees_dyn("Gather", run, |out| gather.run_into(&data, &indices, out));
+    let plan = gather
+        .plan(&Spec::dynamic(f32::DTYPE, data.layout()), &Spec::dynamic(IndexType::U32.dtype(), indices.layout()))
+        .unwrap();
     agrees_dyn("DynPlan", || plan.run(&data, &indices), |out| plan.run_into(&data, &indices, out));
 
     let (tuples, rows) = (View::new(&ids, &[3, 1]).unwrap(), View::new(&new, &[3, 4]).unwrap());
@@ -271,14 +273,14 @@ fn errors_and_panics_leave_a_tensor_that_can_be_used() {
 
     // A plan for an output that is not row-major has no shape of memory for a tensor.
     let strided = Layout::strided(&[2, 4], &[1, 2]).unwrap();
-    let plan = gather.plan_into::<f32, u32>(data.layout(), good.layout(), &strided).unwrap();
+    let plan = gather.plan_into(&data, &good, &strided).unwrap();
     let refused = plan.run_into(&data, &good, &mut tensor);
     assert!(matches!(refused, Err(Error::PlanMismatch { .. })), "{refused:?}");
     is_sound(&tensor, OLD);
 
     let mut erased = DynTensor::zeros::<u8>(&[9]).unwrap();
     let (dyn_data, dyn_bad) = (DynView::from(&data), DynView::from(&bad));
-    assert!(gather.run_dyn_into(&Registry::builtin(), &dyn_data, &dyn_bad, &mut erased).is_err());
+    assert!(gather.run_into(&dyn_data, &dyn_bad, &mut erased).is_err());
     assert_eq!((erased.shape(), erased.as_bytes().len()), (&[0][..], 0));
 }
 
@@ -300,7 +302,7 @@ fn generic_code_can_take_any_output() {
     }
     fn first_row_dyn(table: &DynView<'_>, out: &mut impl DynOutput) -> Result<DType, Error> {
         let ids = View::new(&[0u8], &[1])?;
-        Gather::new(0).run_dyn_into(&Registry::builtin(), table, &DynView::from(&ids), out)?;
+        Gather::new(0).run_into(table, &DynView::from(&ids), out)?;
         Ok(table.dtype())
     }
     let table = numbers(6);
@@ -315,20 +317,21 @@ fn generic_code_can_take_any_output() {
 /// A function that does not ask whether the compiler knows the types of a plan.
 #[test]
 fn generic_code_can_take_any_plan() {
-    fn rows<T: Typing, I: Typing>(
-        plan: &Plan<T, I>,
-        data: &impl Input<T>,
-        ids: &impl Input<I>,
-    ) -> Result<T::Tensor, Error> {
+    fn rows<K: Gathered, I: IndexKind>(
+        plan: &Plan<K, I>,
+        data: &impl Source<Kind = K>,
+        ids: &impl Source<Kind = I>,
+    ) -> Result<<K::Out as Typing>::Tensor, Error> {
         plan.clone().run(data, ids)
     }
     let (table, ids) = (numbers(6), [2u8, 0]);
     let (table, ids) = (View::new(&table, &[3, 2]).unwrap(), View::new(&ids, &[2]).unwrap());
     let gather = Gather::new(0);
     // The types follow from the views.
-    let typed = rows(&gather.plan(table.layout(), ids.layout()).unwrap(), &table, &ids).unwrap();
-    let registry = Registry::builtin();
-    let plan = gather.plan_dyn(&registry, f32::DTYPE, table.layout(), IndexType::U8, ids.layout()).unwrap();
+    let typed = rows(&gather.plan(&table, &ids).unwrap(), &table, &ids).unwrap();
+    let plan = gather
+        .plan(&Spec::dynamic(f32::DTYPE, table.layout()), &Spec::dynamic(IndexType::U8.dtype(), ids.layout()))
+        .unwrap();
     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
     assert_eq!(rows(&plan, &table, &ids).unwrap().downcast::<f32>().unwrap(), typed);
 

@@ -65,16 +65,16 @@ fn maps_of_ones_own() {
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
         let cell = |value| Cell { value, kind: Kind::Full };
         holds(&TO_CELL, &op, (0, &codes, &list), (Param::Value(100),), |value, _| cell(100 + i32::from(value)));
-        let cells = op.run_map(&TO_CELL, &codes, &list, (Param::Value(100),)).unwrap();
+        let cells = op.run(&codes.map(&TO_CELL, (Param::Value(100),)), &list).unwrap();
         assert_eq!(cells.as_slice(), [Cell::ZERO, cell(103), cell(101), cell(102)]);
-        let back = op.run_map(&FROM_CELL, &cells.view(), &list, ()).unwrap();
+        let back = op.run(&cells.view().map(&FROM_CELL, ()), &list).unwrap();
         assert_eq!(back.as_slice(), [[102, 6, 7], [102, 6, 7], [255, 5, 7], [103, 6, 7]]);
     }
     assert_eq!((MIXED.name(), MIXED.params()), ("MIXED", &["tuple", "nothing", "sum", "word"][..]));
     assert_eq!(format!("{TO_CELL:?}"), r#"Map { name: "TO_CELL", params: ["base"] }"#);
 
     // One element of a tensor of rank 0.
-    let got = Gather::torch(0).run_map(&BROADEN, &View::scalar(&3), &View::scalar(&0u8), ()).unwrap();
+    let got = Gather::torch(0).run(&View::scalar(&3).map(&BROADEN, ()), &View::scalar(&0u8)).unwrap();
     assert_eq!((got.shape(), got.as_slice()), (&[][..], &[384][..]));
 }
 
@@ -89,9 +89,9 @@ fn axes_beyond_32_bits_are_converted() {
     let given = (Param::Value((2, false)), Param::PerRow(&nothing[..]), Param::Value(100), Param::Value(""));
     for level in levels() {
         let op = Gather::new(0).level(level).out_of_bounds(OutOfBounds::Zero);
-        let got = op.run_map(&MIXED, &data, &indices, given).unwrap();
+        let got = op.run(&data.map(&MIXED, given), &indices).unwrap();
         assert_eq!(got.as_slice(), [[114, 116, 118].repeat(3), vec![0; 3]].concat());
-        let error = Gather::new(0).level(level).run_map(&MIXED, &data, &indices, given).unwrap_err();
+        let error = Gather::new(0).level(level).run(&data.map(&MIXED, given), &indices).unwrap_err();
         let text = "gather: index 8589934592 at position 3 is out of range for axis 0 of size 8589934592";
         assert_eq!(error.to_string(), text);
     }
@@ -104,7 +104,7 @@ fn what_is_wrong_is_said() {
     let list = View::new(&list, &[3]).unwrap();
     let map = &maps::DEQUANTIZE_U8;
     let given = (Param::Value(1.0), Param::Value(0));
-    let text = |op: Gather, given| op.run_map(map, &table, &list, given).unwrap_err().to_string();
+    let text = |op: Gather, given| op.run(&table.map(map, given), &list).unwrap_err().to_string();
 
     let scales = [0.5f32, 0.25, 2.0];
     let few = (Param::PerRow(&scales[..]), Param::Value(0));
@@ -122,17 +122,17 @@ fn what_is_wrong_is_said() {
     assert_eq!(text(Gather::new(0), given), error);
     let error = "gather: the method table does not take these shapes and types at this level";
     assert_eq!(text(Gather::new(0).method(Method::Table), given), error);
-    assert!(Gather::new(0).method(Method::Direct).run_map(map, &table, &View::scalar(&0u8), given).is_ok());
+    assert!(Gather::new(0).method(Method::Direct).run(&table.map(map, given), &View::scalar(&0u8)).is_ok());
 
     // A wrong output is left untouched. Results with too many bytes are refused.
     let mut memory = [7.0f32; 6];
     let mut out = ViewMut::new(&mut memory, &[2, 3]).unwrap();
-    let error = Gather::new(0).run_map_into(map, &table, &list, given, &mut out).unwrap_err();
+    let error = Gather::new(0).run_into(&table.map(map, given), &list, &mut out).unwrap_err();
     assert_eq!(error.to_string(), "gather: the output has shape [2, 3]; the result has [3, 2]");
     assert_eq!(memory, [7.0; 6]);
     let rows = usize::MAX >> 2;
     let indices = View::strided(&[0u8], &[rows], &[0], 0).unwrap();
-    let error = Gather::new(0).run_map(map, &View::new(&[1u8, 2], &[2]).unwrap(), &indices, given).unwrap_err();
+    let error = Gather::new(0).run(&View::new(&[1u8, 2], &[2]).unwrap().map(map, given), &indices).unwrap_err();
     assert_eq!(error, Error::TooManyBytes { shape: [rows].into(), element: 4 });
     assert!(Layout::contiguous(&[rows]).is_ok());
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gather_core::{
     Argument, Element, Error, Gather, Index, Layout, Level, Method, NegativeIndex, Op, OutOfBounds, Par, Per,
-    RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, row_kernels, rows,
+    RowFunction, RowParams, RowSlice, RowValue, Spec, Tensor, View, ViewMut, row_kernels, rows,
 };
 use gather_tests::support::{available_levels, mixed, runs_as};
 use gather_tests::values::bytes;
@@ -133,7 +133,7 @@ fn every_number<T: Element>(sum: &RowFunction<T, f32>, of: fn(u16) -> T, widened
     let (numbers, ids): (Vec<T>, Vec<u32>) = (numbers.collect(), (0..1 << 16).collect());
     let (data, ids) = (View::new(&numbers, &[1 << 16, WIDTH]).unwrap(), View::new(&ids, &[1 << 16]).unwrap());
     for level in available_levels() {
-        let sums = Gather::new(0).level(level).run_rows(sum, &data, &ids, ()).unwrap();
+        let sums = Gather::new(0).level(level).run(&data.rows(sum, ()), &ids).unwrap();
         for (bits, sum) in (0..=u16::MAX).zip(sums.as_slice()) {
             let expected = 0.0 + widened(of(bits));
             let same = sum.to_bits() == expected.to_bits() || (sum.is_nan() && expected.is_nan());
@@ -174,21 +174,21 @@ fn holds<T: Element, U: Element, P: RowParams, I: Index>(
             let gather = gather.level(level).par(Par::Threads(threads));
             let what =
                 || format!("{function:?} {:?} {:?} at {level}, {threads} threads", data.shape(), indices.shape());
-            let got = gather.run_rows(function, data, indices, params).unwrap();
+            let got = gather.run(&data.rows(function, params), indices).unwrap();
             assert_eq!((got.shape(), bytes(got.as_slice())), (shape, bytes(expected)), "{}", what());
-            let plan = gather.plan_rows(function, data.layout(), indices.layout()).unwrap();
+            let plan = gather.plan(&data.rows(function, params), indices).unwrap();
             assert_eq!(plan.output_shape(), shape);
             let mut used = Tensor::filled(&[5], U::ZERO).unwrap();
             for _ in 0..2 {
-                plan.run_into(data, indices, params, &mut used).unwrap();
+                plan.run_into(&data.rows(function, params), indices, &mut used).unwrap();
                 assert_eq!((used.shape(), bytes(used.as_slice())), (shape, bytes(expected)), "{}, planned", what());
             }
-            if let Ok(plan) = gather.plan_rows_any_count(function, data.layout(), indices.layout()) {
-                let got = plan.run(data, indices, params).unwrap();
+            if let Ok(plan) = gather.plan_any_count(&data.rows(function, params), indices) {
+                let got = plan.run(&data.rows(function, params), indices).unwrap();
                 assert_eq!((got.shape(), bytes(got.as_slice())), (shape, bytes(expected)), "{}, any count", what());
             }
             for &method in Method::ALL {
-                match gather.method(method).run_rows(function, data, indices, params) {
+                match gather.method(method).run(&data.rows(function, params), indices) {
                     Err(error) => {
                         assert!(matches!(error, Error::MethodUnavailable { .. }) && method != Method::Direct);
                     }
@@ -197,8 +197,8 @@ fn holds<T: Element, U: Element, P: RowParams, I: Index>(
             }
             let mut memory = vec![MaybeUninit::<U>::uninit(); expected.len()];
             let mut out = ViewMut::new(&mut memory, shape).unwrap();
-            gather.run_rows_into(function, data, indices, params, &mut out).unwrap();
-            // SAFETY: `run_rows_into` has succeeded.
+            gather.run_into(&data.rows(function, params), indices, &mut out).unwrap();
+            // SAFETY: `run_into` has succeeded.
             let got: Vec<U> = memory.iter().map(|value| unsafe { value.assume_init() }).collect();
             assert_eq!(bytes(&got), bytes(expected), "{}, uninitialised", what());
         }
@@ -314,7 +314,7 @@ fn rows_lie_anywhere() {
             let len: isize = 8;
             let shape = [lead, &[8]].concat();
             let params = (RowSlice::PerIndex(&each[..]), RowValue::Value(1e-3));
-            let plain = gather.run_rows(&rows::L2_NORMALIZE, &data, &indices, params).unwrap();
+            let plain = gather.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
             let mut strides: Vec<isize> = Vec::new();
             let mut step = -(len + 3);
             for &dim in lead.iter().rev() {
@@ -324,7 +324,7 @@ fn rows_lie_anywhere() {
             strides.push(1);
             let mut out = vec![f32::NAN; all * 11];
             let mut view = ViewMut::strided(&mut out, &shape, &strides, (all - 1) * 11).unwrap();
-            gather.run_rows_into(&rows::L2_NORMALIZE, &data, &indices, params, &mut view).unwrap();
+            gather.run_into(&data.rows(&rows::L2_NORMALIZE, params), &indices, &mut view).unwrap();
             for (at, values) in plain.as_slice().chunks(8).enumerate() {
                 assert_eq!(bytes(&out[(all - 1 - at) * 11..][..8]), bytes(values), "row {at}");
             }
@@ -395,9 +395,9 @@ fn ready_made_functions() {
     let halves: Vec<f16> = table.iter().map(|&value| f16::from_f32(value)).collect();
     let widened: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
     let (halves, widened) = (View::new(&halves, &[40, 50]).unwrap(), View::new(&widened, &[40, 50]).unwrap());
-    let dots = gather.run_rows(&rows::DOT, &widened, &indices, (params.0,)).unwrap();
+    let dots = gather.run(&widened.rows(&rows::DOT, (params.0,)), &indices).unwrap();
     holds(&rows::DOT_F16, &gather, (&halves, &indices), (params.0,), (&[4], dots.as_slice()));
-    let units = gather.run_rows(&rows::L2_NORMALIZE, &widened, &indices, (none, RowValue::Value(0.0))).unwrap();
+    let units = gather.run(&widened.rows(&rows::L2_NORMALIZE, (none, RowValue::Value(0.0))), &indices).unwrap();
     let given = (none, RowValue::Value(0.0));
     holds(&rows::L2_NORMALIZE_F16, &gather, (&halves, &indices), given, (&shape, units.as_slice()));
     for unit in units.as_slice().chunks(50) {
@@ -406,7 +406,7 @@ fn ready_made_functions() {
     let codes: Vec<i8> = (0..2000).map(|at| mixed(9, at) as i8).collect();
     let codes = View::new(&codes, &[40, 50]).unwrap();
     let query: Vec<i8> = (0..50).map(|at| mixed(8, at) as i8).collect();
-    let dots = gather.run_rows(&rows::DOT_I8, &codes, &indices, (RowSlice::Slice(&query),)).unwrap();
+    let dots = gather.run(&codes.rows(&rows::DOT_I8, (RowSlice::Slice(&query),)), &indices).unwrap();
     let scaled: Vec<f32> = dots.as_slice().iter().map(|&dot| dot as f32 / 6.0).collect();
     let params = (RowSlice::Slice(&query[..]), RowValue::Value(2.0), RowValue::Value(3.0));
     holds(&rows::COSINE_I8, &gather, (&codes, &indices), params, (&[4], &scaled));
@@ -421,7 +421,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let (query, op) = (floats(6, 2), Op::Gather);
     let ok = (RowSlice::Slice(&query[..]),);
     let refused =
-        |gather: Gather, data: &View<'_, f32>, given| gather.run_rows(&rows::DOT, data, &indices, given).err();
+        |gather: Gather, data: &View<'_, f32>, given| gather.run(&data.rows(&rows::DOT, given), &indices).err();
 
     assert_eq!(refused(Gather::new(2), &data, ok), Some(Error::AxisOutOfRange { op, axis: 2, rank: 2 }));
     let columns = data.permuted(&[1, 0]).unwrap();
@@ -446,15 +446,16 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         };
         let error = refused(gather, &data, (given,));
         assert_eq!(error, wrong("query", per, len, expected));
-        let plan = gather.plan_rows(&rows::DOT, data.layout(), indices.layout()).unwrap();
-        assert_eq!(plan.run(&data, &indices, (given,)).err(), error);
+        let dots = data.rows(&rows::DOT, (given,));
+        let plan = gather.plan(&dots, &indices).unwrap();
+        assert_eq!(plan.run(&dots, &indices).err(), error);
     }
     let error = refused(gather, &data, (RowSlice::PerIndex(&table[..12]),)).unwrap().to_string();
     let takes = "per index it takes 18, or those of its last dimensions";
     assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
 
     let normalize = |out: &mut ViewMut<'_, f32>, given| {
-        gather.run_rows_into(&rows::L2_NORMALIZE, &data, &indices, (given, RowValue::Value(0.0)), out)
+        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, RowValue::Value(0.0))), &indices, out)
     };
     let mut out = [5.0; 64];
     let none = RowSlice::Slice(&[][..]);
@@ -472,14 +473,14 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     // A row of one element is contiguous, whatever the stride of its dimension.
     let (single, mut to) = (View::new(&[3.0f32, -5.0, 0.5], &[3, 1]).unwrap(), [0.0; 9]);
     let mut view = ViewMut::strided(&mut to, &[3, 1], &[3, 2], 0).unwrap();
-    gather.run_rows_into(&rows::L2_NORMALIZE, &single, &indices, (none, RowValue::Value(0.0)), &mut view).unwrap();
+    gather.run_into(&single.rows(&rows::L2_NORMALIZE, (none, RowValue::Value(0.0))), &indices, &mut view).unwrap();
     assert_eq!(to, [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     // Rows that are not evenly spaced, which matters where indices have values of their own.
     let six = [0u8, 1, 2, 3, 4, 5];
     let six = View::new(&six, &[2, 3]).unwrap();
     let uneven = |memory: &mut [f32], given| {
         let mut view = ViewMut::strided(memory, &[2, 3, 6], &[30, 7, 1], 0).unwrap();
-        gather.run_rows_into(&rows::L2_NORMALIZE, &data, &six, (given, RowValue::Value(0.0)), &mut view)
+        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, RowValue::Value(0.0))), &six, &mut view)
     };
     assert_eq!(uneven(&mut out, RowSlice::PerIndex(&table[..36])), not_contiguous);
     assert_eq!(out, [5.0; 64]);
@@ -495,27 +496,27 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let mut tensor = Tensor::filled(&[2], 1.0f32).unwrap();
     for level in available_levels() {
         let gather = gather.level(level);
-        assert_eq!(gather.run_rows(&rows::DOT, &data, &bad, ok).err().as_ref(), Some(&expected));
-        assert_eq!(gather.run_rows_into(&rows::DOT, &data, &bad, ok, &mut tensor), Err(expected.clone()));
+        assert_eq!(gather.run(&data.rows(&rows::DOT, ok), &bad).err().as_ref(), Some(&expected));
+        assert_eq!(gather.run_into(&data.rows(&rows::DOT, ok), &bad, &mut tensor), Err(expected.clone()));
         assert_eq!(tensor.len(), 0);
     }
     // Without rows nothing can be read, and indices are checked where results have no elements.
     let empty = View::new(&table[..0], &[0, 6]).unwrap();
     let one = View::new(&ids[..1], &[1]).unwrap();
     let error = Error::IndexOutOfRange { op, position: 0, index: 1, axis: 0, dim: 0, negative };
-    assert_eq!(gather.run_rows(&rows::DOT, &empty, &one, ok).err(), Some(error));
+    assert_eq!(gather.run(&empty.rows(&rows::DOT, ok), &one).err(), Some(error));
     let zeros = gather.out_of_bounds(OutOfBounds::Zero);
-    let got = zeros.run_rows(&rows::DOT.with_fill(-1.0), &empty, &one, ok).unwrap();
+    let got = zeros.run(&empty.rows(&rows::DOT.with_fill(-1.0), ok), &one).unwrap();
     assert_eq!(got.as_slice(), [-1.0]);
     let nothing = SPREAD.with_len(0);
     let params = (ok.0, RowSlice::Slice(&[][..]), none, RowValue::Value(1.0));
-    assert_eq!(gather.run_rows(&nothing, &data, &bad, params).err(), Some(expected));
+    assert_eq!(gather.run(&data.rows(&nothing, params), &bad).err(), Some(expected));
 
-    let plan = gather.plan_rows(&rows::DOT, data.layout(), indices.layout()).unwrap();
-    let error = plan.run(&data, &one, ok).err();
+    let dots = data.rows(&rows::DOT, ok);
+    let plan = gather.plan(&dots, &indices).unwrap();
+    let error = plan.run(&dots, &one).err();
     assert!(matches!(error, Some(Error::PlanMismatch { argument: Argument::Indices, .. })), "{error:?}");
-    let along_second =
-        Gather::new(1).plan_rows_any_count::<_, _, _, u32>(&rows::DOT, data.layout(), indices.layout()).err();
+    let along_second = Gather::new(1).plan_any_count(&dots, &indices).err();
     assert_eq!(along_second, Some(Error::FixedCount { op }));
 }
 
@@ -526,14 +527,14 @@ fn plans_for_any_count_take_any_count() {
     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
     let ids = Layout::contiguous(&[7, 3]).unwrap();
     let score = rows::DOT.with_fill(f32::NEG_INFINITY);
-    let plan = gather.plan_rows_any_count::<_, _, _, u16>(&score, data.layout(), &ids).unwrap();
+    let plan = gather.plan_any_count(&Spec::of(data.layout()).rows(&score), &Spec::<u16>::of(&ids)).unwrap();
     for count in [0, 1, 5, 32, 33, 2000] {
         let ids: Vec<u16> = (0..count * 3).map(|at| (mixed(1, at) % 101) as u16).collect();
         let indices = View::new(&ids, &[count, 3]).unwrap();
         let queries = floats(count * 3 * 16, 2);
         for given in [RowSlice::PerIndex(&queries[..]), RowSlice::PerIndex(&queries[..(count * 3).min(3) * 16])] {
-            let expected = gather.run_rows(&score, &data, &indices, (given,)).unwrap();
-            let got = plan.run(&data, &indices, (given,)).unwrap();
+            let expected = gather.run(&data.rows(&score, (given,)), &indices).unwrap();
+            let got = plan.run(&data.rows(&score, (given,)), &indices).unwrap();
             assert_eq!((got.shape(), bytes(got.as_slice())), (expected.shape(), bytes(expected.as_slice())));
         }
     }
@@ -541,11 +542,12 @@ fn plans_for_any_count_take_any_count() {
     assert!(text.starts_with("gather: rows -> [7, 3]"), "{text}");
     let (query, ids) = (floats(16, 3), [5u16, 99, 100]);
     let indices = View::new(&ids, &[1, 3]).unwrap();
-    let asked = plan.will_need(&data, &indices);
-    let again = gather.plan_rows(&score, data.layout(), indices.layout()).unwrap().clone();
-    assert_eq!(again.will_need(&data, &indices).rows, if cfg!(unix) { 2 } else { 0 });
+    let scores = data.rows(&score, (RowSlice::Slice(&query),));
+    let asked = plan.will_need(&scores, &indices);
+    let again = gather.plan(&scores, &indices).unwrap().clone();
+    assert_eq!(again.will_need(&scores, &indices).rows, if cfg!(unix) { 2 } else { 0 });
     assert_eq!(asked.rows, 0);
-    assert_eq!(again.run(&data, &indices, (RowSlice::Slice(&query),)).unwrap().as_slice()[2], f32::NEG_INFINITY);
+    assert_eq!(again.run(&scores, &indices).unwrap().as_slice()[2], f32::NEG_INFINITY);
 }
 
 /// Rows that are prefetched, shared between threads, and written by non-temporal stores.
@@ -561,7 +563,7 @@ fn large_calls() {
     let params = (RowSlice::PerIndex(&positions[..]), RowValue::Value(1e-6));
     let gather = Gather::new(0);
     let scalar = gather.level(Level::Scalar).method(Method::Blocks).par(Par::Seq);
-    let expected = scalar.run_rows(&rows::L2_NORMALIZE, &data, &indices, params).unwrap();
+    let expected = scalar.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
     let at = 12_345;
     let (id, position) = (ids[at] as usize, at % 1000);
     let row: Vec<f32> =
@@ -571,18 +573,19 @@ fn large_calls() {
     assert_eq!(bytes(&expected.as_slice()[at * COLUMNS..][..COLUMNS]), bytes(&row));
     for par in [Par::Seq, Par::Threads(2), Par::Auto] {
         let gather = gather.par(par);
-        let plan = gather.plan_rows(&rows::L2_NORMALIZE, data.layout(), indices.layout()).unwrap();
+        let normalized = data.rows(&rows::L2_NORMALIZE, params);
+        let plan = gather.plan(&normalized, &indices).unwrap();
         if cfg!(target_arch = "x86_64") {
             assert_eq!(plan.explain().method(), runs_as(Method::Streamed));
         }
         assert!(plan.explain().to_string().contains(", fetched 7 ahead\n"), "{plan:?}");
-        let got = plan.run(&data, &indices, params).unwrap();
+        let got = plan.run(&normalized, &indices).unwrap();
         assert!(bytes(got.as_slice()) == bytes(expected.as_slice()), "{par:?}");
     }
     let plan = |rows, columns| {
         let data = Layout::contiguous(&[rows, columns]).unwrap();
         let indices = Layout::contiguous(&[10_000_000 / columns]).unwrap();
-        gather.plan_rows::<_, _, _, i32>(&rows::L2_NORMALIZE, &data, &indices).unwrap()
+        gather.plan(&Spec::of(&data).rows(&rows::L2_NORMALIZE), &Spec::<i32>::of(&indices)).unwrap()
     };
     // Data that the second-level cache of any core holds, and data that none does.
     assert!(!plan(100, COLUMNS).explain().to_string().contains("fetched"));
@@ -598,13 +601,13 @@ fn a_panic_of_the_function_leaves_outputs_initialised() {
     for threads in [1, 2] {
         let gather = Gather::new(0).par(Par::Threads(threads));
         let panics = |run: &mut dyn FnMut()| assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
-        panics(&mut || drop(gather.run_rows(&PANICS, &data, &indices, ())));
+        panics(&mut || drop(gather.run(&data.rows(&PANICS, ()), &indices)));
         let mut tensor = Tensor::filled(&[9], 1u8).unwrap();
-        panics(&mut || drop(gather.run_rows_into(&PANICS, &data, &indices, (), &mut tensor)));
+        panics(&mut || drop(gather.run_into(&data.rows(&PANICS, ()), &indices, &mut tensor)));
         assert!(tensor.as_slice().is_empty());
         let mut out = [9u8; 6];
         let mut view = ViewMut::new(&mut out, &[3, 2]).unwrap();
-        panics(&mut || drop(gather.run_rows_into(&PANICS, &data, &indices, (), &mut view)));
+        panics(&mut || drop(gather.run_into(&data.rows(&PANICS, ()), &indices, &mut view)));
         assert!(out.iter().all(|value| [0, 1, 2, 3, 4, 9].contains(value)), "{out:?}");
     }
 }
@@ -642,13 +645,13 @@ fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
         for (given, n) in cases {
             let expected = ids.map(|id| row(id, n));
             for method in [Method::Direct, Method::Blocks, Method::Streamed] {
-                match gather.method(method).run_rows(&HEAD, &data, &indices, (given,)) {
+                match gather.method(method).run(&data.rows(&HEAD, (given,)), &indices) {
                     Ok(got) => assert_eq!(got.as_slice(), expected, "{level} {method}"),
                     Err(error) => assert!(matches!(error, Error::MethodUnavailable { .. }), "{error}"),
                 }
             }
         }
-        let error = gather.run_rows(&HEAD, &data, &indices, (RowSlice::PerRow(&weights[..6]),)).unwrap_err();
+        let error = gather.run(&data.rows(&HEAD, (RowSlice::PerRow(&weights[..6]),)), &indices).unwrap_err();
         assert!(error.to_string().ends_with("has 6 values; per row of data it takes 10"), "{error}");
     }
 }
@@ -664,9 +667,9 @@ fn slices_of_any_length_per_index_are_stated() {
     let (data, of_two) = (View::new(&table, &[2, 1]).unwrap(), View::new(&ids, &[2, 2]).unwrap());
     let (flags, op) = ([1u32, 2, 3, 4, 5, 6, 7, 8], Op::Gather);
     let run = |indices: &View<'_, u8>, given| {
-        let got = Gather::new(0).run_rows(&FLAGGED, &data, indices, (given,));
-        let plan = Gather::new(0).plan_rows(&FLAGGED, data.layout(), indices.layout()).unwrap();
-        assert_eq!(plan.run(&data, indices, (given,)), got);
+        let got = Gather::new(0).run(&data.rows(&FLAGGED, (given,)), indices);
+        let plan = Gather::new(0).plan(&data.rows(&FLAGGED, (given,)), indices).unwrap();
+        assert_eq!(plan.run(&data.rows(&FLAGGED, (given,)), indices), got);
         got.map(Tensor::into_vec)
     };
     assert_eq!(run(&of_two, of_each(2, &flags)).unwrap(), [103, 207, 211, 115]);
@@ -691,7 +694,7 @@ fn slices_of_any_length_per_index_are_stated() {
     // A slice that is as long as the row is stated, or not.
     let (rows, query) = (floats(12, 1), floats(24, 2));
     let data = View::new(&rows, &[2, 6]).unwrap();
-    let dots = |given| Gather::new(0).run_rows(&rows::DOT, &data, &of_two, (given,));
+    let dots = |given| Gather::new(0).run(&data.rows(&rows::DOT, (given,)), &of_two);
     assert_eq!(dots(of_each(6, &query)), dots(RowSlice::PerIndex(&query)));
     assert_eq!(dots(of_each(6, &query[..12])), dots(RowSlice::PerIndex(&query[..12])));
     let error = dots(of_each(12, &query)).unwrap_err().to_string();
@@ -705,7 +708,7 @@ fn outputs_without_rows_may_lie_anywhere() {
     let indices = View::new(&ids, &[2, 0]).unwrap();
     let params = (RowSlice::PerIndex(&[][..]), RowValue::Value(0.0));
     let run = |data: &View<'_, f32>, out: &mut ViewMut<'_, f32>| {
-        Gather::new(0).run_rows_into(&rows::L2_NORMALIZE, data, &indices, params, out)
+        Gather::new(0).run_into(&data.rows(&rows::L2_NORMALIZE, params), &indices, out)
     };
     assert_eq!(run(&data, &mut ViewMut::new(&mut [], &[2, 0, 5]).unwrap()), Ok(()));
     assert_eq!(run(&data, &mut ViewMut::strided(&mut [], &[2, 0, 5], &[7, 3, 2], 0).unwrap()), Ok(()));
@@ -724,7 +727,7 @@ fn rows_without_elements_behind_many_dimensions() {
     row_kernels! {
         static COUNT = |row: &[f32], out: &mut [f32]| { out.fill(row.len() as f32 + 1.0) };
     }
-    Gather::new(8).run_rows_into(&COUNT.with_len(2), &data, &indices, (), &mut view).unwrap();
+    Gather::new(8).run_into(&data.rows(&COUNT.with_len(2), ()), &indices, &mut view).unwrap();
     assert_eq!(memory, [1.0, 1.0, 1.0, 1.0, 7.0, 7.0, 7.0, 7.0]);
 }
 

@@ -71,7 +71,7 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
+            assert_kernel(row, &op.plan(&spread.view(), &narrowed.view()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
             assert_eq!(dense(&got), oracle::gather(&data, &indices, 0, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
@@ -82,7 +82,7 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             let op = GatherElements::new(0).out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
+            assert_kernel(row, &op.plan(&spread.view(), &narrowed.view()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
             assert_eq!(dense(&got), oracle::gather_elements(&data, &indices, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
@@ -92,7 +92,7 @@ fn run_row<T: Sample, I: Index + TryFrom<i128>>(row: &KernelInfo, lanes: usize) 
             let op = GatherNd::new().out_of_bounds(OutOfBounds::Zero).level(row.level);
             let (spread, narrowed) = (Spread::new(&data), narrow::<I>(&indices));
             let narrowed = Spread::new(&narrowed);
-            assert_kernel(row, &op.plan::<T, I>(spread.view().layout(), narrowed.view().layout()).unwrap().explain());
+            assert_kernel(row, &op.plan(&spread.view(), &narrowed.view()).unwrap().explain());
             let got = op.run(&spread.view(), &narrowed.view()).unwrap();
             assert_eq!(dense(&got), oracle::gather_nd(&data, &indices, 0, ZERO, &fill).unwrap(), "{row:?}");
         }
@@ -261,7 +261,7 @@ fn forced_levels_and_rejecting_policies_agree_on_the_erased_face() {
     let index_view = gather_core::View::new(&indices, &[3]).unwrap();
     let run = |level: Level| {
         let op = Gather::new(0).negative_index(NegativeIndex::Reject).level(level);
-        let out = op.run_dyn(&Registry::builtin(), &DynView::from(&data_view), &DynView::from(&index_view));
+        let out = op.run(&DynView::from(&data_view), &DynView::from(&index_view));
         out.unwrap().as_bytes().to_vec()
     };
     for level in available_levels() {

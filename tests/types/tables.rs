@@ -115,13 +115,13 @@ fn gives<T: Element, U: Element + Flat, P: Params>(
     for level in levels() {
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
         let whole = View::new(table, &[1, count]).unwrap();
-        let got = op.run_map(map, &whole, &View::new(&[0u8], &[1]).unwrap(), given).unwrap();
+        let got = op.run(&whole.map(map, given), &View::new(&[0u8], &[1]).unwrap()).unwrap();
         same(got.as_slice(), expected, "in one row");
 
         // The parameters of these tests hold for the call, so that rows may be cut anywhere.
         let rows = View::new(table, &[count]).unwrap();
         let ids: Vec<i32> = (0..count as i32 + 1).rev().collect();
-        let got = op.run_map(map, &rows, &View::new(&ids, &[count + 1]).unwrap(), given).unwrap();
+        let got = op.run(&rows.map(map, given), &View::new(&ids, &[count + 1]).unwrap()).unwrap();
         let reversed: Vec<f32> = expected.chunks(per).rev().flatten().copied().collect();
         same(&got.as_slice()[..1], &vec![0.0; per], "out of range");
         same(&got.as_slice()[1..], &reversed, "one by one");

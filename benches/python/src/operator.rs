@@ -1,11 +1,9 @@
 //! The operators behind one face.
 
-use std::sync::LazyLock;
-
 use gather_core::{
     DType, DynPlan, DynRearrangePlan, DynScatterPlan, DynView, DynViewMut, Error, Explain, Gather, IndexAttributes,
     IndexOperator, IndexType, Layout, Reduction, Registry, ScatterAttributes, ScatterOperator, Shape, SpaceAttributes,
-    SpaceOperator,
+    SpaceOperator, Spec,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +11,7 @@ use pyo3::prelude::*;
 use crate::array::Input;
 use crate::error::python;
 
-static KERNELS: LazyLock<Registry> = LazyLock::new(Registry::builtin);
+static KERNELS: Registry = Registry::builtin();
 
 /// The arrays that a call reads.
 pub(crate) struct Inputs<'py> {
@@ -105,13 +103,13 @@ impl<A: IndexAttributes + Sync> Operator for IndexOperator<A> {
     }
 
     fn run_into(&self, views: &Views<'_>, out: &mut DynViewMut<'_>) -> PyResult<()> {
-        self.run_dyn_into(&KERNELS, &views.data, views.indices()?, out).map_err(python)
+        IndexOperator::run_into(self, &views.data, views.indices()?, out).map_err(python)
     }
 
     fn plan(&self, inputs: &Inputs<'_>) -> PyResult<Box<dyn Planned>> {
         let (data, indices) = (&inputs.data, inputs.indices()?);
-        let index = index_type(indices.dtype()).map_err(python)?;
-        boxed(self.plan_dyn(&KERNELS, data.dtype(), data.layout(), index, indices.layout()))
+        let spec = |input: &Input<'_>| Spec::dynamic(input.dtype(), input.layout());
+        boxed(IndexOperator::plan(self, &spec(data), &spec(indices)))
     }
 }
 

@@ -124,7 +124,7 @@ fn run(name: &str, [rows, columns]: [usize; 2], [bags, len]: [usize; 2], budget:
     ] {
         let bytes = FusedRows::quantize(format, &numbers.view()).expect("rows that fit");
         let table = FusedRows::new(bytes.view(), format, columns).expect("rows of the format");
-        let decoded = Gather::new(0).run_fused::<f32, i64>(&table, &ids_view).expect("indices in range");
+        let decoded = Gather::new(0).run(&table.to::<f32>(), &ids_view).expect("indices in range");
         let plain = |weight: &dyn Fn(usize) -> f32| -> Vec<f32> {
             let mut sums = vec![0.0; bags * columns];
             for (at, row) in decoded.as_slice().chunks(columns).enumerate() {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use gather_benches::buffer::Buffer;
 use gather_benches::clock::{ROUNDS, middle, thread_time};
 use gather_benches::random::Random;
-use gather_core::{Gather, GatherElements, Layout, Par, Tensor, View, promote};
+use gather_core::{Gather, GatherElements, Layout, Par, Spec, Tensor, View, promote};
 use lexopt::{Arg, ValueExt};
 
 const USAGE: &str = "large [--mib N] [--seconds S] [--file FOLDER]";
@@ -115,7 +115,7 @@ fn measure(bytes: usize, options: &Options) -> Result<(), String> {
         let gather = Gather::new(0).par(Par::Seq);
         let list = Layout::contiguous(&[count]).map_err(|error| error.to_string())?;
         let data = Layout::contiguous(&shape).map_err(|error| error.to_string())?;
-        let plan = gather.plan::<f32, i64>(&data, &list).map_err(|error| error.to_string())?;
+        let plan = gather.plan(&Spec::<f32>::of(&data), &Spec::<i64>::of(&list)).map_err(|error| error.to_string())?;
         by_rows(&|table, out| {
             let (table, ids) = (View::new(table, &shape).expect("a table"), View::new(&ids, &[count]).expect("a list"));
             plan.run_into(&table, &ids, &mut out.view_mut()).expect("ids in range");
@@ -137,7 +137,7 @@ fn elements(bytes: usize, tables: [&Vec<f32>; 2], random: &mut Random, budget: D
     let layouts = [&shape, &list].map(|shape| Layout::contiguous(shape));
     let [Ok(data), Ok(indices)] = layouts else { return Err("a table that cannot be laid out".into()) };
     let op = GatherElements::new(0).par(Par::Seq);
-    let plan = op.plan::<f32, i64>(&data, &indices).map_err(|error| error.to_string())?;
+    let plan = op.plan(&Spec::<f32>::of(&data), &Spec::<i64>::of(&indices)).map_err(|error| error.to_string())?;
     let ours = |table: &[f32], out: &mut Buffer<f32>| {
         let (table, ids) = (View::new(table, &shape).expect("a table"), View::new(&ids, &list).expect("a list"));
         plan.run_into(&table, &ids, &mut out.view_mut()).expect("ids in range");

@@ -4,7 +4,7 @@
 //! every call. gather-core is timed with a fresh one too, and with one that is given, as an inference engine would have
 //! it. Values are compared first. Times are medians in milliseconds; ratios are candle's to ours.
 //!
-//! The last line is `Gather::block_quantized` on codes of 4 bits in blocks of 32, which `benches/native/quantized.py`
+//! The last line is `View::blocks` on codes of 4 bits in blocks of 32, which `benches/native/quantized.py`
 //! times in ONNX Runtime.
 
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use candle_core::{Device, Tensor as Candle};
 use gather_benches::pin;
 use gather_benches::random::Random;
 use gather_core::maps::{self, Block};
-use gather_core::{Codes, Gather, Map, Par, Tensor, View};
+use gather_core::{Codes, Gather, Map, OutOfBounds, Par, Spec, Tensor, View};
 
 const ROWS: usize = 50_257;
 const VALUES: usize = 768;
@@ -71,9 +71,9 @@ where
     let theirs: QTensor = qtensor_from_ggml(dtype, &bytes, vec![ROWS, VALUES], &Device::Cpu)?;
     let their_ids = Candle::new(&ids[..], &Device::Cpu)?;
     let (data, ids) = (View::new(B::from_bytes(&bytes).0, &[ROWS, VALUES / N])?, View::new(&ids, &[IDS])?);
-    let plan = Gather::new(0).par(Par::Seq).plan_map(map, data.layout(), ids.layout())?;
+    let plan = Gather::new(0).par(Par::Seq).plan(&Spec::of(data.layout()).map(map), &Spec::of(ids.layout()))?;
     let mut out = Tensor::filled(&[IDS, VALUES / N], [0.0; N])?;
-    plan.run_into(&data, &ids, (), &mut out.view_mut())?;
+    plan.run_into(&data.map(map, ()), &ids, &mut out.view_mut())?;
 
     let expected = theirs.embedding(&their_ids)?.flatten_all()?.to_vec1::<f32>()?;
     let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * b.abs().max(1e-3);
@@ -88,10 +88,10 @@ where
         black_box(theirs.embedding(&their_ids)?);
         timed(&mut times[0], start);
         let start = Instant::now();
-        black_box(plan.run(&data, &ids, ())?);
+        black_box(plan.run(&data.map(map, ()), &ids)?);
         timed(&mut times[1], start);
         let start = Instant::now();
-        plan.run_into(&data, &ids, (), &mut out.view_mut())?;
+        plan.run_into(&data.map(map, ()), &ids, &mut out.view_mut())?;
         timed(&mut times[2], start);
     }
     let [candle, fresh, given] = times.map(|mut times| {
@@ -111,10 +111,11 @@ fn block_quantized(rounds: usize) -> Result<(), Box<dyn std::error::Error>> {
     let ids: Vec<i64> = (0..IDS).map(|_| random.below(ROWS) as i64).collect();
     let (data, indices) = (View::new(&codes, &[ROWS, VALUES / 2])?, View::new(&ids, &[IDS])?);
     let scale_view = View::new(&scales, &[ROWS, VALUES / BLOCK])?;
-    let op = Gather::block_quantized(0, Codes::Bits4, BLOCK).par(Par::Seq);
-    let plan = op.plan::<f32, i64>(data.layout(), indices.layout())?;
+    let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).par(Par::Seq);
+    let blocks = data.blocks(Codes::Bits4, BLOCK, &scale_view);
+    let plan = op.plan(&blocks, &indices)?;
     let mut out = Tensor::filled(&[IDS, VALUES], f32::NAN)?;
-    plan.run_into(&data, &indices, &scale_view, None, &mut out.view_mut())?;
+    plan.run_into(&blocks, &indices, &mut out.view_mut())?;
     for (at, &value) in out.as_slice().iter().enumerate() {
         let from = ids[at / VALUES] as usize * VALUES + at % VALUES;
         let code = codes[from / 2] >> (from % 2 * 4) & 15;
@@ -125,10 +126,10 @@ fn block_quantized(rounds: usize) -> Result<(), Box<dyn std::error::Error>> {
     let mut times = [const { Vec::new() }; 2];
     for _ in 0..rounds {
         let start = Instant::now();
-        black_box(plan.run(&data, &indices, &scale_view, None)?);
+        black_box(plan.run(&blocks, &indices)?);
         times[0].push(1e3 * start.elapsed().as_secs_f64());
         let start = Instant::now();
-        plan.run_into(&data, &indices, &scale_view, None, &mut out.view_mut())?;
+        plan.run_into(&blocks, &indices, &mut out.view_mut())?;
         times[1].push(1e3 * start.elapsed().as_secs_f64());
     }
     times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));

@@ -15,7 +15,7 @@ use gather_benches::options::filter_and_seconds;
 use gather_benches::random::Random;
 use gather_benches::{clock, pin};
 use gather_core::{
-    Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Tensor, View, ViewMut, rows,
+    Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Spec, Tensor, View, ViewMut, rows,
 };
 use half::f16;
 
@@ -110,7 +110,7 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     let data = View::new(table, &[rows, width]).expect("a table");
     let ids: Vec<_> = lists.chunks(IDS).map(|ids| View::new(ids, &[IDS]).expect("ids")).collect();
     let gather = Gather::new(0).par(Par::Seq);
-    let plan = gather.plan_rows(function, data.layout(), ids[0].layout()).expect("a plan");
+    let plan = gather.plan(&Spec::of(data.layout()).rows(function), &ids[0]).expect("a plan");
     let given = (RowSlice::Slice(query),);
 
     let loop_over = |ids: &[u32], out: &mut [U]| {
@@ -120,7 +120,7 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     };
     let (mut outs, mut planned, mut not_planned) = (vec![U::ZERO; IDS], Tensor::default(), Tensor::default());
     loop_over(&lists[..IDS], &mut outs);
-    plan.run_into(&data, &ids[0], given, &mut planned).expect("scores");
+    plan.run_into(&data.rows(function, given), &ids[0], &mut planned).expect("scores");
     for (&ours, &theirs) in planned.as_slice().iter().zip(&outs) {
         let (ours, theirs): (f64, f64) = (ours.into(), theirs.into());
         assert!((ours - theirs).abs() <= tolerance * width as f64, "{name}: {ours} and {theirs}");
@@ -137,9 +137,9 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
                 let at = next(&mut a);
                 loop_over(black_box(&lists[at * IDS..][..IDS]), &mut outs);
             }),
-            Box::new(|| plan.run_into(&data, &ids[next(&mut b)], given, &mut planned).expect("scores")),
+            Box::new(|| plan.run_into(&data.rows(function, given), &ids[next(&mut b)], &mut planned).expect("scores")),
             Box::new(|| {
-                gather.run_rows_into(function, &data, &ids[next(&mut c)], given, &mut not_planned).expect("scores");
+                gather.run_into(&data.rows(function, given), &ids[next(&mut c)], &mut not_planned).expect("scores");
             }),
         ],
         bench.budget,
@@ -177,32 +177,40 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     );
     let out_shape = [SHAPE[0], SHAPE[1], WIDTH];
     let len: usize = out_shape.iter().product();
-    let fused = gather.plan_rows(&rows::LAYER_NORM, data.layout(), ids.layout()).expect("a plan");
+    let fused = gather.plan(&data.rows(&rows::LAYER_NORM, params), &ids).expect("a plan");
     eprintln!("{}", fused.explain());
     // The second pass reads what the first one has gathered: each row by its number.
-    let copied = gather.plan::<f32, u32>(data.layout(), ids.layout()).expect("a plan");
+    let copied = gather.plan(&data, &ids).expect("a plan");
     let numbers: Vec<u32> = (0..ids.len() as u32).collect();
     let numbers = View::new(&numbers, &SHAPE).expect("numbers");
     let gathered_layout = Layout::contiguous(&[ids.len(), WIDTH]).expect("a layout");
-    let normed = gather.plan_rows(&rows::LAYER_NORM, &gathered_layout, numbers.layout()).expect("a plan");
+    let normed = gather.plan(&Spec::of(&gathered_layout).rows(&rows::LAYER_NORM), &numbers).expect("a plan");
     let [mut gathered, mut two, mut one] = [(); 3].map(|()| Buffer::<f32>::aligned(&[len]));
     let mut fresh = Tensor::default();
     let mut in_two = || {
         copied
             .run_into(&data, &ids, &mut ViewMut::new(gathered.as_mut_slice(), &out_shape).expect("a view"))
             .expect("rows");
-        let rows = View::new(gathered.as_slice(), &[ids.len(), WIDTH]).expect("a view");
+        let taken = View::new(gathered.as_slice(), &[ids.len(), WIDTH]).expect("a view");
         normed
-            .run_into(&rows, &numbers, params, &mut ViewMut::new(two.as_mut_slice(), &out_shape).expect("a view"))
+            .run_into(
+                &taken.rows(&rows::LAYER_NORM, params),
+                &numbers,
+                &mut ViewMut::new(two.as_mut_slice(), &out_shape).expect("a view"),
+            )
             .expect("rows");
     };
     let mut in_one = || {
         fused
-            .run_into(&data, &ids, params, &mut ViewMut::new(one.as_mut_slice(), &out_shape).expect("a view"))
+            .run_into(
+                &data.rows(&rows::LAYER_NORM, params),
+                &ids,
+                &mut ViewMut::new(one.as_mut_slice(), &out_shape).expect("a view"),
+            )
             .expect("rows");
     };
     let mut not_planned = || {
-        gather.run_rows_into(&rows::LAYER_NORM, &data, &ids, params, &mut fresh).expect("rows");
+        gather.run_into(&data.rows(&rows::LAYER_NORM, params), &ids, &mut fresh).expect("rows");
     };
     in_two();
     in_one();

@@ -13,7 +13,7 @@ use gather_benches::random::Random;
 use gather_core::maps::{
     self, Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
 };
-use gather_core::{Element, Gather, Map, Par, Param, Params, Tensor, View};
+use gather_core::{Element, Gather, Map, Par, Param, Params, Spec, Tensor, View};
 use half::{bf16, f16};
 use lexopt::{Arg, ValueExt};
 
@@ -161,10 +161,13 @@ impl Bench {
         let mut plain = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
         let mut filled = Tensor::filled(&[IDS, VALUES], U::Of::NONE).expect("memory");
         let ids = self.ids.view();
-        let plan = Gather::new(0).par(Par::Seq).plan_map(map, table.layout(), ids.layout()).expect("a plan");
+        let plan = Gather::new(0)
+            .par(Par::Seq)
+            .plan(&Spec::of(table.layout()).map(map), &Spec::of(ids.layout()))
+            .expect("a plan");
 
         let ours = |out: &mut Tensor<U>| {
-            plan.run_into(&table, &ids, given, &mut out.view_mut()).expect("ids in range");
+            plan.run_into(&table.map(map, given), &ids, &mut out.view_mut()).expect("ids in range");
         };
         let bytes_of_row = bytes.len() / ROWS;
         let plain_loop = |out: &mut [U::Of]| {

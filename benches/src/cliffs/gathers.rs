@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use gather_core::{
-    Gather, GatherElements, GatherNd, Layout, Level, OutOfBounds, Par, Reduction, ScatterElements, View, ViewMut,
+    Gather, GatherElements, GatherNd, Layout, Level, OutOfBounds, Par, Reduction, ScatterElements, Spec, View, ViewMut,
 };
 
 use super::{Case, Row};
@@ -62,10 +62,11 @@ fn rows<T: Pod>(name: String, share: usize) -> Case {
         let table: Vec<T> = data.chunks_exact(row).map(bytemuck::pod_read_unaligned).collect();
         let (ours, theirs) = (indices.clone(), indices);
         let [shape, list, out] = [&[dim, row][..], &[count], &[count, row]].map(<[usize]>::to_vec);
-        let plan = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level).par(Par::Seq).plan::<u8, i64>(
-            &Layout::contiguous(&shape).expect("a layout"),
-            &Layout::contiguous(&list).expect("a layout"),
-        );
+        let plan = Gather::new(0)
+            .out_of_bounds(OutOfBounds::Zero)
+            .level(level)
+            .par(Par::Seq)
+            .plan(&Spec::<u8>::new(&shape).expect("a layout"), &Spec::<i64>::new(&list).expect("a layout"));
         let plan = plan.expect("a level of this machine");
         Row::new(
             &vec![1u8; count * row],
@@ -91,7 +92,7 @@ fn elements(name: String, axis: usize, share: usize) -> Case {
         let ids = indices(N * N, N, share);
         let op = GatherElements::new(axis as i64).out_of_bounds(OutOfBounds::Zero).level(level).par(Par::Seq);
         let layout = Layout::contiguous(&[N, N]).expect("a layout");
-        let plan = op.plan::<f32, i64>(&layout, &layout).expect("a level of this machine");
+        let plan = op.plan(&Spec::<f32>::of(&layout), &Spec::<i64>::of(&layout)).expect("a level of this machine");
         let (ours, theirs) = ((data.clone(), ids.clone()), (data, ids));
         Row::new(
             &vec![1f32; N * N],
@@ -125,7 +126,8 @@ fn tuples(name: String, share: usize) -> Case {
         let op = GatherNd::new().out_of_bounds(OutOfBounds::Zero).level(level).par(Par::Seq);
         let shape = [DIM, DIM, ROW];
         let layouts = [Layout::contiguous(&shape), Layout::contiguous(&[COUNT, 2])].map(|of| of.expect("a layout"));
-        let plan = op.plan::<f32, i64>(&layouts[0], &layouts[1]).expect("a level of this machine");
+        let plan =
+            op.plan(&Spec::<f32>::of(&layouts[0]), &Spec::<i64>::of(&layouts[1])).expect("a level of this machine");
         let (ours, theirs) = ((data.clone(), ids.clone()), (data, ids));
         Row::new(
             &vec![1f32; COUNT * ROW],
@@ -217,7 +219,10 @@ fn reversed(name: String, rank: usize, axis: usize) -> Case {
         let data: Vec<f32> = (0..count).map(|at| at as f32).collect();
         let of_data = Layout::strided(&shape, &strides).expect("a layout");
         let two = Layout::contiguous(&[2]).expect("a layout");
-        let plan = Gather::new(axis as i64).level(level).par(Par::Seq).plan::<f32, i64>(&of_data, &two);
+        let plan = Gather::new(axis as i64)
+            .level(level)
+            .par(Par::Seq)
+            .plan(&Spec::<f32>::of(&of_data), &Spec::<i64>::of(&two));
         let plan = plan.expect("a level of this machine");
         let theirs = data.clone();
         let steps = strides.clone();

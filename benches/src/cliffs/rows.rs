@@ -85,12 +85,12 @@ fn dots(columns: usize, level: Level) -> (impl FnMut(&mut [f32]), impl FnMut(&mu
     let ids = random_ids(IDS, ROWS);
     let (data, at) = (View::new(&table, &[ROWS, columns]).expect("a table"), View::new(&ids, &[IDS]).expect("ids"));
     let op = Gather::new(0).par(Par::Seq).level(level);
-    let plan = op.plan_rows(&rows::DOT, data.layout(), at.layout()).expect("a plan");
+    let plan = op.plan(&data.rows(&rows::DOT, (RowSlice::Slice(&query[..]),)), &at).expect("a plan");
     let (theirs, their_query, their_ids) = (table.clone(), query.clone(), ids.clone());
     let ours = move |out: &mut [f32]| {
         let (data, ids) = (View::new(&table, &[ROWS, columns]).expect("rows"), View::new(&ids, &[IDS]).expect("ids"));
         let mut out = ViewMut::new(out, &[IDS]).expect("a score for each");
-        plan.run_into(&data, &ids, (RowSlice::Slice(&query[..]),), &mut out).expect("ids in range");
+        plan.run_into(&data.rows(&rows::DOT, (RowSlice::Slice(&query[..]),)), &ids, &mut out).expect("ids in range");
     };
     let plain = move |out: &mut [f32]| {
         for (out, &id) in out.iter_mut().zip(&*their_ids) {
@@ -112,12 +112,12 @@ fn fused(name: &str, format: FusedFormat, columns: usize) -> Case {
         let (theirs, their_ids) = (table.clone(), ids.clone());
         let rows = FusedRows::new(table.view(), format, columns).expect("rows of the format");
         let at = View::new(&ids, &[IDS]).expect("ids");
-        let plan = op.plan_fused::<f32, u32>(&rows, at.layout()).expect("a plan");
+        let plan = op.plan(&rows.to::<f32>(), &at).expect("a plan");
         let ours = move |out: &mut [f32]| {
             let rows = FusedRows::new(table.view(), format, columns).expect("rows of the format");
             let (ids, mut out) =
                 (View::new(&ids, &[IDS]).expect("ids"), ViewMut::new(out, &[IDS, columns]).expect("rows"));
-            plan.run_into(&rows, &ids, &mut out).expect("ids in range");
+            plan.run_into(&rows.to::<f32>(), &ids, &mut out).expect("ids in range");
         };
         let plain = move |out: &mut [f32]| {
             let bytes = theirs.shape()[1];
@@ -139,11 +139,11 @@ fn sums(rows: usize, columns: usize, n: usize) -> Case {
         let op = Gather::new(0).par(Par::Seq).level(level);
         let (theirs, their_given, their_ids) = (table.clone(), given.clone(), ids.clone());
         let data = View::new(&table, &[rows, columns]).expect("a table");
-        let plan = op.plan_rows(&PLUS, data.layout(), View::new(&ids, &[n]).expect("ids").layout()).expect("a plan");
+        let plan = op.plan(&data.rows(&PLUS, (RowSlice::Slice(&given[..]),)), &*ids).expect("a plan");
         let ours = move |out: &mut [f32]| {
             let (data, ids) = (View::new(&table, &[rows, columns]).expect("rows"), View::new(&ids, &[n]).expect("ids"));
             let mut out = ViewMut::new(out, &[n, columns]).expect("a row for each");
-            plan.run_into(&data, &ids, (RowSlice::Slice(&given[..]),), &mut out).expect("ids in range");
+            plan.run_into(&data.rows(&PLUS, (RowSlice::Slice(&given[..]),)), &ids, &mut out).expect("ids in range");
         };
         let plain = move |out: &mut [f32]| {
             for (out, &id) in out.chunks_exact_mut(columns).zip(&*their_ids) {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    Element, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, NegativeIndex, OutOfBounds, Par,
+    Element, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, NegativeIndex, OutOfBounds, Par, Spec,
 };
 use half::f16;
 use num_complex::Complex;
@@ -232,7 +232,9 @@ fn make<T: Element + Pod, I: Id, A: IndexAttributes + Clone + 'static>(
     let (ids, order) = draw.indices::<I>(ids_at.len, &sizes, bad);
     let ids = Rc::new(ids);
     let nest = shapes.nest(&out_at, &data_at, &ids_at, 1);
-    let plan = op.plan_into::<T, I>(&data_at.layout(), &ids_at.layout(), &out_at.layout()).expect("a valid call");
+    let plan = op
+        .plan_into(&Spec::<T>::of(&data_at.layout()), &Spec::<I>::of(&ids_at.layout()), &out_at.layout())
+        .expect("a valid call");
     let name = format!(
         "{name}, {} by {} {order}, {:?}, {}% bad, {}",
         data_at.name(),

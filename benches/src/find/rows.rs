@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bytemuck::Pod;
 use gather_core::{
     Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Nulls, OutOfBounds, Par, Reduction,
-    RowFunction, RowSlice, View, ViewMut, rows,
+    RowFunction, RowSlice, Spec, View, ViewMut, rows,
 };
 
 use super::draw::{Bad, Draw, FEWEST};
@@ -153,7 +153,7 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
     let (ids, order) = shape.ids::<I, P>(draw);
     let op = operator::<P>(draw);
     let data = View::new(&table, &[rows, columns]).expect("a table");
-    let plan = op.plan_rows(function, data.layout(), id_view(&ids).layout()).expect("a valid call");
+    let plan = op.plan(&Spec::of(data.layout()).rows(function), &id_view(&ids)).expect("a valid call");
     let way = ["a slice", "slices per index", "slices per row"][per];
     let name = format!("{} {}, {way}, {:?}", function.name(), shape.name(order), P::RULES.out_of_bounds);
     let facts =
@@ -166,13 +166,13 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
         let given = [RowSlice::Slice(given), RowSlice::PerIndex(given), RowSlice::PerRow(given)][per];
         let out_shape = &[n, columns][..if one { 1 } else { 2 }];
         if face == Face::Fresh {
-            let fresh = op.run_rows(function, &data, &ids, (given,)).expect("indices in range");
+            let fresh = op.run(&data.rows(function, (given,)), &ids).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);
         }
         let mut out = ViewMut::new(out, out_shape).expect("a row for each");
         match face {
-            Face::Planned => plan.run_into(&data, &ids, (given,), &mut out),
-            _ => op.run_rows_into(function, &data, &ids, (given,), &mut out),
+            Face::Planned => plan.run_into(&data.rows(function, (given,)), &ids, &mut out),
+            _ => op.run_into(&data.rows(function, (given,)), &ids, &mut out),
         }
         .expect("indices in range");
     };
@@ -214,7 +214,7 @@ fn fused<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     let table = quantized(draw, format, shape);
     let ((ids, order), face) = (shape.ids::<I, P>(draw), draw.pick(&Face::ALL));
     let op = operator::<P>(draw);
-    let plan = op.plan_fused::<f32, I>(&fused_view(&table, format, shape), id_view(&ids).layout());
+    let plan = op.plan(&fused_view(&table, format, shape).to::<f32>(), &id_view(&ids));
     let plan = plan.expect("a valid call");
     let name = format!("Fused {format:?} {}, {:?}", shape.name(order), P::RULES.out_of_bounds);
     let facts = (name, plan.explain().to_string(), table.len() + size_of_val(&ids[..]));
@@ -222,13 +222,13 @@ fn fused<I: Id, P: Policy>(draw: &mut Draw) -> Found {
     let ours = move |out: &mut [f32], first: &mut bool| {
         let (table, ids) = (fused_view(&table, format, shape), id_view(&ids));
         if face == Face::Fresh {
-            let fresh = op.run_fused::<f32, I>(&table, &ids).expect("indices in range");
+            let fresh = op.run(&table.to::<f32>(), &ids).expect("indices in range");
             return checked_once(first, fresh.as_slice(), out);
         }
         let mut out = ViewMut::new(out, &[n, columns]).expect("a row for each");
         match face {
-            Face::Planned => plan.run_into(&table, &ids, &mut out),
-            _ => op.run_fused_into(&table, &ids, &mut out),
+            Face::Planned => plan.run_into(&table.to(), &ids, &mut out),
+            _ => op.run_into(&table.to::<f32>(), &ids, &mut out),
         }
         .expect("indices in range");
     };

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use gather_core::{
     BatchToSpace, Element, Gather, GatherElements, GatherNd, Index, Layout, Level, Method, OutOfBounds, Par, Plan,
-    RearrangePlan, ViewMut,
+    RearrangePlan, Spec, ViewMut,
 };
 
 use crate::buffer::Buffer;
@@ -255,7 +255,9 @@ impl Kernel {
             ($op:expr) => {{
                 let op = $op.out_of_bounds(policy).level(level).par(Par::Seq);
                 let op = if let Some(method) = method { op.method(method) } else { op };
-                AnyPlan::Index(Box::new(op.plan(&data, &indices).expect("a legal call")))
+                AnyPlan::Index(Box::new(
+                    op.plan(&Spec::<T>::of(&data), &Spec::<I>::of(&indices)).expect("a legal call"),
+                ))
             }};
         }
         match kind {

@@ -1,7 +1,7 @@
 //! Short calls: what is counted is the call itself more than the moves.
 
 use gather_core::{
-    BatchToSpace, Bitmap, Gather, GatherElements, Index, Layout, Level, Nulls, Par, Plan, RowFunction, RowSlice,
+    BatchToSpace, Bitmap, Gather, GatherElements, Index, Layout, Level, Nulls, Par, Plan, RowFunction, RowSlice, Spec,
     Tensor, View, ViewMut, rows,
 };
 use half::f16;
@@ -87,7 +87,7 @@ impl<I: Index + Position> Rows<I> {
     }
 
     fn plan(&self, level: Level) -> Plan<f32, I> {
-        op(level).plan(&layout(&TABLE), &layout(&[self.ids.len()])).expect(LEGAL)
+        op(level).plan(&Spec::of(&layout(&TABLE)), &Spec::of(&layout(&[self.ids.len()]))).expect(LEGAL)
     }
 
     fn planned(mut self, level: Level) {
@@ -133,7 +133,7 @@ fn op(level: Level) -> Gather {
 fn elements(level: Level) {
     let (values, picks) = (numbers(&SQUARE), ids::<u32>(SQUARE.iter().product(), SQUARE[1]));
     let op = GatherElements::new(1).par(Par::Seq).level(level);
-    let plan = op.plan::<f32, u32>(&layout(&SQUARE), &layout(&SQUARE)).expect(LEGAL);
+    let plan = op.plan(&Spec::<f32>::of(&layout(&SQUARE)), &Spec::<u32>::of(&layout(&SQUARE))).expect(LEGAL);
     let (data, indices) = (View::new(&values, &SQUARE).expect(LEGAL), View::new(&picks, &SQUARE).expect(LEGAL));
     let mut memory = vec![f32::NAN; values.len()];
     let mut out = ViewMut::new(&mut memory, &SQUARE).expect(LEGAL);
@@ -183,12 +183,13 @@ fn nulls(level: Level) {
 /// Dot products of eight rows of a table with a query.
 fn dots<T: gather_core::Element>(level: Level, dot: &RowFunction<T, f32, (rows::Slice<f32>,)>, table: Vec<T>) {
     let (ids, query) = (ids::<u32>(8, TABLE[0]), vec![1.0; TABLE[1]]);
-    let plan = op(level).plan_rows::<T, f32, _, u32>(dot, &layout(&TABLE), &layout(&[8])).expect(LEGAL);
+    let spec = Spec::<T>::of(&layout(&TABLE)).rows(dot);
+    let plan = op(level).plan(&spec, &Spec::<u32>::of(&layout(&[8]))).expect(LEGAL);
     let (data, indices) = (View::new(&table, &TABLE).expect(LEGAL), View::new(&ids, &[8]).expect(LEGAL));
     let mut out = Tensor::default();
     let params = (RowSlice::Slice(&query[..]),);
     counted(&format!("dot_8x16/{}/{level}", T::DTYPE), || {
-        plan.run_into(&data, &indices, params, &mut out).expect(LEGAL)
+        plan.run_into(&data.rows(dot, params), &indices, &mut out).expect(LEGAL)
     });
     let row = |id: u32| (0..TABLE[1]).map(|at| (id as usize * TABLE[1] + at) as f32).sum::<f32>();
     let close = out.as_slice().iter().zip(&ids).all(|(&dot, &id)| (dot - row(id)).abs() <= 16.0);

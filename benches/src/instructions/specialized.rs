@@ -90,7 +90,7 @@ fn tokens() {
     let (data, indices) = (View::new(&table, &VOCABULARY).expect(LEGAL), View::new(&ids, &[TOKENS]).expect(LEGAL));
     for level in levels() {
         let op = Gather::new(0).par(Par::Seq).level(level);
-        let plan = op.plan::<f16, u32>(data.layout(), indices.layout()).expect(LEGAL);
+        let plan = op.plan(&data, &indices).expect(LEGAL);
         check_planned(&name(level.name()), (&expected, plan.output_shape()), |out| {
             plan.run_into(&data, &indices, out).expect(LEGAL);
         });
@@ -118,7 +118,7 @@ fn coordinates() {
     let (data, indices) = (View::new(&values, &CELLS).expect(LEGAL), View::new(&pairs, &PAIRS).expect(LEGAL));
     for level in levels() {
         let op = GatherNd::new().par(Par::Seq).level(level);
-        let plan = op.plan::<f32, u32>(data.layout(), indices.layout()).expect(LEGAL);
+        let plan = op.plan(&data, &indices).expect(LEGAL);
         check_planned(&name(level.name()), (&expected, plan.output_shape()), |out| {
             plan.run_into(&data, &indices, out).expect(LEGAL);
         });

@@ -6,7 +6,7 @@
 
 use gather_core::{
     BatchToSpace, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Output, Par, Plan, RearrangePlan,
-    Tensor, View, ViewMut,
+    Spec, Tensor, View, ViewMut,
 };
 
 use super::{NotRun, Peer, Ready, into_fresh, into_warm};
@@ -114,9 +114,15 @@ impl Operator {
         let data = Layout::contiguous(workload.shape)?;
         let indices = Layout::contiguous(workload.index_shape)?;
         match self {
-            Operator::Gather(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
-            Operator::Elements(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
-            Operator::Nd(op) => op.plan(&data, &indices).map(|plan| AnyPlan::Index(Box::new(plan))),
+            Operator::Gather(op) => {
+                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
+            }
+            Operator::Elements(op) => {
+                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
+            }
+            Operator::Nd(op) => {
+                op.plan(&Spec::of(&data), &Spec::of(&indices)).map(|plan| AnyPlan::Index(Box::new(plan)))
+            }
             Operator::Space(op) => op.plan(&data).map(|plan| AnyPlan::Copy(Box::new(plan))),
         }
     }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{DynPlan, DynView, DynViewMut, Element, Gather, GatherElements, Index, Par, Plan, Registry, View};
+use gather_core::{DynPlan, DynView, DynViewMut, Element, Gather, GatherElements, Index, Par, Plan, Spec, View};
 use gather_core::{IndexAttributes, IndexOperator, ViewMut};
 
 use super::ring::Ring;
@@ -34,15 +34,15 @@ struct Plans<I> {
     plan: Plan<f32, I>,
     any_count: Plan<f32, I>,
     dynamic: DynPlan,
-    registry: Registry,
 }
 
 impl<I: Index> Plans<I> {
     fn new<A: IndexAttributes>(op: &IndexOperator<A>, data: &[usize], ids: &[usize]) -> Self {
-        let (data, ids, registry) = (layout(data), layout(ids), Registry::builtin());
-        let any_count = op.plan_any_count(&data, &ids).or_else(|_| op.plan(&data, &ids)).expect(LEGAL);
-        let dynamic = op.plan_dyn(&registry, f32::DTYPE, &data, I::TYPE, &ids).expect(LEGAL);
-        Plans { plan: op.plan(&data, &ids).expect(LEGAL), any_count, dynamic, registry }
+        let (data, ids) = (layout(data), layout(ids));
+        let typed = (Spec::of(&data), Spec::of(&ids));
+        let any_count = op.plan_any_count(&typed.0, &typed.1).or_else(|_| op.plan(&typed.0, &typed.1)).expect(LEGAL);
+        let dynamic = op.plan(&Spec::dynamic(f32::DTYPE, &data), &Spec::dynamic(I::TYPE.dtype(), &ids)).expect(LEGAL);
+        Plans { plan: op.plan(&typed.0, &typed.1).expect(LEGAL), any_count, dynamic }
     }
 }
 
@@ -90,7 +90,7 @@ impl<I: Index + Position> Call for Indexed<'_, I> {
 
     fn batch(&mut self, way: Way, calls: usize) -> Duration {
         let Indexed { op, table, shape, list, plans, ring, out, out_shape } = self;
-        let Plans { plan, any_count, dynamic, registry } = plans;
+        let Plans { plan, any_count, dynamic } = plans;
         let count = list.iter().product::<usize>();
         let lists = ring.take(calls * count).chunks_exact(count);
         if way == Way::Loop {
@@ -116,8 +116,8 @@ impl<I: Index + Position> Call for Indexed<'_, I> {
             (Way::DynUnplanned, op) => {
                 let mut out = DynViewMut::from(&mut out);
                 match op {
-                    Op::Rows(op) => each(&dyn_lists, |ids| op.run_dyn_into(registry, &dyn_data, ids, &mut out)),
-                    Op::Elements(op) => each(&dyn_lists, |ids| op.run_dyn_into(registry, &dyn_data, ids, &mut out)),
+                    Op::Rows(op) => each(&dyn_lists, |ids| op.run_into(&dyn_data, ids, &mut out)),
+                    Op::Elements(op) => each(&dyn_lists, |ids| op.run_into(&dyn_data, ids, &mut out)),
                 }
             }
             (Way::Unplanned, Op::Rows(op)) => each(&lists, |ids| op.run_into(data, ids, &mut out)),

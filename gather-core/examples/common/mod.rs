@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-use gather_core::{DType, DynView, GatherNd, Registry, View};
+use gather_core::{DType, DynView, GatherNd, View};
 
 /// An array as it lies in a file.
 pub(crate) struct Array<'a> {
@@ -40,7 +40,7 @@ pub(crate) fn ids(array: &Array<'_>) -> Result<Vec<i64>, String> {
     let text = |error: gather_core::Error| error.to_string();
     // A tuple of no coordinates names the whole array, which the operator writes in row-major order.
     let whole = View::new(&[0i64; 0], &[0]).map_err(text)?;
-    let in_order = GatherNd::new().run_dyn(&Registry::builtin(), &array.view()?, &DynView::from(&whole));
+    let in_order = GatherNd::new().run(&array.view()?, &DynView::from(&whole));
     let in_order = in_order.map_err(text)?;
     macro_rules! of {
         ($($ty:ty)*) => {

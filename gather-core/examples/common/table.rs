@@ -224,7 +224,7 @@ impl Table<'_> {
         B: Block<Values = [f32; N]>,
     {
         let data = View::new(B::from_bytes(self.bytes).0, &self.in_blocks())?;
-        let rows = Gather::new(0).run_map(map, &data, ids, ())?;
+        let rows = Gather::new(0).run(&data.map(map, ()), ids)?;
         let mut shape = rows.shape().to_vec();
         if let Some(last) = shape.last_mut() {
             *last *= N;
@@ -240,7 +240,7 @@ impl Table<'_> {
             Scales::Table(scale) => Param::Value(scale),
             Scales::Rows(scales) => Param::PerRow(scales),
         };
-        Gather::new(0).run_map(map, &data, ids, (scale,))
+        Gather::new(0).run(&data.map(map, (scale,)), ids)
     }
 
     /// Rows of numbers of `N` bytes each.
@@ -248,6 +248,6 @@ impl Table<'_> {
     where
         [u8; N]: Element,
     {
-        Gather::new(0).run_map(map, &View::new(self.bytes.as_chunks::<N>().0, &self.shape)?, ids, ())
+        Gather::new(0).run(&View::new(self.bytes.as_chunks::<N>().0, &self.shape)?.map(map, ()), ids)
     }
 }

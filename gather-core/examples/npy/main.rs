@@ -145,16 +145,15 @@ fn apply(options: &Options, inputs: &[DynView<'_>]) -> Result<DynTensor, String>
             .batch_dims(batch_dims)
             .negative_index(negative)
             .out_of_bounds(out_of_bounds)
-            .run_dyn(&registry, data, indices),
-        ("gather_elements", [data, indices]) => GatherElements::new(axis)
-            .negative_index(negative)
-            .out_of_bounds(out_of_bounds)
-            .run_dyn(&registry, data, indices),
+            .run(data, indices),
+        ("gather_elements", [data, indices]) => {
+            GatherElements::new(axis).negative_index(negative).out_of_bounds(out_of_bounds).run(data, indices)
+        }
         ("gather_nd", [data, indices]) => GatherNd::new()
             .batch_dims(batch_dims)
             .negative_index(negative)
             .out_of_bounds(out_of_bounds)
-            .run_dyn(&registry, data, indices),
+            .run(data, indices),
         ("batch_to_space", [data]) => {
             let ones = vec![1; data.shape().len()];
             let zeros = vec![0; data.shape().len()];

@@ -7,19 +7,10 @@ pub(crate) mod operator;
 
 pub(crate) mod bag;
 pub(crate) mod cloned;
-pub(crate) mod dynamic;
-mod erased;
-pub(crate) mod fused;
-pub(crate) mod maps;
-pub(crate) mod plan;
 mod plan_type;
-mod planned;
-pub(crate) mod quantized;
-pub(crate) mod row_functions;
 pub(crate) mod scatter;
+pub(crate) mod source;
 pub(crate) mod space;
-pub(crate) mod valid;
-mod will_need;
 
 use crate::tensor::layout::Layout;
 use crate::tensor::output::Target;

@@ -2,7 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
 use crate::call::Sealed;
+use crate::kernels::registry::Registry;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::policy::{NegativeIndex, Options, Par};
@@ -17,6 +21,37 @@ use crate::types::reduction::Reduction;
 pub struct Operator<K> {
     pub(crate) kind: K,
     pub(crate) options: Options,
+    pub(crate) registry: Chosen,
+}
+
+/// The registry of calls whose types are known at run time. Two are equal where they are one and the same.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Chosen(pub(crate) Option<&'static Registry>);
+
+impl Chosen {
+    fn address(self) -> Option<usize> {
+        self.0.map(|registry| core::ptr::from_ref(registry).addr())
+    }
+}
+
+impl PartialEq for Chosen {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Chosen {}
+
+impl Hash for Chosen {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "given" } else { "built-in" })
+    }
 }
 
 /// A kind of operator that has attributes of its own.
@@ -95,7 +130,7 @@ pub(super) use takes_indices;
 impl<K> Operator<K> {
     /// An operator whose calls run as the machine allows.
     pub(crate) fn of(kind: K) -> Self {
-        Operator { kind, options: Options::default() }
+        Operator { kind, options: Options::default(), registry: Chosen::default() }
     }
 
     pub(crate) fn options(&self) -> Options {

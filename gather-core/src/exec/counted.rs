@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::exec::index::{Operands, Part, check_met, run_in_parts};
-use crate::kernels::Loop;
+use crate::kernels::{Loop, MoveFn};
 use crate::plan::{Action, IndexPlan};
 use crate::tensor::layout::Layout;
 use crate::types::error::Error;
@@ -65,6 +65,11 @@ impl CountedPlan {
     /// [`IndexPlan::set_fill`] for all plans.
     pub(crate) fn set_fill(&mut self, fill: &[u8]) {
         self.plans.iter_mut().for_each(|free| free.plan.set_fill(fill));
+    }
+
+    /// [`IndexPlan::set_conversion`] for all plans.
+    pub(crate) fn set_conversion(&mut self, rows: MoveFn) {
+        self.plans.iter_mut().for_each(|free| free.plan.set_conversion(rows));
     }
 
     /// The size of the free dimension of `indices` indices; `None` where there is none. Where indices have no elements,

@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
-
 use crate::kernels::builtin::BUILTIN;
 use crate::kernels::select::Kernels;
 use crate::kernels::shaped::row::ShapedRow;
@@ -13,16 +11,22 @@ use crate::types::index::IndexType;
 use crate::types::level::Level;
 use crate::types::op::Op;
 
-/// Sets of kernels for calls whose types are known at run time.
+/// The most sets of kernels that are added to a registry.
+const MOST_SETS: usize = 16;
+
+/// Sets of kernels for calls whose types are known at run time. A gather takes another than the built-in one by
+/// [`registry`](crate::IndexOperator::registry).
 ///
 /// ```
 /// use gather_core::{DynView, Gather, Registry, View};
 ///
+/// static REGISTRY: Registry = Registry::builtin();
+///
 /// fn main() -> Result<(), gather_core::Error> {
-///     let registry = Registry::builtin();
 ///     let (table, ids) = ([1.5f32, 2.5, 3.5], [2u8, 0]);
 ///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2])?);
-///     let out = Gather::new(0).run_dyn(&registry, &DynView::from(&table), &DynView::from(&ids))?;
+///     let gather = Gather::new(0).registry(&REGISTRY);
+///     let out = gather.run(&DynView::from(&table), &DynView::from(&ids))?;
 ///     assert_eq!(out.downcast::<f32>()?.as_slice(), [3.5, 1.5]);
 ///     Ok(())
 /// }
@@ -30,7 +34,9 @@ use crate::types::op::Op;
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// Sets beside the built-in ones, in the order in which they were added.
-    added: SmallVec<[&'static KernelSet; 4]>,
+    added: [Option<&'static KernelSet>; MOST_SETS],
+    /// Sets that have been added: the first of `added`.
+    len: usize,
 }
 
 /// A row of the table: what it takes and the kernel that runs it.
@@ -69,27 +75,37 @@ pub struct KernelKey {
 impl Registry {
     /// The built-in kernels.
     #[must_use]
-    pub fn builtin() -> Self {
-        Registry { added: SmallVec::new() }
+    pub const fn builtin() -> Self {
+        Registry { added: [None; MOST_SETS], len: 0 }
     }
 
     /// Adds a set made by [`kernels!`](crate::kernels!) or [`specialize!`](crate::specialize!). Where two sets have one
     /// data type, the one added last runs.
+    ///
+    /// # Panics
+    /// For more than 16 sets.
     #[must_use]
-    pub fn with(mut self, set: &'static KernelSet) -> Self {
-        self.added.push(set);
+    pub const fn with(mut self, set: &'static KernelSet) -> Self {
+        assert!(self.len < MOST_SETS, "a registry has at most 16 sets");
+        self.added[self.len] = Some(set);
+        self.len += 1;
         self
+    }
+
+    /// The sets that have been added, in order.
+    fn added(&self) -> impl DoubleEndedIterator<Item = &'static KernelSet> + '_ {
+        self.added[..self.len].iter().flatten().copied()
     }
 
     /// Every row: data type x index type x rank x operator x level.
     pub fn kernels(&self) -> impl Iterator<Item = KernelInfo> + '_ {
-        BUILTIN.iter().chain(&self.added).flat_map(|set| rows(set).chain(shaped_rows(set)))
+        BUILTIN.into_iter().chain(self.added()).flat_map(|set| rows(set).chain(shaped_rows(set)))
     }
 
     /// The row of a key; `None` when no set has one. A rank without a kernel of its own gets the kernel for any rank.
     #[must_use]
     pub fn select(&self, key: &KernelKey) -> Option<KernelInfo> {
-        self.added.iter().rev().chain(&BUILTIN).find_map(|set| {
+        self.added().rev().chain(BUILTIN).find_map(|set| {
             let KernelKey { op, dtype, index, rank, level } = *key;
             let name = kernel_name(set, op, set.width_of(dtype)?, index, rank, level)?;
             Some(KernelInfo { op, dtype, index, rank: set.has_rank(rank).then_some(rank), level, name })
@@ -129,18 +145,18 @@ impl Registry {
 
     /// The kernels for declared shapes of the last set that has any for an operator and types.
     fn shaped(&self, op: Op, dtype: DType, index: Option<IndexType>) -> Option<&'static [ShapedRow]> {
-        let has_any = |set: &&&KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
-        self.added.iter().rev().find(has_any).map(|set| set.shaped_rows())
+        let has_any = |set: &&'static KernelSet| set.shaped_rows().iter().any(|row| row.takes(op, dtype, index));
+        self.added().rev().find(has_any).map(|set| set.shaped_rows())
     }
 
     /// The set that was added last among those that know a data type and take a call.
     fn own(&self, dtype: DType, takes: impl Fn(&KernelSet) -> bool) -> Option<&'static KernelSet> {
-        self.added.iter().rev().copied().find(|set| takes(set) && set.width_of(dtype).is_some())
+        self.added().rev().find(|set| takes(set) && set.width_of(dtype).is_some())
     }
 
     /// Whether any set knows a data type. All built-in ones know the same.
     fn knows(&self, dtype: DType) -> bool {
-        self.added.iter().copied().chain([BUILTIN[0]]).any(|set| set.width_of(dtype).is_some())
+        self.added().chain([BUILTIN[0]]).any(|set| set.width_of(dtype).is_some())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::types::op::Op;
 
 /// The sets that a call takes kernels from: one of the user's, if there is, before the built-in one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kernels {
+pub struct Kernels {
     own: Option<&'static KernelSet>,
     builtin: &'static KernelSet,
     /// Kernels for declared shapes, before all others.

@@ -27,7 +27,7 @@ use sealed::Sealed;
 ///     let (blocks, rest) = Q8_0::from_bytes(&bytes);
 ///     assert!(rest.is_empty());
 ///     let table = View::new(blocks, &[2, 1])?;
-///     let rows = Gather::new(0).run_map(&maps::Q8_0_TO_F32, &table, &View::new(&[1u32, 0], &[2])?, ())?;
+///     let rows = Gather::new(0).run(&table.map(&maps::Q8_0_TO_F32, ()), &View::new(&[1u32, 0], &[2])?)?;
 ///     assert_eq!(rows.as_slice(), [[6.0; 32], [1.5; 32]]);
 ///     Ok(())
 /// }

@@ -1,4 +1,4 @@
-//! Ready-made maps for [`run_map`](crate::IndexOperator::run_map), of bags [too](crate::EmbeddingBag::run_map): tables
+//! Ready-made maps for [`View::map`](crate::View::map), of bags [too](crate::EmbeddingBag::run_map): tables
 //! are read in another format than they are stored in.
 //!
 //! ```
@@ -8,7 +8,7 @@
 //!     let (table, scales) = ([128u8, 130, 126, 255, 0, 128], [0.5f32, 0.25, 2.0]);
 //!     let (table, ids) = (View::new(&table, &[3, 2])?, View::new(&[2i64, 0], &[2])?);
 //!     let params = (Param::PerRow(&scales), Param::Value(128));
-//!     let rows = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &table, &ids, params)?;
+//!     let rows = Gather::new(0).run(&table.map(&maps::DEQUANTIZE_U8, params), &ids)?;
 //!     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
 //!     Ok(())
 //! }

@@ -5,15 +5,13 @@
 use alloc::vec::Vec;
 
 use crate::call::Sealed;
+use crate::call::gather::rows::RowAttributes;
 use crate::call::gather::{IndexAttributes, IndexOperator};
-use crate::call::quantized::BlockQuantized;
-use crate::call::row_functions::RowAttributes;
 use crate::ops::normalize_axis;
 use crate::plan::{Axis, IndexLowered};
 use crate::tensor::layout::Layout;
 use crate::tensor::owned::Tensor;
 use crate::tensor::view::{View, ViewMut};
-use crate::types::codes::Codes;
 use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::Index;
@@ -28,6 +26,10 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 ///
 /// A negative `axis` counts from the end of data's dimensions, and a negative `batch_dims` from the end of those of
 /// indices. The presets set what negative and out-of-range indices do.
+///
+/// The methods [`run`](IndexOperator::run), [`run_into`](IndexOperator::run_into), [`plan`](IndexOperator::plan) and so
+/// on are those of every [`IndexOperator`]. The page of [`Source`](crate::Source) has a table of what they gather: views,
+/// tensors, slices, and what is converted or computed on its way.
 ///
 /// # Errors
 /// Of attributes and shapes, in this order: [`Error::RankOutOfRange`] for [`Gather::torch`],
@@ -66,14 +68,6 @@ use crate::types::policy::{NegativeIndex, OutOfBounds};
 /// [`tf.gather`](https://www.tensorflow.org/api_docs/python/tf/gather).
 #[doc(alias("take", "index_select", "embedding", "embedding_lookup", "lookup"))]
 pub type Gather = IndexOperator<GatherAttributes>;
-
-/// A [`Gather`] from block-quantised data, made by [`Gather::block_quantized`].
-///
-/// # Definition
-/// ONNX Runtime
-/// [`com.microsoft.GatherBlockQuantized`](https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GatherBlockQuantized),
-/// for codes of 2, 4 and 8 bits whose `quantize_axis` is the last.
-pub type GatherBlockQuantized = BlockQuantized<GatherAttributes>;
 
 /// The attributes of [`Gather`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,18 +116,6 @@ impl Gather {
     #[must_use]
     pub fn torch(axis: i64) -> Self {
         Self::new(axis).negative_index(NegativeIndex::Reject).with_attributes(|attributes| attributes.lists = true)
-    }
-
-    /// ONNX Runtime's `GatherBlockQuantized`: data is codes of a few bits, quantised in blocks along the last axis, and
-    /// the result is the numbers that they stand for. Negative indices count from the end, and out-of-range ones yield
-    /// zeros. [`run`](BlockQuantized::run) has the shapes and an example.
-    ///
-    /// `block_size` values share a scale: a power of two from 16 on, or 0 for whole rows of FP8 and FP4
-    /// ([`Codes::is_float`]). `axis` is any but the last.
-    #[must_use]
-    pub fn block_quantized(axis: i64, codes: Codes, block_size: usize) -> GatherBlockQuantized {
-        let gather = Self::new(axis).out_of_bounds(OutOfBounds::Zero);
-        BlockQuantized::from_operator(gather, codes, block_size)
     }
 }
 

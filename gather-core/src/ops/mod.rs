@@ -44,7 +44,7 @@ pub use batch_to_space::{BatchToSpace, BatchToSpaceAttributes, batch_to_space};
 pub use depth::{
     DepthToSpace, DepthToSpaceAttributes, SpaceToDepth, SpaceToDepthAttributes, depth_to_space, space_to_depth,
 };
-pub use gather::{Gather, GatherAttributes, GatherBlockQuantized, gather, rows, rows_into};
+pub use gather::{Gather, GatherAttributes, gather, rows, rows_into};
 pub use gather_elements::{GatherElements, GatherElementsAttributes, gather_elements};
 pub use gather_nd::{GatherNd, GatherNdAttributes, gather_nd};
 pub use scatter_elements::{ScatterElements, ScatterElementsAttributes, scatter_elements};

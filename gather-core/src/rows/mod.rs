@@ -1,4 +1,4 @@
-//! Row functions: what [`Gather::run_rows`](crate::Gather::run_rows) makes of each row while it gathers.
+//! Row functions: what [`View::rows`](crate::View::rows) makes of each row while it is gathered.
 //!
 //! Ready-made ones are the constants of this module, for rows of `f32`, and with the feature `half` of `f16` and `bf16`:
 //!
@@ -29,7 +29,7 @@
 //!         RowSlice::Slice(&biases[..]),
 //!         RowValue::Value(0.0),
 //!     );
-//!     let normed = Gather::new(0).run_rows(&rows::LAYER_NORM, &table, &ids, params)?;
+//!     let normed = Gather::new(0).run(&table.rows(&rows::LAYER_NORM, params), &ids)?;
 //!     assert_eq!(normed.as_slice()[..2], [-1.0, 1.0]);
 //!     Ok(())
 //! }

@@ -120,7 +120,7 @@ pub(super) fn index<T: Element, I: Index, const LONG: bool>(
 /// As [`index`], with a map and what is given for its parameters.
 ///
 /// # Errors
-/// As there, of `run_map_into`.
+/// As there, with the map.
 #[inline(never)]
 pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
     declared: &Declared,
@@ -132,7 +132,8 @@ pub(super) fn index_map<T: Element, U: Element, P: Params, I: Index>(
     let [of_data, of_indices] = shapes(declared, [data.len(), indices.len()], args);
     let (data, indices) = (View::new(data, &of_data)?, View::new(indices, &of_indices)?);
     let mut out = ViewMut::new(out, &output_shape(declared, data.shape(), indices.shape())?)?;
-    with_operator!(declared, |op| op.run_map_into(map, &data, &indices, params, &mut out))
+    let data = data.map(map, params);
+    with_operator!(declared, |op| op.run_into(&data, &indices, &mut out))
 }
 
 /// Runs BatchToSpace.

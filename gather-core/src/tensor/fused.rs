@@ -16,7 +16,7 @@ use crate::types::op::{Argument, Op};
 /// A table whose rows are codes of 8, 4 or 2 bits with a scale and a bias for each row, in the same bytes: the quantised
 /// embedding tables of PyTorch and FBGEMM, where they lie.
 ///
-/// [`Gather::run_fused`](crate::Gather::run_fused) gathers its rows as numbers, and
+/// [`FusedRows::to`] reads its rows as numbers for a gather, and
 /// [`EmbeddingBag::run_fused`](crate::EmbeddingBag::run_fused) adds them.
 ///
 /// ```

@@ -68,17 +68,17 @@ needs_bytes! {
     GatherRun: "Gather::new(0).run(&data, &indices)?;";
     GatherRunInto: "Gather::new(0).run_into(&data, &indices, out)?;";
     GatherRunUninit: "Gather::new(0).run_into(&data, &indices, uninit)?;";
-    GatherPlan: "Gather::new(0).plan::<T, i64>(&three, &two)?;";
+    GatherPlan: "Gather::new(0).plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&two))?;";
     GatherFunction: "gather(&data, &indices, 0)?;";
     GatherElementsRun: "GatherElements::new(0).run(&data, &indices)?;";
     GatherElementsRunInto: "GatherElements::new(0).run_into(&data, &indices, out)?;";
     GatherElementsRunUninit: "GatherElements::new(0).run_into(&data, &indices, uninit)?;";
-    GatherElementsPlan: "GatherElements::new(0).plan::<T, i64>(&three, &two)?;";
+    GatherElementsPlan: "GatherElements::new(0).plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&two))?;";
     GatherElementsFunction: "gather_elements(&data, &indices, 0)?;";
     GatherNdRun: "GatherNd::new().run(&data, &tuples)?;";
     GatherNdRunInto: "GatherNd::new().run_into(&data, &tuples, out)?;";
     GatherNdRunUninit: "GatherNd::new().run_into(&data, &tuples, uninit)?;";
-    GatherNdPlan: "GatherNd::new().plan::<T, i64>(&three, &pair)?;";
+    GatherNdPlan: "GatherNd::new().plan(&Spec::<T>::of(&three), &Spec::<i64>::of(&pair))?;";
     GatherNdFunction: "gather_nd(&data, &tuples)?;";
     BatchToSpaceRun: "blocks.run(&square)?;";
     BatchToSpaceRunInto: "blocks.run_into(&square, row)?;";
@@ -86,13 +86,13 @@ needs_bytes! {
     BatchToSpacePlan: "blocks.plan::<T>(&pair)?;";
     BatchToSpaceFunction: "batch_to_space(&square, &[1, 2], &[0, 0], &[0, 0])?;";
     MapFrom: "map_kernels! { static MAP = |_value: T| -> u8 { 1 }; }
-        Gather::new(0).run_map(&MAP, &data, &indices, ())?;";
+        Gather::new(0).run(&data.map(&MAP, ()), &indices)?;";
     MapTo: "map_kernels! { static MAP = |_value: u8| -> T { ZERO }; }
-        Gather::new(0).run_map(&MAP, &View::new(&[1, 2, 3], &[3])?, &indices, ())?;";
+        Gather::new(0).run(&View::new(&[1, 2, 3], &[3])?.map(&MAP, ()), &indices)?;";
     MapInto: "map_kernels! { static MAP = |value: T| -> T { value }; }
-        Gather::new(0).run_map_into(&MAP, &data, &indices, (), out)?;";
+        Gather::new(0).run_into(&data.map(&MAP, ()), &indices, out)?;";
     MapUninit: "map_kernels! { static MAP = |value: T| -> T { value }; }
-        Gather::new(0).run_map_into(&MAP, &data, &indices, (), uninit)?;";
+        Gather::new(0).run_into(&data.map(&MAP, ()), &indices, uninit)?;";
     Erased: "DynView::from(&data);";
     ErasedOwned: "DynTensor::from(Tensor::filled(&[2], ZERO)?);";
     Empty: "DynTensor::empty(<T as Element>::DTYPE);";
@@ -103,7 +103,7 @@ needs_bytes! {
     Derived: "#[derive(Clone, Copy, Element)] #[repr(C)] struct Mine(T); assert_eq!(size_of::<Mine>(), 1);";
     Kernels: "kernels! { static MINE; elements: [[T; 2]]; indices: [i64]; ranks: any; ops: [batch_to_space]; }
         assert!(MINE.functions() > 0);";
-    Downcast: "let erased = Gather::new(0).run_dyn(&Registry::builtin(), &DynView::from(&View::new(&[1u8, 2, 3], &[3])?), &DynView::from(&indices))?;
+    Downcast: "let erased = Gather::new(0).run(&DynView::from(&View::new(&[1u8, 2, 3], &[3])?), &DynView::from(&indices))?;
         assert!(erased.downcast::<T>().is_err());";
 }
 

@@ -1,8 +1,9 @@
 //! What the tests of the doors share: elements of every kind, every setting, and plain loops to compare with.
 
 use std::fmt::Debug;
+use std::sync::Mutex;
 
-use gather_core::{Element, Error, Level, Method, NegativeIndex, Op, OutOfBounds, Par};
+use gather_core::{Element, Error, KernelSet, Level, Method, NegativeIndex, Op, OutOfBounds, Par, Registry};
 
 /// An element of which there are many values.
 pub(crate) trait Sample: Element + PartialEq + Debug + Default {
@@ -255,4 +256,12 @@ impl Setting {
             }
         }
     }
+}
+
+/// A registry with a set, which is kept as long as the process runs.
+pub(crate) fn registry(set: &'static KernelSet) -> &'static Registry {
+    static KEPT: Mutex<Vec<&'static Registry>> = Mutex::new(Vec::new());
+    let registry: &'static Registry = Box::leak(Box::new(Registry::builtin().with(set)));
+    KEPT.lock().expect("no thread panics here").push(registry);
+    registry
 }

@@ -1,8 +1,8 @@
 //! Fused rows: any bytes as tables of every format, of right and of wrong widths, through every door.
 
 use gather_core::{
-    Bags, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather,
-    IndexType, Layout, Level, Method, Op, OutOfBounds, Reduction, Scale, TableBags, View, ViewMut,
+    Bags, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, FusedFormat, FusedRows, Gather, Level,
+    Method, Op, OutOfBounds, Reduction, Scale, Spec, TableBags, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -31,7 +31,7 @@ fn rows_of_every_width() {
         for step in [0, 1, -3] {
             let table = FusedRows::new(View::strided(&bytes, &[3, width], &[step, 1], 40).unwrap(), format, 3).unwrap();
             assert_eq!((table.columns(), table.format(), table.data().strides()[0]), (3, format, step));
-            let rows = Gather::new(0).run_fused::<f32, _>(&table, &View::new(&[2u8, 0], &[2]).unwrap()).unwrap();
+            let rows = Gather::new(0).run(&table.to::<f32>(), &View::new(&[2u8, 0], &[2]).unwrap()).unwrap();
             assert!(rows.as_slice().iter().all(|value| value.is_nan()));
         }
         let nan = [f32::NAN, f32::INFINITY, -f32::MAX, f32::MAX, 0.0, -0.0];
@@ -52,27 +52,27 @@ fn gathers<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, zeros: &FusedRows<
     let ids = View::new(&[3i64, -1, i64::MIN, i64::MAX], &[4]).unwrap();
     let columns = table.columns();
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let rows = op.run_fused::<U, _>(table, &ids).unwrap();
+    let rows = op.run(&table.to::<U>(), &ids).unwrap();
     assert_eq!(rows.shape(), [4, columns]);
     assert!(rows.as_slice()[2 * columns..].iter().all(|&value| value.to_f32() == 0.0));
     let mut out = vec![U::ZERO; 4 * columns];
-    op.run_fused_into(table, &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
-    let plan = op.plan_fused::<U, i64>(table, ids.layout()).unwrap();
+    op.run_into(&table.to::<U>(), &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
+    let plan = op.plan(&table.to::<U>(), &ids).unwrap();
     assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (rows.shape(), false));
-    plan.run_into(table, &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
-    assert_eq!(plan.run(table, &ids).unwrap().len(), out.len());
-    assert!(plan.will_need(table, &ids).rows <= 4);
+    plan.run_into(&table.to(), &ids, &mut ViewMut::new(&mut out, &[4, columns]).unwrap()).unwrap();
+    assert_eq!(plan.run(&table.to(), &ids).unwrap().len(), out.len());
+    assert!(plan.will_need(&table.to(), &ids).rows <= 4);
     let mut short = ViewMut::new(&mut out, &[columns, 4]).unwrap();
-    assert!(op.run_fused_into(table, &ids, &mut short).is_err() || columns == 4);
-    let any = op.plan_fused_any_count::<U, u8>(table, &Layout::contiguous(&[9]).unwrap()).unwrap();
-    assert_eq!(any.run(table, &View::new(&[0u8; 300], &[300]).unwrap()).unwrap().shape(), [300, columns]);
-    assert!(any.run(zeros, &View::new(&[0u8], &[1]).unwrap()).is_err());
-    let refused = Gather::new(0).run_fused::<U, _>(table, &ids);
+    assert!(op.run_into(&table.to::<U>(), &ids, &mut short).is_err() || columns == 4);
+    let any = op.plan_any_count(&table.to::<U>(), &Spec::<u8>::new(&[9]).unwrap()).unwrap();
+    assert_eq!(any.run(&table.to(), &[0u8; 300]).unwrap().shape(), [300, columns]);
+    assert!(any.run(&zeros.to(), &[0u8]).is_err());
+    let refused = Gather::new(0).run(&table.to::<U>(), &ids);
     assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, .. })), "{refused:?}");
     for axis in [1, -1] {
-        let refused = Gather::new(axis).run_fused::<U, _>(table, &ids).err();
+        let refused = Gather::new(axis).run(&table.to::<U>(), &ids).err();
         assert!(matches!(refused, Some(Error::QuantizedAxis { axis: 1, .. })), "{refused:?}");
-        assert!(Gather::new(axis).plan_fused::<U, i64>(table, ids.layout()).is_err());
+        assert!(Gather::new(axis).plan(&table.to::<U>(), &ids).is_err());
     }
 }
 
@@ -94,7 +94,7 @@ fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>
         assert_eq!(weighted.is_ok(), reduction == Reduction::Add, "{weighted:?}");
         let mut out = vec![U::ZERO; 3 * columns];
         let mut into = ViewMut::new(&mut out, &[3, columns]).unwrap();
-        op.run_fused_into(table, &list, &mut into).unwrap();
+        op.run_fused_into::<U, _, _>(table, &list, &mut into).unwrap();
         let plan = op.plan_fused::<U, _, _>(table, &list).unwrap();
         assert_eq!((plan.output_shape(), plan.clone().explain().to_string().is_empty()), (&[3, columns][..], false));
         plan.run_into(table, &ids, None, &mut into).unwrap();
@@ -108,7 +108,7 @@ fn bags<U: Scale + std::fmt::Debug>(table: &FusedRows<'_>, other: &FusedRows<'_>
         let refused = op.out_of_bounds(OutOfBounds::Error).run_fused::<U, _, _>(table, &list);
         assert!(matches!(refused, Err(Error::IndexOutOfRange { position: 2, .. })), "{refused:?}");
         let mut apart = ViewMut::strided(&mut out, &[3, columns], &[1, 3], 0).unwrap();
-        let refused = op.run_fused_into(table, &list, &mut apart).err();
+        let refused = op.run_fused_into::<U, _, _>(table, &list, &mut apart).err();
         assert!(columns < 2 || matches!(refused, Some(Error::RowsNotContiguous { .. })), "{refused:?}");
     }
 }
@@ -140,8 +140,8 @@ fn gathers_and_bags_of_any_bytes() {
         FusedRows::new(View::new(&bytes[..16], &[2, 8]).unwrap(), FusedFormat::Torch4, columns).unwrap()
     });
     let ids = View::new(&[1u8, 0], &[1, 2]).unwrap();
-    let plan = Gather::new(0).plan_fused::<f32, u8>(&eight, ids.layout()).unwrap();
-    assert!(matches!(plan.run(&seven, &ids), Err(Error::PlanMismatch { .. })));
+    let plan = Gather::new(0).plan(&eight.to::<f32>(), &ids).unwrap();
+    assert!(matches!(plan.run(&seven.to(), &ids), Err(Error::PlanMismatch { .. })));
     let plan = EmbeddingBag::new(Reduction::Add).plan_fused::<f32, _, _>(&eight, &Bags::packed(&ids)).unwrap();
     assert!(matches!(plan.run(&seven, &ids, None), Err(Error::PlanMismatch { .. })));
 }
@@ -251,32 +251,32 @@ fn types_known_at_run_time() {
         macro_rules! gathered {
             ($($ty:ty),*) => {$({
                 let bits = |values: &[$ty]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
-                let expected = gather.run_fused::<$ty, _>(&table, &ids).unwrap();
+                let expected = gather.run(&table.to::<$ty>(), &ids).unwrap();
                 let same = |got: DynTensor| {
                     let got = got.downcast::<$ty>().unwrap();
                     assert_eq!((got.shape(), bits(got.as_slice())), (expected.shape(), bits(expected.as_slice())));
                 };
-                same(gather.run_fused_dyn(&table, &i, <$ty>::DTYPE).unwrap());
+                same(gather.run(&table.to_dyn(<$ty>::DTYPE), &i).unwrap());
                 let mut out = DynTensor::empty(u8::DTYPE);
-                gather.run_fused_dyn_into(&table, &i, <$ty>::DTYPE, &mut out).unwrap();
+                gather.run_into(&table.to_dyn(<$ty>::DTYPE), &i, &mut out).unwrap();
                 same(out);
-                let plan = gather.plan_fused_dyn(&table, IndexType::I16, ids.layout(), <$ty>::DTYPE).unwrap();
-                same(plan.run(&table, &i).unwrap());
+                let plan = gather.plan(&table.to_dyn(<$ty>::DTYPE), &i).unwrap();
+                same(plan.run(&table.to_dyn(<$ty>::DTYPE), &i).unwrap());
                 let refused = Error::DTypeMismatch { expected: i16::DTYPE, got: u64::DTYPE };
-                assert_eq!(plan.run(&table, &o).unwrap_err(), refused);
+                assert_eq!(plan.run(&table.to_dyn(<$ty>::DTYPE), &o).unwrap_err(), refused);
                 let mut apart = vec![<$ty>::ZERO; 45];
                 let mut apart = ViewMut::strided(&mut apart, &[5, 9], &[1, 5], 0).unwrap();
-                let refused = gather.run_fused_dyn_into(&table, &i, <$ty>::DTYPE, &mut DynViewMut::from(&mut apart));
+                let refused = gather.run_into(&table.to_dyn(<$ty>::DTYPE), &i, &mut DynViewMut::from(&mut apart));
                 assert!(matches!(refused, Err(Error::RowsNotContiguous { .. })), "{refused:?}");
             })*};
         }
         gathered!(f32, f16, bf16);
         let unknown = Error::DTypeMismatch { expected: f32::DTYPE, got: u8::DTYPE };
-        assert_eq!(gather.run_fused_dyn(&table, &i, u8::DTYPE).unwrap_err(), unknown);
-        assert_eq!(gather.plan_fused_dyn(&table, IndexType::U8, ids.layout(), u8::DTYPE).unwrap_err(), unknown);
-        let refused = gather.run_fused_dyn(&table, &w, f32::DTYPE);
+        assert_eq!(gather.run(&table.to_dyn(u8::DTYPE), &i).unwrap_err(), unknown);
+        assert_eq!(gather.plan(&table.to_dyn(u8::DTYPE), &i).unwrap_err(), unknown);
+        let refused = gather.run(&table.to_dyn(f32::DTYPE), &w);
         assert!(matches!(refused, Err(Error::NotAnIndexType { .. })), "{refused:?}");
-        let refused = Gather::new(1).run_fused_dyn(&table, &i, f32::DTYPE);
+        let refused = Gather::new(1).run(&table.to_dyn(f32::DTYPE), &i);
         assert!(matches!(refused, Err(Error::QuantizedAxis { .. })), "{refused:?}");
 
         let refused = op.run_fused_dyn(&table, &DynBags::new(&w, &o), f32::DTYPE);

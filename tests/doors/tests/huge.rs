@@ -53,6 +53,26 @@ const ROWS: usize = 3;
 /// What a door gives: the bytes of the result, or nothing where safe code cannot read them.
 type Given = Result<Option<Vec<u8>>, Error>;
 
+/// A call on tensors whose types are known at run time.
+macro_rules! dynamic {
+    ($op:expr, $set:expr, $data:expr) => {
+        $op.run_dyn(&Registry::builtin().with($set), &$data)
+    };
+    ($op:expr, $set:expr, $data:expr, $indices:expr) => {
+        $op.registry(crate::common::registry($set)).run(&$data, &$indices)
+    };
+}
+
+/// A plan of a call on these tensors.
+macro_rules! planned {
+    ($op:expr, $ty:ty, $data:expr) => {
+        $op.plan::<$ty>($data.layout())
+    };
+    ($op:expr, $ty:ty, $data:expr, $index:ty, $indices:expr) => {
+        $op.plan($data, $indices)
+    };
+}
+
 /// Goes through a door of an operator with two indices of the shape that it takes.
 macro_rules! through {
     ($door:expr, $set:expr, $op:expr, $data:expr, $out:expr $(, $indices:expr, $index:ty)?) => {{
@@ -74,12 +94,11 @@ macro_rules! through {
                 op.run_into(data $(, $indices)?, &mut ViewMut::new(values, out)?).map(|()| None)
             }
             "run_dyn" => {
-                let registry = Registry::builtin().with($set);
-                let out = op.run_dyn(&registry, &DynView::from(data) $(, &DynView::from($indices))?)?;
+                let out = dynamic!(op, $set, DynView::from(data) $(, DynView::from($indices))?)?;
                 Ok(Some(out.as_bytes().to_vec()))
             }
             planned => {
-                let plan = op.plan::<[u8; N] $(, $index)?>(data.layout() $(, $indices.layout())?)?;
+                let plan = planned!(op, [u8; N], data $(, $index, $indices)?)?;
                 match planned {
                     "plan.run" => given(plan.run(data $(, $indices)?)),
                     "plan.run_into" => {

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, KernelSet, Layout, Op, Plan, Registry,
+    DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexType, KernelSet, Layout, Op, Plan, Spec,
     Tensor, View, ViewMut, gather, gather_elements, gather_nd,
 };
 
@@ -130,9 +130,8 @@ macro_rules! doors {
                 set: Option<&'static KernelSet>,
                 call: &Given<'_, T, I>,
             ) -> Result<Tensor<T>, Error> {
-                let registry = set.map_or(Registry::builtin(), |set| Registry::builtin().with(set));
-                let (data, indices) = (DynView::from(&call.data), DynView::from(&call.indices));
-                self.run_dyn(&registry, &data, &indices)?.downcast()
+                                let (data, indices) = (DynView::from(&call.data), DynView::from(&call.indices));
+                set.map_or(*self, |set| self.registry(crate::common::registry(set))).run(&data, &indices)?.downcast()
             }
 
             fn planned<T: Element, I: Index>(
@@ -142,10 +141,10 @@ macro_rules! doors {
                 judge: &mut Judge<'_, T>,
             ) {
                 let (data, indices) = (call.data.layout(), call.indices.layout());
-                run_planned("plan", self.plan::<T, I>(data, indices), call, fill, judge);
+                run_planned("plan", self.plan(&Spec::<T>::of(data), &Spec::<I>::of(indices)), call, fill, judge);
                 let out = Layout::contiguous(call.out).expect("the shape of a result");
-                run_planned("plan_into", self.plan_into::<T, I>(data, indices, &out), call, fill, judge);
-                run_planned("plan_any_count", self.plan_any_count::<T, I>(data, indices), call, fill, judge);
+                run_planned("plan_into", self.plan_into(&Spec::<T>::of(data), &Spec::<I>::of(indices), &out), call, fill, judge);
+                run_planned("plan_any_count", self.plan_any_count(&Spec::<T>::of(data), &Spec::<I>::of(indices)), call, fill, judge);
             }
         }
     )*};
@@ -260,10 +259,10 @@ fn two_lines_and_their_alignment() {
 fn types_without_kernels_are_refused_at_run_time() {
     let (values, indices) = ([Point::sample(0); 3], [0i32, 2]);
     let (data, indices) = (View::new(&values, &[3]).unwrap(), View::new(&indices, &[2]).unwrap());
-    let got = Gather::new(0).run_dyn(&Registry::builtin(), &DynView::from(&data), &DynView::from(&indices));
+    let got = Gather::new(0).run(&DynView::from(&data), &DynView::from(&indices));
     assert_eq!(got.unwrap_err(), Error::UnknownDType { op: Op::Gather, dtype: Point::DTYPE });
     let floats = View::new(&[0.0f32], &[1]).unwrap();
-    let got = Gather::new(0).run_dyn(&Registry::builtin(), &DynView::from(&floats), &DynView::from(&floats));
+    let got = Gather::new(0).run(&DynView::from(&floats), &DynView::from(&floats));
     assert_eq!(got.unwrap_err(), Error::NotAnIndexType { dtype: f32::DTYPE });
 }
 

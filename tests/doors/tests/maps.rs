@@ -31,15 +31,15 @@ macro_rules! go {
                 let expected = setting.gather(&converted, 3, &exact, <$to as gather_core::Element>::ZERO);
                 let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
                 let op = set!(Gather::new(0), &setting);
-                judge("run_map", op.run_map(map, &table, &indices, $params).map(Tensor::into_vec));
+                judge("run_map", op.run(&table.map(map, $params), &indices).map(Tensor::into_vec));
                 let mut written = vec![<$to>::sample(99); 21];
                 let out = &mut ViewMut::new(&mut written, &[7, 3]).unwrap();
-                let ran = op.run_map_into(map, &table, &indices, $params, out);
+                let ran = op.run_into(&table.map(map, $params), &indices, out);
                 judge("run_map_into", ran.map(|()| written));
                 let mut fresh = vec![MaybeUninit::new(<$to>::sample(99)); 21];
                 let out = &mut ViewMut::new(&mut fresh, &[7, 3]).unwrap();
                 // Safe code cannot read what was written; what the call says must be right still.
-                let ran = op.run_map_into(map, &table, &indices, $params, out);
+                let ran = op.run_into(&table.map(map, $params), &indices, out);
                 judge("run_map_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
             }
         }
@@ -66,7 +66,7 @@ fn parameters_for_the_call_and_for_each_row() {
     go!(SHIFTED, u32 => u32, (Param::PerRow(&by),), |at, value| value.wrapping_add([1, 20, 300, 4000, 50_000][at]));
     let (table, ids) = ([1u32, 2], [0u8]);
     let (table, ids) = (View::new(&table, &[2]).unwrap(), View::new(&ids, &[1]).unwrap());
-    let got = Gather::new(0).run_map(&SHIFTED, &table, &ids, (Param::PerRow(&by),));
+    let got = Gather::new(0).run(&table.map(&SHIFTED, (Param::PerRow(&by),)), &ids);
     assert!(matches!(got, Err(Error::MapParameterLengthMismatch { len: 5, dim: 2, .. })), "{got:?}");
     assert_eq!((SHIFTED.name(), SHIFTED.params()), ("SHIFTED", &["by"][..]));
 }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Op, Param,
-    Registry, View, ViewMut, rows, rows_into,
+    Registry, Spec, View, ViewMut, rows, rows_into,
 };
 
 use crate::common::{Sample, Setting, policies};
@@ -43,7 +43,7 @@ fn plans_into_strided_outputs() {
         let (shape, strides) = ([4, 3], [-4isize, 1]);
         let op = Gather::new(0).negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
         let layout = Layout::strided(&shape, &strides).unwrap();
-        let plan = op.plan_into::<u32, i32>(table.layout(), ids.layout(), &layout).unwrap();
+        let plan = op.plan_into(&table, &ids, &layout).unwrap();
         let mut memory = vec![77u32; 16];
         let ran = plan.run_into(&table, &ids, &mut ViewMut::strided(&mut memory, &shape, &strides, 12).unwrap());
         assert!(memory.chunks(4).all(|row| row[3] == 77), "the gaps are left alone");
@@ -62,7 +62,7 @@ fn plans_for_any_number_of_indices() {
     for (setting, indices) in cases() {
         let op = Gather::new(0).negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
         let one = Layout::contiguous(&[1]).unwrap();
-        let plan = op.plan_any_count::<u32, i32>(table.layout(), &one).unwrap();
+        let plan = op.plan_any_count(&table, &Spec::<i32>::of(&one)).unwrap();
         for count in [0, 1, 3, 4] {
             let ids = View::new(&indices[..count], &[count]).unwrap();
             let expected = setting.gather(&values, 3, &exact(&indices[..count]), 0);
@@ -80,7 +80,7 @@ fn plans_on_slices() {
     let (table, ids) = (Layout::contiguous(&[5, 3]).unwrap(), Layout::contiguous(&[4]).unwrap());
     for (setting, indices) in cases() {
         let op = Gather::new(0).negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
-        let plan = op.plan::<u32, i32>(&table, &ids).unwrap();
+        let plan = op.plan(&Spec::<u32>::of(&table), &Spec::<i32>::of(&ids)).unwrap();
         let mut out = vec![77; 12];
         let ran = plan.run_slices(&values, &indices, &mut out);
         setting.judge(
@@ -108,17 +108,18 @@ macro_rules! erased {
     ($op:expr, $name:expr, $setting:expr, $data:expr, $indices:expr, $out:expr, $expected:expr) => {{
         let (setting, out): (&Setting, &[usize]) = (&$setting, &$out);
         let op = $op.negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
-        let (registry, data, indices) = (Registry::builtin(), DynView::from(&$data), DynView::from(&$indices));
+        let (data, indices) = (DynView::from(&$data), DynView::from(&$indices));
         let read =
             |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes)).collect() };
         let len = 4 * out.iter().product::<usize>();
         // Memory from an odd address on.
         let mut memory = vec![0xeeu8; len + 1];
         let mut view = DynViewMut::from_bytes(u32::DTYPE, &mut memory[1..], out).unwrap();
-        let ran = op.run_dyn_into(&registry, &data, &indices, &mut view);
+        let ran = op.run_into(&data, &indices, &mut view);
         setting.judge($name, "run_dyn_into", &$expected, ran.map(|()| read(&memory[1..])));
-        let plan =
-            op.plan_dyn(&registry, u32::DTYPE, data.layout(), IndexType::I32, indices.layout()).expect("legal shapes");
+        let plan = op
+            .plan(&Spec::dynamic(u32::DTYPE, data.layout()), &Spec::dynamic(IndexType::I32.dtype(), indices.layout()))
+            .expect("legal shapes");
         assert_eq!(plan.output_shape(), out);
         assert!(!plan.explain().to_string().is_empty());
         setting.judge($name, "plan_dyn", &$expected, plan.run(&data, &indices).map(|out| read(out.as_bytes())));
@@ -128,7 +129,7 @@ macro_rules! erased {
         setting.judge($name, "plan_dyn, run_into", &$expected, ran.map(|()| read(&memory)));
         let mut wrong = DynViewMut::from_bytes(i32::DTYPE, &mut memory, out).unwrap();
         assert!(plan.run_into(&data, &indices, &mut wrong).is_err(), "an output of another type");
-        assert!(op.run_dyn_into(&registry, &data, &indices, &mut wrong).is_err(), "an output of another type");
+        assert!(op.run_into(&data, &indices, &mut wrong).is_err(), "an output of another type");
         assert!(plan.run(&indices, &indices).is_err(), "data of another type");
     }};
 }
@@ -159,7 +160,9 @@ fn types_known_at_run_time_into_outputs_and_plans() {
     let mismatch = Error::DTypeMismatch { expected: u8::DTYPE, got: i8::DTYPE };
     assert_eq!(blocks.run_dyn_into(&registry, &data, wrong).unwrap_err(), mismatch);
     let (one, ids) = (Layout::contiguous(&[1]).unwrap(), View::new(&[1u8, 0, 1], &[3]).unwrap());
-    let plan = Gather::new(0).plan_dyn_any_count(&registry, u8::DTYPE, data.layout(), IndexType::U8, &one).unwrap();
+    let plan = Gather::new(0)
+        .plan_any_count(&Spec::dynamic(u8::DTYPE, data.layout()), &Spec::dynamic(IndexType::U8.dtype(), &one))
+        .unwrap();
     assert_eq!(plan.run(&data, &DynView::from(&ids)).unwrap().as_bytes(), [3, 4, 1, 2, 3, 4]);
     let plan = blocks.plan_dyn(&registry, u8::DTYPE, data.layout()).unwrap();
     assert!(!plan.explain().to_string().is_empty());
@@ -185,26 +188,26 @@ macro_rules! mapped {
         let said =
             |door: &str, got: Result<(), Error>| judge(door, got.map(|()| expected.clone().unwrap_or_default()));
         let len = out.iter().product::<usize>();
-        judge("run_map", op.run_map(&SHIFTED, data, indices, (by,)).map(|out| out.into_vec()));
-        let plan = op.plan_map::<_, _, _, i32>(&SHIFTED, data.layout(), indices.layout()).unwrap();
+        judge("run, a map", op.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
+        let plan = op.plan(&Spec::of(data.layout()).map(&SHIFTED), indices).unwrap();
         assert_eq!(plan.output_shape(), out);
         assert!(!plan.explain().to_string().is_empty());
-        judge("plan_map, run", plan.run(data, indices, (by,)).map(|out| out.into_vec()));
+        judge("plan.run, a map", plan.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
         let mut written = vec![77u64; len];
-        let ran = plan.run_into(data, indices, (by,), &mut ViewMut::new(&mut written, out).unwrap());
-        judge("plan_map, run_into", ran.map(|()| written));
+        let ran = plan.run_into(&data.map(&SHIFTED, (by,)), indices, &mut ViewMut::new(&mut written, out).unwrap());
+        judge("plan.run_into, a map", ran.map(|()| written));
         let mut fresh = vec![MaybeUninit::new(77u64); len];
-        let ran = plan.run_into(data, indices, (by,), &mut ViewMut::new(&mut fresh, out).unwrap());
-        said("plan_map, run_uninit", ran);
+        let ran = plan.run_into(&data.map(&SHIFTED, (by,)), indices, &mut ViewMut::new(&mut fresh, out).unwrap());
+        said("plan.run_uninit, a map", ran);
         if $name == Op::Gather {
             let ids = Layout::contiguous(&[1]).unwrap();
-            let plan = op.plan_map_any_count::<_, _, _, i32>(&SHIFTED, data.layout(), &ids).unwrap();
-            judge("plan_map_any_count, run", plan.run(data, indices, (by,)).map(|out| out.into_vec()));
+            let plan = op.plan_any_count(&Spec::of(data.layout()).map(&SHIFTED), &Spec::<i32>::of(&ids)).unwrap();
+            judge("plan_any_count, run, a map", plan.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
         }
-        let few = plan.run(data, indices, (Param::PerRow(&[1, 2, 3, 4]),));
+        let few = plan.run(&data.map(&SHIFTED, (Param::PerRow(&[1, 2, 3, 4]),)), indices);
         assert!(matches!(few, Err(Error::MapParameterLengthMismatch { op, .. }) if op == $name), "{few:?}");
         let other = View::new(&[1u32], &[1; 9]).unwrap();
-        assert!(matches!(plan.run(&other, indices, (by,)), Err(Error::PlanMismatch { .. })));
+        assert!(matches!(plan.run(&other.map(&SHIFTED, (by,)), indices), Err(Error::PlanMismatch { .. })));
     }};
 }
 

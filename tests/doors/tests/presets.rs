@@ -1,7 +1,8 @@
 //! Presets, attributes and what plans say: the doors that make operators, and those that describe what they do.
 
 use gather_core::{
-    Error, Gather, GatherElements, GatherNd, Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Param, View, maps,
+    Error, Gather, GatherElements, GatherNd, Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Param, Spec, View,
+    maps,
 };
 use half::{bf16, f16};
 
@@ -95,7 +96,7 @@ fn plans_say_what_they_do() {
         par: Par::Seq,
         ..Default::default()
     };
-    let plan = set!(Gather::new(0), &setting).plan::<u32, i64>(&data, &ids).unwrap();
+    let plan = set!(Gather::new(0), &setting).plan(&Spec::<u32>::of(&data), &Spec::<i64>::of(&ids)).unwrap();
     let explain = plan.explain();
     assert_eq!((explain.method(), explain.bytes(), explain.tasks()), (Method::Direct, 600, 1));
     assert!(explain.kernel().contains("gather"), "{}", explain.kernel());
@@ -109,14 +110,14 @@ fn every_ready_made_map() {
     let (halves, brains) = (singles.map(f16::from_f32), singles.map(bf16::from_f32));
     let (half, brain) = (View::new(&halves, &[3]).unwrap(), View::new(&brains, &[3]).unwrap());
     let single = View::new(&singles, &[3]).unwrap();
-    assert_eq!(op.run_map(&maps::F16_TO_F32, &half, &ids, ()).unwrap().as_slice(), singles);
-    assert_eq!(op.run_map(&maps::BF16_TO_F32, &brain, &ids, ()).unwrap().as_slice(), singles);
-    assert_eq!(op.run_map(&maps::F32_TO_F16, &single, &ids, ()).unwrap().as_slice(), halves);
-    assert_eq!(op.run_map(&maps::F32_TO_BF16, &single, &ids, ()).unwrap().as_slice(), brains);
+    assert_eq!(op.run(&half.map(&maps::F16_TO_F32, ()), &ids).unwrap().as_slice(), singles);
+    assert_eq!(op.run(&brain.map(&maps::BF16_TO_F32, ()), &ids).unwrap().as_slice(), singles);
+    assert_eq!(op.run(&single.map(&maps::F32_TO_F16, ()), &ids).unwrap().as_slice(), halves);
+    assert_eq!(op.run(&single.map(&maps::F32_TO_BF16, ()), &ids).unwrap().as_slice(), brains);
     let scaled = |zero_point| (Param::Value(0.5), Param::Value(zero_point));
     let bytes = View::new(&[0u8, 128, 255], &[3]).unwrap();
-    assert_eq!(op.run_map(&maps::DEQUANTIZE_U8, &bytes, &ids, scaled(128)).unwrap().as_slice(), [-64.0, 0.0, 63.5]);
+    assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_U8, scaled(128)), &ids).unwrap().as_slice(), [-64.0, 0.0, 63.5]);
     let (bytes, scaled) = ([-128i8, 0, 127], (Param::Value(0.5), Param::Value(-1)));
     let bytes = View::new(&bytes, &[3]).unwrap();
-    assert_eq!(op.run_map(&maps::DEQUANTIZE_I8, &bytes, &ids, scaled).unwrap().as_slice(), [-63.5, 0.5, 64.0]);
+    assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_I8, scaled), &ids).unwrap().as_slice(), [-63.5, 0.5, 64.0]);
 }

@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 
 use gather_core::rows::{self, Number};
 use gather_core::{
-    DynTensor, DynView, DynViewMut, Element, Error, Gather, Index, IndexType, Layout, Op, Per, RowFunction, RowSlice,
-    RowValue, Tensor, View, ViewMut,
+    Argument, DynView, Element, Error, Gather, Index, IndexType, Op, Per, RowFunction, RowSlice, RowValue, Spec,
+    Tensor, View, ViewMut,
 };
 use half::{bf16, f16};
 
@@ -45,35 +45,37 @@ macro_rules! go {
                 let expected = setting.gather(&converted, len, &exact, <$to as Element>::ZERO);
                 let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
                 let op = set!(Gather::new(0), &setting);
-                judge("run_rows", op.run_rows(function, &table, &indices, $params).map(Tensor::into_vec));
+                judge("run", op.run(&table.rows(function, $params), &indices).map(Tensor::into_vec));
                 let mut written = vec![<$to>::sample(99); 7 * len];
                 let out = &mut ViewMut::new(&mut written, shape).unwrap();
-                let ran = op.run_rows_into(function, &table, &indices, $params, out);
-                judge("run_rows_into", ran.map(|()| written));
+                let ran = op.run_into(&table.rows(function, $params), &indices, out);
+                judge("run_into", ran.map(|()| written));
                 let mut fresh = vec![MaybeUninit::new(<$to>::sample(99)); 7 * len];
                 let out = &mut ViewMut::new(&mut fresh, shape).unwrap();
                 // Safe code cannot read what was written; what the call says must be right still.
-                let ran = op.run_rows_into(function, &table, &indices, $params, out);
-                judge("run_rows_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
+                let ran = op.run_into(&table.rows(function, $params), &indices, out);
+                judge("run_uninit", ran.map(|()| expected.clone().unwrap_or_default()));
 
-                let plan = op.plan_rows(function, table.layout(), indices.layout());
-                judge("plan_rows", plan.and_then(|plan| plan.run(&table, &indices, $params)).map(Tensor::into_vec));
+                let plan = op.plan(&Spec::of(table.layout()).rows(function), &indices);
+                let ran = plan.and_then(|plan| plan.run(&table.rows(function, $params), &indices));
+                judge("plan", ran.map(Tensor::into_vec));
 
-                let typed = |rows: DynTensor| rows.downcast::<$to>().map(Tensor::into_vec);
-                let (data, list) = (DynView::from(&table), DynView::from(&indices));
-                judge("run_rows_dyn", op.run_rows_dyn(function, &data, &list, $params).and_then(typed));
+                let list = DynView::from(&indices);
+                let data = DynView::from(&table).downcast::<$from>().unwrap();
+                judge("run by dyn", op.run(&data.rows(function, $params), &list).map(Tensor::into_vec));
                 let mut written = vec![<$to>::sample(99); 7 * len];
                 let out = &mut ViewMut::new(&mut written, shape).unwrap();
-                let ran = op.run_rows_dyn_into(function, &data, &list, $params, &mut DynViewMut::from(out));
-                judge("run_rows_dyn_into", ran.map(|()| written));
-                let plan = op.plan_rows_dyn(function, table.layout(), IndexType::I32, indices.layout());
-                judge("plan_rows_dyn", plan.and_then(|plan| plan.run(&data, &list, $params)).and_then(typed));
+                let ran = op.run_into(&data.rows(function, $params), &list, out);
+                judge("run_into by dyn", ran.map(|()| written));
+                let plan = op.plan(&data.rows(function, $params), &list);
+                let ran = plan.and_then(|plan| plan.run(&data.rows(function, $params), &list));
+                judge("plan by dyn", ran.map(Tensor::into_vec));
                 let expected = setting.gather(&converted, len, &exact, fill);
                 let judge = |door: &str, got| setting.judge(Op::Gather, door, &expected, got);
-                let plan = op.plan_rows_any_count(&filled, table.layout(), &Layout::contiguous(&[2]).unwrap());
+                let plan = op.plan_any_count(&Spec::of(table.layout()).rows(&filled), &Spec::new(&[2]).unwrap());
                 let mut out = Tensor::default();
-                let ran = plan.and_then(|plan| plan.run_into(&table, &indices, $params, &mut out));
-                judge("plan_rows_any_count", ran.map(|()| out.into_vec()));
+                let ran = plan.and_then(|plan| plan.run_into(&table.rows(&filled, $params), &indices, &mut out));
+                judge("plan_any_count", ran.map(|()| out.into_vec()));
             }
         }
     }};
@@ -111,7 +113,7 @@ fn parameters_for_the_call_each_index_and_each_row() {
 
     let (table, ids) = ([1u32, 2], [0u8]);
     let (table, ids) = (View::new(&table, &[2, 1]).unwrap(), View::new(&ids, &[1]).unwrap());
-    let got = Gather::new(0).run_rows(&SHIFTED, &table, &ids, (RowValue::PerRow(&by[..]), none_of(), none));
+    let got = Gather::new(0).run(&table.rows(&SHIFTED, (RowValue::PerRow(&by[..]), none_of(), none)), &ids);
     assert!(
         matches!(got, Err(Error::RowParameterLengthMismatch { per: Per::Row, len: 5, expected: 2, .. })),
         "{got:?}"
@@ -128,71 +130,57 @@ fn none_of<'a>() -> RowSlice<'a, Point> {
 fn plans_of_row_functions() {
     let table: Vec<u32> = (0..12).collect();
     let (table, ids) = (View::new(&table, &[4, 3]).unwrap(), View::new(&[3u8, 0], &[2]).unwrap());
-    let plan = Gather::new(0).plan_rows(&SHIFTED.with_len(2), table.layout(), ids.layout()).unwrap();
+    let plan = Gather::new(0).plan(&Spec::of(table.layout()).rows(&SHIFTED.with_len(2)), &ids).unwrap();
     assert_eq!(plan.output_shape(), [2, 2]);
     assert!(plan.explain().to_string().starts_with("gather: rows -> [2, 2]"), "{}", plan.explain());
-    assert_eq!(plan.will_need(&table, &ids).rows, if cfg!(unix) { 2 } else { 0 });
     let params = (RowValue::Value(0), none_of(), RowSlice::Slice(&[][..]));
-    assert_eq!(plan.run(&table, &ids, params).unwrap().as_slice(), [9, 10, 0, 1]);
+    let short = SHIFTED.with_len(2);
+    let rows = table.rows(&short, params);
+    assert_eq!(plan.will_need(&rows, &ids).rows, if cfg!(unix) { 2 } else { 0 });
+    assert_eq!(plan.run(&rows, &ids).unwrap().as_slice(), [9, 10, 0, 1]);
+    // Rows of another length than planned.
+    let refused = plan.run(&table.rows(&SHIFTED, params), &ids).unwrap_err();
+    let (expected, got) = ([2, 2].into(), [2, 3].into());
+    assert_eq!(refused, Error::PlanMismatch { argument: Argument::Output, expected, got });
     let mut out = Tensor::default();
-    plan.run_into(&table, &ids, params, &mut out).unwrap();
+    plan.run_into(&rows, &ids, &mut out).unwrap();
     assert_eq!((out.shape(), out.as_slice()), (&[2, 2][..], &[9, 10, 0, 1][..]));
 }
 
-/// Indices of every type; and data, indices and outputs that are of another type, or lie at odd addresses.
+/// Indices of every type; and data that is of another type, or lies at odd addresses.
 #[test]
 fn types_known_at_run_time() {
     let table = [3.0f32, 4.0, 0.0, 1.0, 2.0, 2.0];
     let (table, query) = (View::new(&table, &[3, 2]).unwrap(), [1.0f32, 10.0]);
-    let (data, params, op) = (DynView::from(&table), (RowSlice::Slice(&query[..]),), Gather::new(0));
+    let (params, op) = ((RowSlice::Slice(&query[..]),), Gather::new(0));
+    let data = DynView::from(&table).downcast::<f32>().unwrap();
+    let scores = data.rows(&rows::DOT, params);
     macro_rules! by {
         ($($index:ident),*) => {$({
             let ids: [$index; 4] = [2, 0, 1, 2];
             let ids = View::new(&ids, &[2, 2]).unwrap();
             let ids = DynView::from(&ids);
-            let scores = op.run_rows_dyn(&rows::DOT, &data, &ids, params).unwrap();
-            assert_eq!(scores.shape(), [2, 2]);
-            assert_eq!(scores.downcast::<f32>().unwrap().as_slice(), [22.0, 43.0, 10.0, 22.0]);
-            let index = <$index as Index>::TYPE;
-            let plan = op.plan_rows_dyn(&rows::DOT, data.layout(), index, ids.layout()).unwrap();
-            let mut out = DynTensor::empty(u8::DTYPE);
-            plan.run_into(&data, &ids, params, &mut out).unwrap();
-            assert_eq!(out.downcast::<f32>().unwrap().as_slice(), [22.0, 43.0, 10.0, 22.0]);
-            let other = if index == IndexType::U8 { i8::DTYPE } else { u8::DTYPE };
+            let found = op.run(&scores, &ids).unwrap();
+            assert_eq!((found.shape(), found.as_slice()), (&[2, 2][..], &[22.0, 43.0, 10.0, 22.0][..]));
+            let plan = op.plan(&Spec::of(data.layout()).rows(&rows::DOT), &ids).unwrap();
+            let mut out = Tensor::default();
+            plan.run_into(&scores, &ids, &mut out).unwrap();
+            assert_eq!(out.as_slice(), [22.0, 43.0, 10.0, 22.0]);
+            let other = if <$index as Index>::TYPE == IndexType::U8 { i8::DTYPE } else { u8::DTYPE };
             let other = DynView::from_bytes(other, &[0; 4], &[2, 2]);
-            let refused = plan.run(&data, &other.unwrap(), params);
+            let refused = plan.run(&scores, &other.unwrap());
             assert!(matches!(refused, Err(Error::DTypeMismatch { .. })), "{refused:?}");
         })*};
     }
     by!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-    let ids = View::new(&[1u8, 0], &[2]).unwrap();
-    let ids = DynView::from(&ids);
-    let plan = op.plan_rows_dyn(&rows::DOT, data.layout(), IndexType::U8, ids.layout()).unwrap();
     let memory = [0u8; 40];
     let bytes = &memory[memory.as_ptr().align_offset(8)..];
     let whole = DynView::from_bytes(f64::DTYPE, &bytes[..16], &[2, 1]).unwrap();
+    assert_eq!(op.run(&scores, &whole).unwrap_err(), Error::NotAnIndexType { dtype: f64::DTYPE });
+    assert_eq!(op.plan(&scores, &whole).unwrap_err(), Error::NotAnIndexType { dtype: f64::DTYPE });
     let odd = DynView::from_bytes(f32::DTYPE, &bytes[1..25], &[3, 2]).unwrap();
-    for (data, indices, refused) in [
-        (&data, &whole, Error::NotAnIndexType { dtype: f64::DTYPE }),
-        (&whole, &ids, Error::DTypeMismatch { expected: f32::DTYPE, got: f64::DTYPE }),
-        (&odd, &ids, Error::Misaligned { dtype: f32::DTYPE, align: 4 }),
-    ] {
-        assert_eq!(op.run_rows_dyn(&rows::DOT, data, indices, params).unwrap_err(), refused);
-        let planned = plan.run(data, indices, params).unwrap_err();
-        assert!(planned == refused || matches!(planned, Error::DTypeMismatch { .. }), "{planned}");
-    }
-    let mut memory = [0u8; 24];
-    let aligned = memory.as_ptr().align_offset(8);
-    for (dtype, start, refused) in [
-        (i32::DTYPE, 0, Error::DTypeMismatch { expected: f32::DTYPE, got: i32::DTYPE }),
-        (f32::DTYPE, 1, Error::Misaligned { dtype: f32::DTYPE, align: 4 }),
-    ] {
-        let mut out = DynViewMut::from_bytes(dtype, &mut memory[aligned + start..aligned + start + 8], &[2]).unwrap();
-        assert_eq!(op.run_rows_dyn_into(&rows::DOT, &data, &ids, params, &mut out).unwrap_err(), refused);
-        assert_eq!(plan.run_into(&data, &ids, params, &mut out).unwrap_err(), refused);
-    }
-    assert_eq!(memory, [0; 24]);
+    assert_eq!(odd.downcast::<f32>().unwrap_err(), Error::Misaligned { dtype: f32::DTYPE, align: 4 });
 }
 
 #[test]
@@ -223,12 +211,12 @@ macro_rules! ready_made {
         let value = RowValue::Value;
         let lengths = RowValue::PerRow(&[5.0f32, 1.0][..]);
         let is = |got: Result<Tensor<f32>, Error>, expected: &[f32]| assert_eq!(got.unwrap().as_slice(), expected);
-        is(gather.run_rows(&rows::$dot, &table, &ids, (query,)), &[2.0, 8.0]);
-        is(gather.run_rows(&rows::$l2, &table, &ids, (query,)), &[1.0, 13.0]);
-        is(gather.run_rows(&rows::$cosine, &table, &ids, (query, lengths, value(2.0))), &[1.0, 0.8]);
-        is(gather.run_rows(&rows::$rms, &table, &ids, (none, none, value(3.5))), &[0.0, 0.5, 0.75, 1.0]);
-        is(gather.run_rows(&rows::$layer, &table, &ids, (none, query, none, value(0.0))), &[0.0, 2.0, 0.0, 2.0]);
-        is(gather.run_rows(&rows::$normalize, &table, &ids, (none, value(8.0))), &[0.0, 0.125, 0.375, 0.5]);
+        is(gather.run(&table.rows(&rows::$dot, (query,)), &ids), &[2.0, 8.0]);
+        is(gather.run(&table.rows(&rows::$l2, (query,)), &ids), &[1.0, 13.0]);
+        is(gather.run(&table.rows(&rows::$cosine, (query, lengths, value(2.0))), &ids), &[1.0, 0.8]);
+        is(gather.run(&table.rows(&rows::$rms, (none, none, value(3.5))), &ids), &[0.0, 0.5, 0.75, 1.0]);
+        is(gather.run(&table.rows(&rows::$layer, (none, query, none, value(0.0))), &ids), &[0.0, 2.0, 0.0, 2.0]);
+        is(gather.run(&table.rows(&rows::$normalize, (none, value(8.0))), &ids), &[0.0, 0.125, 0.375, 0.5]);
     }};
 }
 
@@ -242,8 +230,8 @@ fn ready_made_functions() {
     let table = [3i8, 4, -128, 127];
     let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
     let (gather, query) = (Gather::new(0), RowSlice::Slice(&[-1i8, 2][..]));
-    assert_eq!(gather.run_rows(&rows::DOT_I8, &table, &ids, (query,)).unwrap().as_slice(), [382, 5]);
-    assert_eq!(gather.run_rows(&rows::L2_SQUARED_I8, &table, &ids, (query,)).unwrap().as_slice(), [31754, 20]);
+    assert_eq!(gather.run(&table.rows(&rows::DOT_I8, (query,)), &ids).unwrap().as_slice(), [382, 5]);
+    assert_eq!(gather.run(&table.rows(&rows::L2_SQUARED_I8, (query,)), &ids).unwrap().as_slice(), [31754, 20]);
     let params = (query, RowValue::Value(2.0), RowValue::PerIndex(&[1.0f32, 5.0][..]));
-    assert_eq!(gather.run_rows(&rows::COSINE_I8, &table, &ids, params).unwrap().as_slice(), [191.0, 0.5]);
+    assert_eq!(gather.run(&table.rows(&rows::COSINE_I8, params), &ids).unwrap().as_slice(), [191.0, 0.5]);
 }

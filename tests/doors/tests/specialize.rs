@@ -120,7 +120,7 @@ fn tensors_without_elements() {
 #[test]
 fn a_set_in_a_registry() {
     assert_eq!((SET.name(), SET.functions() >= 4), ("SET", true));
-    let registry = Registry::builtin().with(&SET);
+    let registry = const { &Registry::builtin().with(&SET) };
     let name = "near f32[8, 8] u32[8, 8]";
     assert!(registry.kernels().any(|kernel| kernel.name == name));
 
@@ -130,13 +130,13 @@ fn a_set_in_a_registry() {
     near(&data, &ids, &mut expected).expect("ids in range");
     let (data, ids) = (View::new(&data, &[8, 8]).expect("a view"), View::new(&ids, &[8, 8]).expect("a view"));
     let (data, ids) = (DynView::from(&data), DynView::from(&ids));
-    let (op, index) = (GatherElements::new(1).par(Par::Seq), gather_core::IndexType::U32);
-    let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    let op = GatherElements::new(1).par(Par::Seq);
+    let plan = op.registry(registry).plan(&data, &ids).expect("a plan");
     assert_eq!(plan.explain().kernel(), name);
     assert_eq!(plan.run(&data, &ids).expect("a run").downcast::<f32>().expect("floats").as_slice(), expected);
     // Another policy is another kernel.
     let op = op.out_of_bounds(OutOfBounds::Clamp);
-    let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    let plan = op.registry(registry).plan(&data, &ids).expect("a plan");
     assert_ne!(plan.explain().kernel(), name);
 }
 
@@ -150,21 +150,21 @@ fn an_open_size_that_no_loop_has() {
     let (data, ids) = (View::new(&data, &[5, 8]).expect("a view"), View::new(&ids, &[4, 8]).expect("a view"));
     let (data, ids) = (DynView::from(&data), DynView::from(&ids));
     let op = GatherElements::new(1).par(Par::Seq);
-    let found = op.run_dyn(&Registry::builtin().with(&SET), &data, &ids).expect("a run");
+    let found = op.registry(const { &Registry::builtin().with(&SET) }).run(&data, &ids).expect("a run");
     assert_eq!(found.downcast::<f64>().expect("floats").as_slice(), expected);
 }
 
 #[test]
 fn folded_shapes_match_and_others_do_not() {
-    let registry = Registry::builtin().with(&SET);
+    let registry = const { &Registry::builtin().with(&SET) };
     let table: Vec<f32> = (0..480).map(|at| at as f32).collect();
     let ids = [9u32, 0, 3, 10];
     let kernel = |data: &[usize], ids: &View<'_, u32>, op: &Gather| {
         let data = View::new(&table, data).expect("a view");
         let (data, ids) = (DynView::from(&data), DynView::from(ids));
-        let plan = op.plan_dyn(&registry, f32::DTYPE, data.layout(), gather_core::IndexType::U32, ids.layout());
+        let plan = op.registry(registry).plan(&data, &ids);
         let plan = plan.expect("a plan");
-        let expected = op.run_dyn(&Registry::builtin(), &data, &ids);
+        let expected = op.run(&data, &ids);
         assert_eq!(
             plan.run(&data, &ids).map(|out| out.downcast::<f32>().expect("floats").into_vec()),
             expected.map(|out| out.downcast::<f32>().expect("floats").into_vec())
@@ -188,13 +188,13 @@ fn folded_shapes_match_and_others_do_not() {
 /// Images out of their tiles by the dispatcher, with and without the set: the kernel that runs, after the results have
 /// been compared.
 fn of_tiles<T: Sample>(op: &BatchToSpace, shape: &[usize]) -> &'static str {
-    let registry = Registry::builtin().with(&SET);
+    let registry = const { &Registry::builtin().with(&SET) };
     let values: Vec<T> = (0..shape.iter().product()).map(T::sample).collect();
     let data = View::new(&values, shape).expect("a view");
     let expected = op.run(&data).expect("a run");
     let data = DynView::from(&data);
-    let plan = op.plan_dyn(&registry, T::DTYPE, data.layout()).expect("a plan");
-    for found in [plan.run(&data), op.run_dyn(&registry, &data), op.run_dyn(&Registry::builtin().with(&SET), &data)] {
+    let plan = op.plan_dyn(registry, T::DTYPE, data.layout()).expect("a plan");
+    for found in [plan.run(&data), op.run_dyn(registry, &data), op.run_dyn(&Registry::builtin().with(&SET), &data)] {
         let found = found.expect("a run").downcast::<T>().expect("elements");
         assert_eq!((found.shape(), found.as_slice()), (expected.shape(), expected.as_slice()));
     }
@@ -233,7 +233,7 @@ fn tiles_by_the_dispatcher() {
 
 #[test]
 fn instances_of_generic_functions() {
-    let registry = Registry::builtin().with(&SET);
+    let registry = const { &Registry::builtin().with(&SET) };
     for name in ["rows Packed[_, 3] i32[_]", "rows Line[_, 3] u8[_]", "cells [u64; 2][_, _, 2] i64[_, _, 2]"] {
         assert!(registry.kernels().any(|kernel| kernel.name == name), "{name}");
     }
@@ -247,8 +247,7 @@ fn instances_of_generic_functions() {
     let ids = View::new(&[3i32, -4], &[2]).expect("a view");
     let expected = Gather::new(0).run(&data, &ids).expect("a run");
     let (data, ids) = (DynView::from(&data), DynView::from(&ids));
-    let index = gather_core::IndexType::I32;
-    let plan = Gather::new(0).plan_dyn(&registry, Packed::DTYPE, data.layout(), index, ids.layout()).expect("a plan");
+    let plan = Gather::new(0).registry(registry).plan(&data, &ids).expect("a plan");
     assert_eq!(plan.explain().kernel(), "rows Packed[_, 3] i32[_]");
     let found = plan.run(&data, &ids).expect("a run").downcast::<Packed>().expect("elements");
     assert_eq!(found.as_slice(), expected.as_slice());
@@ -263,7 +262,7 @@ fn maps_with_parameters() {
     let mut out = [0.0; 6];
     for scale in [Param::Value(0.5), Param::PerRow(&scales), Param::PerElement(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])] {
         let params = (scale, Param::Value(3));
-        let expected = Gather::new(0).run_map(&DEQUANTIZE_U8, &data, &ids_view, params).expect("a run");
+        let expected = Gather::new(0).run(&data.map(&DEQUANTIZE_U8, params), &ids_view).expect("a run");
         scaled(&table, &ids, scale, Param::Value(3), 2, &mut out).expect("a call");
         assert_eq!(out, expected.as_slice());
     }

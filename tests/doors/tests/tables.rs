@@ -2,16 +2,16 @@
 
 use gather_core::maps::{self, Block};
 use gather_core::{
-    Codes, Element, Gather, GatherNd, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, View, ViewMut,
+    Codes, Element, Gather, GatherNd, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, Spec, View, ViewMut,
 };
 
 /// Runs a map on a table of any bytes: in rows, one by one, with an index out of range.
 fn runs<T: Element, U: Element, P: Params>(map: &Map<T, U, P>, table: &[T], given: P::Given<'_>) {
     let (data, rows) = (View::new(table, &[1, table.len()]).unwrap(), View::new(table, &[table.len()]).unwrap());
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let got = op.run_map(map, &data, &View::new(&[0u64, u64::MAX], &[2]).unwrap(), given).unwrap();
+    let got = op.run(&data.map(map, given), &View::new(&[0u64, u64::MAX], &[2]).unwrap()).unwrap();
     assert_eq!(got.shape(), [2, table.len()], "{}", map.name());
-    let got = op.run_map(map, &rows, &View::new(&[i64::MIN, 0, -1], &[3]).unwrap(), given).unwrap();
+    let got = op.run(&rows.map(map, given), &View::new(&[i64::MIN, 0, -1], &[3]).unwrap()).unwrap();
     assert_eq!(got.len(), 3, "{}", map.name());
 }
 
@@ -107,10 +107,10 @@ fn pages_that_are_needed() {
     for op in [Gather::new(0), Gather::new(1), Gather::new(-7), Gather::new(0).out_of_bounds(OutOfBounds::Wrap)] {
         let told = op.will_need(&data, &ids);
         assert!(told.rows <= 4 * 256 && told.ranges <= told.rows, "{told:?}");
-        let Ok(plan) = op.plan::<u8, i64>(data.layout(), ids.layout()) else { continue };
+        let Ok(plan) = op.plan(&data, &ids) else { continue };
         assert_eq!(plan.will_need(&data, &ids), told);
-        let map = op.plan_map(&maps::E4M3_TO_F32, data.layout(), ids.layout()).unwrap();
-        assert_eq!(map.will_need(&data, &ids), told);
+        let numbers = data.map(&maps::E4M3_TO_F32, ());
+        assert_eq!(op.plan(&numbers, &ids).unwrap().will_need(&numbers, &ids), told);
         // Tensors that the plan was not made for.
         assert_eq!(plan.will_need(&data, &View::new(&[1i64], &[1]).unwrap()).rows, 0);
     }
@@ -141,23 +141,23 @@ fn block_quantized_data() {
                 (View::new(&bytes[1..166], &[5, 33]).unwrap(), View::new(&scales, &[5, blocks]).unwrap());
             let zeros = View::new(&bytes[..count], &zero_shape).unwrap();
             let ids = View::new(&[4, -1, i64::MIN, i64::MAX], &[4]).unwrap();
-            let op = Gather::block_quantized(-2, codes, block_size).par(Par::Threads(2)).level(Level::Scalar);
+            let op = Gather::new(-2).par(Par::Threads(2)).level(Level::Scalar);
             let op = op.out_of_bounds(OutOfBounds::Wrap).negative_index(NegativeIndex::FromEnd);
-            assert_eq!((op.get_codes(), op.get_block_size()), (codes, block_size));
-            let got = op.run(&data, &ids, &scales, Some(&zeros)).unwrap();
+            let blocks = data.blocks(codes, block_size, &scales);
+            let got = op.run(&blocks.clone().zero_points(&zeros), &ids).unwrap();
             assert!(got.as_slice().iter().all(|value| value.is_nan()));
-            let plan = op.plan::<f32, i64>(data.layout(), ids.layout()).unwrap();
+            let plan = op.plan(&Spec::of(data.layout()).blocks::<f32>(codes, block_size), &ids).unwrap();
             assert_eq!(plan.output_shape(), [4, values]);
             assert!(!plan.explain().to_string().is_empty());
-            assert_eq!(plan.run(&data, &ids, &scales, None).unwrap().len(), got.len());
-            assert!(plan.will_need(&data, &ids).rows <= 4);
+            assert_eq!(plan.run(&blocks, &ids).unwrap().len(), got.len());
+            assert!(plan.will_need(&blocks, &ids).rows <= 4);
             let mut out = vec![0.0; got.len()];
-            plan.run_into(&data, &ids, &scales, None, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
-            op.run_into(&data, &ids, &scales, None, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
+            plan.run_into(&blocks, &ids, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
+            op.run_into(&blocks, &ids, &mut ViewMut::new(&mut out, &[4, values]).unwrap()).unwrap();
             let mut short = ViewMut::new(&mut out, &[values, 4]).unwrap();
-            assert!(op.run_into(&data, &ids, &scales, None, &mut short).is_err());
+            assert!(op.run_into(&blocks, &ids, &mut short).is_err());
             let wrong = View::new(&bytes[..5], &[5]).unwrap();
-            assert!(op.run(&data, &ids, &scales, Some(&wrong)).is_err() || codes.per_byte() == 1 && !codes.is_float());
+            assert!(op.run(&blocks.zero_points(&wrong), &ids).is_err() || codes.per_byte() == 1 && !codes.is_float());
         }
     }
 }

@@ -123,17 +123,17 @@ fn pools() {
     pool.trim();
     assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 1));
 
-    let (registry, table, ids) = (Registry::builtin(), DynView::from(&table), DynView::from(&ids));
+    let (table, ids) = (DynView::from(&table), DynView::from(&ids));
     let mut out = pool.dyn_tensor(f64::DTYPE);
     assert_eq!((out.dtype(), out.shape(), out.as_bytes()), (f64::DTYPE, &[0][..], &[][..]));
-    Gather::new(0).run_dyn_into(&registry, &table, &ids, &mut out).unwrap();
+    Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
     assert_eq!((out.dtype(), out.as_bytes().len()), (u16::DTYPE, 4));
     assert_eq!(out.view_mut().shape(), [2]);
     assert_eq!(out.view().downcast::<u16>().unwrap().get(&[0]), Some(&3));
     drop(out);
     assert_eq!(pool.stats().blocks, 1);
     let mut out = pool.dyn_tensor(u16::DTYPE);
-    Gather::new(0).run_dyn_into(&registry, &table, &ids, &mut out).unwrap();
+    Gather::new(0).run_into(&table, &ids, &mut out).unwrap();
     assert_eq!((pool.stats().blocks, pool.stats().taken_again), (0, 2));
     assert_eq!(out.into_tensor().downcast::<u16>().unwrap().into_vec(), [3, 1]);
 }
@@ -226,7 +226,7 @@ fn views_of_bytes() {
         bytes.extend_from_slice(&numbers);
         bytes.extend([0xff; 3]);
         let columns = DynView::strided(u32::DTYPE, &bytes[shift..], &[3, 2], &[1, 3], 0).unwrap();
-        let picked = Gather::new(0).run_dyn(&Registry::builtin(), &columns, &DynView::from(&rows)).unwrap();
+        let picked = Gather::new(0).run(&columns, &DynView::from(&rows)).unwrap();
         assert_eq!(picked.downcast::<u32>().unwrap().into_vec(), [1, 4, 3, 6]);
         let refused = |shape: &[usize], strides: &[isize], offset| {
             DynView::strided(u32::DTYPE, &bytes[shift..], shape, strides, offset).is_err()
@@ -278,7 +278,7 @@ fn types_by_the_names_of_others() {
 fn results_known_at_run_time() {
     let (values, ids) = ([1u16, 2, 3], [2u8, 0]);
     let (data, ids) = (View::new(&values, &[3]).unwrap(), View::new(&ids, &[2]).unwrap());
-    let run = || Gather::new(0).run_dyn(&Registry::default(), &DynView::from(&data), &DynView::from(&ids)).unwrap();
+    let run = || Gather::new(0).run(&DynView::from(&data), &DynView::from(&ids)).unwrap();
     let out = run();
     assert_eq!(
         (out.dtype(), out.shape(), out.as_bytes()),

@@ -48,8 +48,8 @@ macro_rules! faces {
     ($($op:ident)*) => {$(
         impl Faces for $op {
             fn call<T: Plain, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Result<Tensor<T>, Error> {
-                let erased = self.run_dyn(&Registry::builtin(), &DynView::from(data), &DynView::from(indices));
-                let planned = self.plan::<T, I>(data.layout(), indices.layout());
+                let erased = self.run(&DynView::from(data), &DynView::from(indices));
+                let planned = self.plan(&data, &indices);
                 agree([
                     self.run(data, indices),
                     planned.and_then(|plan| plan.run(data, indices)),

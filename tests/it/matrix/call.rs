@@ -2,7 +2,7 @@
 
 use gather_core::{
     DType, DynView, Element, Error, Gather, GatherElements, GatherNd, Level, Method, NegativeIndex, OutOfBounds, Par,
-    Registry, Tensor, View,
+    Tensor, View,
 };
 use num_complex::Complex;
 
@@ -105,8 +105,8 @@ impl Call<'_> {
         let order: Vec<usize> = (0..shape.len()).collect();
         let reverse: Vec<usize> = (0..shape.len()).rev().collect();
         let data = data.permuted(if self.variant.transposed { &reverse } else { &order }).expect("an order");
-        let (registry, indices) = (Registry::builtin(), indices.unaligned());
-        let out = with_operator!(self, op => op.run_dyn(&registry, &data, &indices))?;
+        let indices = indices.unaligned();
+        let out = with_operator!(self, op => op.run(&data, &indices))?;
         Ok(out.as_bytes().to_vec())
     }
 

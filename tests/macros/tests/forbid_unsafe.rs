@@ -41,11 +41,11 @@ fn builds_and_runs() {
     let points = [1u16, 2].map(|n| Point { x: f32::from(n), y: [n; 2], kind: Kind::Some });
     let (data, list) = (View::new(&points, &[2]).unwrap(), View::new(&[1i32, 7], &[2]).unwrap());
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let registry = Registry::builtin().with(&KERNELS);
-    let found = op.run_dyn(&registry, &DynView::from(&data), &DynView::from(&list)).unwrap();
+    let registry = const { &Registry::builtin().with(&KERNELS) };
+    let found = op.registry(registry).run(&DynView::from(&data), &DynView::from(&list)).unwrap();
     assert_eq!(found.downcast::<Point>().unwrap().as_slice(), [points[1], Point::ZERO]);
     assert_eq!((Point::ZERO.kind, Metres::<f64>::ZERO), (Kind::None, Metres(0.0)));
     let numbers = [4u16, 5];
-    let doubled = op.run_map(&DOUBLED, &View::new(&numbers, &[2]).unwrap(), &list, ()).unwrap();
+    let doubled = op.run(&View::new(&numbers, &[2]).unwrap().map(&DOUBLED, ()), &list).unwrap();
     assert_eq!(doubled.as_slice(), [10, 0]);
 }

@@ -23,10 +23,10 @@ gather_core::kernels! {
 
 #[test]
 fn builds_and_runs() {
-    let registry = Registry::builtin().with(&MY);
+    let registry = const { &Registry::builtin().with(&MY) };
     let pixels = [[1u8, 2, 3], [4, 5, 6]];
     let (data, indices) = (View::new(&pixels, &[2]).unwrap(), View::new(&[1i32], &[1]).unwrap());
-    let found = Gather::new(0).run_dyn(&registry, &DynView::from(&data), &DynView::from(&indices)).unwrap();
+    let found = Gather::new(0).registry(registry).run(&DynView::from(&data), &DynView::from(&indices)).unwrap();
     assert_eq!(found.downcast::<[u8; 3]>().unwrap().as_slice(), [[4, 5, 6]]);
     for size in [3, 10, 28, 9] {
         assert!(registry.kernels().any(|row| row.dtype.size() == size), "no kernels for {size} bytes");

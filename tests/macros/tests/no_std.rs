@@ -33,8 +33,11 @@ gather_core::kernels! {
 fn builds_and_runs() {
     let switches = [Switch::Off, Switch::On];
     let (data, indices) = (View::new(&switches, &[2]).unwrap(), View::new(&[1i32, 1], &[2]).unwrap());
-    let registry = Registry::builtin().with(&MY);
-    let found = Gather::new(0).run_dyn(&registry, &(&data).into(), &(&indices).into()).unwrap();
+    let registry = const { &Registry::builtin().with(&MY) };
+    let found = Gather::new(0)
+        .registry(registry)
+        .run(&gather_core::DynView::from(&data), &gather_core::DynView::from(&indices))
+        .unwrap();
     assert_eq!(found.downcast::<Switch>().unwrap().as_slice(), [Switch::On, Switch::On]);
     assert_eq!(Point::ZERO, Point { x: 0.0, y: 0.0, z: 0.0 });
 }

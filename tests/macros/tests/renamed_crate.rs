@@ -31,10 +31,13 @@ other::kernels! {
 
 #[test]
 fn builds_and_runs() {
-    let registry = other::Registry::builtin().with(&MY);
+    let registry = const { &other::Registry::builtin().with(&MY) };
     let points = [1.0, 2.0].map(|x| Point { x, y: 0.0, z: 0.0 });
     let (data, indices) = (other::View::new(&points, &[2]).unwrap(), other::View::new(&[1usize], &[1]).unwrap());
-    let found = other::Gather::new(0).run_dyn(&registry, &(&data).into(), &(&indices).into()).unwrap();
+    let found = other::Gather::new(0)
+        .registry(registry)
+        .run(&other::DynView::from(&data), &other::DynView::from(&indices))
+        .unwrap();
     assert_eq!(found.downcast::<Point>().unwrap().as_slice(), [points[1]]);
     assert_eq!(<Switch as other::Element>::ZERO, Switch::Off);
     let _ = Switch::On;

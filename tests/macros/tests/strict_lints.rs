@@ -61,8 +61,11 @@ gather_core::kernels! {
 fn builds_and_runs() {
     let points = [Point { x: 1.0, y: 2.0, id: 3 }];
     let (data, indices) = (View::new(&points, &[1]).unwrap(), View::new(&[0usize], &[1]).unwrap());
-    let registry = Registry::builtin().with(&MY);
-    let found = Gather::new(0).run_dyn(&registry, &(&data).into(), &(&indices).into()).unwrap();
+    let registry = const { &Registry::builtin().with(&MY) };
+    let found = Gather::new(0)
+        .registry(registry)
+        .run(&gather_core::DynView::from(&data), &gather_core::DynView::from(&indices))
+        .unwrap();
     assert_eq!(found.downcast::<Point>().unwrap().as_slice(), points);
     assert_eq!(format!("{:?} {:?}", Wrap(Switch::Off), Switch::On), "Wrap(Off) On");
 }

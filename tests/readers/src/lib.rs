@@ -7,7 +7,7 @@ mod files;
 mod gguf;
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{DType, DynView, Gather, Registry, Tensor, View};
+use gather_core::{DType, DynView, Gather, Tensor, View};
 
 use common::Array;
 use common::table::{Scales, Table};
@@ -102,7 +102,7 @@ fn used(array: std::result::Result<Array<'_>, String>) -> Outcome {
     // Without rows, a row of zeros could be as large as the other dimensions claim.
     if data.shape().first().is_some_and(|&rows| rows > 0) {
         let zero = View::scalar(&0u8);
-        let row = Gather::new(0).run_dyn(&Registry::builtin(), &data, &DynView::from(&zero));
+        let row = Gather::new(0).run(&data, &DynView::from(&zero));
         assert!(row.is_ok(), "{:?}", row.err());
     }
     Outcome::Array

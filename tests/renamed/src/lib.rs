@@ -29,22 +29,22 @@ tensors::kernels! {
 
 #[cfg(test)]
 mod tests {
-    use tensors::{Error, Gather, OutOfBounds, Registry, View};
+    use tensors::{DynView, Error, Gather, OutOfBounds, Registry, View};
 
     use super::{CELLS, Cell, State};
 
     #[test]
     fn both_macros_work_under_another_name() -> Result<(), Error> {
-        let registry = Registry::builtin().with(&CELLS);
+        let registry = const { &Registry::builtin().with(&CELLS) };
         let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
         let indices = View::new(&[1usize, 2], &[2])?;
 
         let cells = [Cell(1, 2, 3), Cell(4, 5, 6)];
-        let cells = gather.run_dyn(&registry, &(&View::new(&cells, &[2])?).into(), &(&indices).into())?;
+        let cells = gather.registry(registry).run(&DynView::from(&View::new(&cells, &[2])?), &indices)?;
         assert_eq!(cells.downcast::<Cell>()?.as_slice(), [Cell(4, 5, 6), Cell(0, 0, 0)]);
 
         let states = [State::Empty, State::Full];
-        let states = gather.run_dyn(&registry, &(&View::new(&states, &[2])?).into(), &(&indices).into())?;
+        let states = gather.registry(registry).run(&DynView::from(&View::new(&states, &[2])?), &indices)?;
         assert_eq!(states.downcast::<State>()?.as_slice(), [State::Full, State::Empty]);
         Ok(())
     }

@@ -269,27 +269,27 @@ fn by_dispatcher<T: Sample, I: Index>(
     out: &mut [T],
     picked: &Cell<bool>,
 ) -> Result<(), Error> {
-    let registry = Registry::builtin().with(declared.set);
+    let registry: &'static Registry = Box::leak(Box::new(Registry::builtin().with(declared.set)));
     let (axis, batch_dims) = (declared.axis as i64, declared.batch_dims as i64);
     let data = View::new(data, data_shape)?;
     let dyn_data = DynView::from(&data);
     if declared.op == Op::BatchToSpace {
         let list = |entries: &[usize]| entries.iter().map(|&entry| entry as i64).collect::<Vec<_>>();
         let op = BatchToSpace::new(&list(declared.block), &list(declared.begin), &list(declared.end));
-        let plan = op.plan_dyn(&registry, T::DTYPE, data.layout())?;
+        let plan = op.plan_dyn(registry, T::DTYPE, data.layout())?;
         picked.set(is_declared(plan.explain().kernel()));
         let mut out = ViewMut::new(out, plan.output_shape())?;
-        return op.run_dyn_into(&registry, &dyn_data, &mut DynViewMut::from(&mut out));
+        return op.run_dyn_into(registry, &dyn_data, &mut DynViewMut::from(&mut out));
     }
     let indices = View::new(indices, index_shape)?;
     let dyn_indices = DynView::from(&indices);
     macro_rules! run {
         ($op:expr) => {{
             let op = with_policy($op, declared);
-            let plan = op.plan_dyn(&registry, T::DTYPE, data.layout(), I::TYPE, indices.layout())?;
+            let plan = op.registry(registry).plan(&dyn_data, &dyn_indices)?;
             picked.set(is_declared(plan.explain().kernel()));
             let mut out = ViewMut::new(out, plan.output_shape())?;
-            op.run_dyn_into(&registry, &dyn_data, &dyn_indices, &mut DynViewMut::from(&mut out))
+            op.registry(registry).run_into(&dyn_data, &dyn_indices, &mut DynViewMut::from(&mut out))
         }};
     }
     match declared.op {

@@ -107,7 +107,7 @@ impl Case {
         let indices = View::new(&self.indices, &[self.indices.len()]).expect("a list");
         let gather = Gather::new(0).out_of_bounds(self.out_of_bounds).par(self.par).level(self.level);
         let gathered: std::result::Result<Vec<_>, ()> = self.indices.iter().map(|&index| named(index)).collect();
-        self.compare(gather.run_fused(&table, &indices), gathered.map(|rows| rows.concat()));
+        self.compare(gather.run(&table.to::<f32>(), &indices), gathered.map(|rows| rows.concat()));
 
         let weights: Vec<f32> = (0..self.indices.len()).map(|at| mixed(at as u64) as i8 as f32 / 16.0).collect();
         let weight = |at: usize| if self.has_weights { weights[at] } else { 1.0 };

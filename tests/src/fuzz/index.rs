@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{DynView, DynViewMut, Element, Error, Index, Layout, Method, Plan, Tensor, View};
+use gather_core::{DynView, DynViewMut, Element, Error, Index, Layout, Method, Plan, Spec, Tensor, View};
 
 use super::draw::{self, Tuning};
 use super::elements::{ElementKind, Sample, Word, WordKind};
@@ -93,9 +93,9 @@ fn check<T: Sample, I: Word>(case: &Case) {
         op.run_into(&data, &indices, out)
     });
     let (erased, list) = (DynView::from(&data), DynView::from(&indices));
-    expected.is_dyn("run_dyn", op.run_dyn(&erased, &list));
-    expected.is_laid("run_dyn_into", &case.out, &|out| given.run_dyn_into(&erased, &list, &mut DynViewMut::from(out)));
-    match op.plan_dyn::<T, I>(data.layout(), indices.layout()) {
+    expected.is_dyn("run_dyn", op.run(&erased, &list));
+    expected.is_laid("run_dyn_into", &case.out, &|out| given.run_into(&erased, &list, &mut DynViewMut::from(out)));
+    match op.plan(&erased, &list) {
         Ok(plan) => {
             expected.is_dyn("plan_dyn, run", plan.run(&erased, &list));
             expected.is_laid("plan_dyn, run_into", &Place::dense(plan.output_shape()), &|out| {
@@ -105,7 +105,7 @@ fn check<T: Sample, I: Word>(case: &Case) {
         Err(error) => expected.is("plan_dyn", Err(error)),
     }
     let out_layout = Layout::strided(&case.out.shape, &case.out.strides).expect("the layout of a place");
-    match given.plan_into::<T, I>(data.layout(), indices.layout(), &out_layout) {
+    match given.plan_into(&data, &indices, &out_layout) {
         Ok(plan) => {
             expected.is_laid("plan_into, run_into", &case.out, &|out| plan.run_into(&data, &indices, out));
         }
@@ -115,9 +115,9 @@ fn check<T: Sample, I: Word>(case: &Case) {
     if case.data.is_dense() && case.indices.is_dense() {
         let (data, indices) = (misaligned(&data_memory), misaligned(&index_memory));
         let (data, indices) = (data.view(&case.data.shape), indices.view(&case.indices.shape));
-        expected.is_dyn("run_dyn on misaligned bytes", op.run_dyn(&data, &indices));
+        expected.is_dyn("run_dyn on misaligned bytes", op.run(&data, &indices));
     }
-    match op.plan::<T, I>(data.layout(), indices.layout()) {
+    match op.plan(&data, &indices) {
         Ok(plan) => {
             let dense = Place::dense(plan.output_shape());
             assert!(!plan.explain().to_string().is_empty());
@@ -160,7 +160,7 @@ fn any_count<T: Sample, I: Word>(
     memory: (&[T], &[I]),
     expected: &Expected<T>,
 ) {
-    let plan = op.plan_any_count::<T, I>(data.layout(), indices.layout());
+    let plan = op.plan_any_count(data, indices);
     let plan = match (plan, &case.expected) {
         (Ok(plan), _) => plan,
         // What is planned for another count may take no such method.
@@ -178,7 +178,7 @@ fn any_count<T: Sample, I: Word>(
     let mut shape = indices.shape().to_vec();
     shape[0] = if shape[0] > 40 { 3 } else { 700 };
     let other = Layout::strided(&shape, indices.layout().strides()).expect("a few more indices");
-    let plan = op.plan_any_count::<T, I>(data.layout(), &other);
+    let plan = op.plan_any_count(data, &Spec::<I>::of(&other));
     match plan {
         Ok(plan) => expected.is("plan_any_count of another, run", plan.run(data, indices)),
         Err(error) => {
@@ -196,7 +196,7 @@ fn with_method<T: Element, I: Index>(case: &Case, data: &View<'_, T>, indices: &
     match forced.run(data, indices) {
         Err(error @ Error::MethodUnavailable { .. }) => {
             assert_ne!(method, Method::Direct, "it takes any shape");
-            assert_eq!(forced.plan::<T, I>(data.layout(), indices.layout()).unwrap_err(), error);
+            assert_eq!(forced.plan(data, indices).unwrap_err(), error);
             case.op.clone()
         }
         _ => forced,
@@ -253,7 +253,7 @@ pub(super) fn infer(u: &mut Unstructured<'_>, model: &impl Model) -> Result<Outc
     };
     let op = tuning.method.map_or(op.clone(), |method| op.clone().method(method));
     with_word!(word, I => {
-        shapes::planned::<u64>(&expected, tuning.method, op.plan::<u64, I>(&data, &indices).map(|plan| {
+        shapes::planned::<u64>(&expected, tuning.method, op.plan(&Spec::<u64>::of(&data), &Spec::<I>::of(&indices)).map(|plan| {
             (plan.output_shape().to_vec(), plan.explain().to_string())
         }));
     });

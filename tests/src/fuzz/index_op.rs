@@ -1,12 +1,27 @@
 //! An index operator of any kind, with the doors that cases go through.
 
 use gather_core::{
-    DynOutput, DynPlan, DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Map,
-    MapPlan, Method, Nulls, Output, Params, Plan, Registry, Shape, Tensor, Validity, View,
+    Describe, DynTensor, DynView, Element, Error, Gather, GatherAttributes, GatherElements, GatherElementsAttributes,
+    GatherNd, GatherNdAttributes, GatheredBy, Index, IndexKind, Kind, Layout, Method, Nulls, Output, Plan, Registry,
+    Shape, Source, Tensor, TensorOf, Validity, View,
 };
 
 use super::draw::Tuning;
 use super::elements::OWN;
+
+/// The kernels of cases whose types are known at run time.
+static REGISTRY: Registry = Registry::builtin().with(&OWN);
+
+/// Kinds of data that every operator gathers.
+pub(super) trait ByAll:
+    GatheredBy<GatherAttributes> + GatheredBy<GatherElementsAttributes> + GatheredBy<GatherNdAttributes>
+{
+}
+
+impl<K> ByAll for K where
+    K: GatheredBy<GatherAttributes> + GatheredBy<GatherElementsAttributes> + GatheredBy<GatherNdAttributes>
+{
+}
 
 /// An index operator.
 #[derive(Clone, Debug)]
@@ -65,21 +80,45 @@ impl IndexOp {
         with_op!(self, op => op.output_shape(data, indices))
     }
 
-    pub(super) fn plan<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Ran<Plan<T, I>> {
-        with_op!(self, op => op.plan(data, indices))
+    pub(super) fn run<S, X>(&self, data: &S, indices: &X) -> Ran<TensorOf<S>>
+    where
+        S: Source<Kind: ByAll>,
+        X: Source<Kind: IndexKind>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).run(data, indices))
     }
 
-    pub(super) fn run<T: Element, I: Index>(&self, data: &View<'_, T>, indices: &View<'_, I>) -> Ran<Tensor<T>> {
-        with_op!(self, op => op.run(data, indices))
+    pub(super) fn run_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Ran<()>
+    where
+        S: Source<Kind: ByAll>,
+        X: Source<Kind: IndexKind>,
+        O: Output<<S::Kind as Kind>::Out>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).run_into(data, indices, out))
     }
 
-    pub(super) fn run_into<T: Element, I: Index>(
-        &self,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        out: &mut impl Output<T>,
-    ) -> Ran<()> {
-        with_op!(self, op => op.run_into(data, indices, out))
+    pub(super) fn plan<S, X>(&self, data: &S, indices: &X) -> Ran<Plan<S::Kind, X::Kind>>
+    where
+        S: Describe<Kind: ByAll>,
+        X: Describe<Kind: IndexKind>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).plan(data, indices))
+    }
+
+    pub(super) fn plan_into<S, X>(&self, data: &S, indices: &X, out: &Layout) -> Ran<Plan<S::Kind, X::Kind>>
+    where
+        S: Describe<Kind: ByAll>,
+        X: Describe<Kind: IndexKind>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).plan_into(data, indices, out))
+    }
+
+    pub(super) fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Ran<Plan<S::Kind, X::Kind>>
+    where
+        S: Describe<Kind: ByAll>,
+        X: Describe<Kind: IndexKind>,
+    {
+        with_op!(self, op => op.registry(&REGISTRY).plan_any_count(data, indices))
     }
 
     pub(super) fn run_valid<T: Element, I: Index>(
@@ -97,7 +136,7 @@ impl IndexOp {
         indices: &DynView<'_>,
         nulls: Nulls<'_>,
     ) -> Ran<(DynTensor, Option<Validity>)> {
-        with_op!(self, op => op.run_valid_dyn(&Registry::builtin().with(&OWN), data, indices, nulls))
+        with_op!(self, op => op.run_valid_dyn(&REGISTRY, data, indices, nulls))
     }
 
     pub(super) fn run_cloned<T: Clone + Default, I: Index>(
@@ -106,60 +145,5 @@ impl IndexOp {
         indices: &View<'_, I>,
     ) -> Ran<Tensor<T>> {
         with_op!(self, op => op.run_cloned(data, indices))
-    }
-
-    pub(super) fn run_dyn(&self, data: &DynView<'_>, indices: &DynView<'_>) -> Ran<DynTensor> {
-        with_op!(self, op => op.run_dyn(&Registry::builtin().with(&OWN), data, indices))
-    }
-
-    pub(super) fn run_dyn_into(&self, data: &DynView<'_>, indices: &DynView<'_>, out: &mut impl DynOutput) -> Ran<()> {
-        with_op!(self, op => op.run_dyn_into(&Registry::builtin().with(&OWN), data, indices, out))
-    }
-
-    pub(super) fn plan_dyn<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Ran<DynPlan> {
-        with_op!(self, op => op.plan_dyn(&Registry::builtin().with(&OWN), T::DTYPE, data, I::TYPE, indices))
-    }
-
-    pub(super) fn plan_into<T: Element, I: Index>(
-        &self,
-        data: &Layout,
-        indices: &Layout,
-        out: &Layout,
-    ) -> Ran<Plan<T, I>> {
-        with_op!(self, op => op.plan_into(data, indices, out))
-    }
-
-    pub(super) fn plan_any_count<T: Element, I: Index>(&self, data: &Layout, indices: &Layout) -> Ran<Plan<T, I>> {
-        with_op!(self, op => op.plan_any_count(data, indices))
-    }
-
-    pub(super) fn run_map<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-    ) -> Ran<Tensor<U>> {
-        with_op!(self, op => op.run_map(map, data, indices, params))
-    }
-
-    pub(super) fn run_map_into<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &View<'_, T>,
-        indices: &View<'_, I>,
-        params: P::Given<'_>,
-        out: &mut impl Output<U>,
-    ) -> Ran<()> {
-        with_op!(self, op => op.run_map_into(map, data, indices, params, out))
-    }
-
-    pub(super) fn plan_map<T: Element, U: Element, P: Params, I: Index>(
-        &self,
-        map: &Map<T, U, P>,
-        data: &Layout,
-        indices: &Layout,
-    ) -> Ran<MapPlan<T, U, P, I>> {
-        with_op!(self, op => op.plan_map(map, data, indices))
     }
 }

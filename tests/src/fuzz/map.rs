@@ -149,23 +149,23 @@ impl Case {
         let expected = self.expected(map, per_row, |(at, row)| convert(memory[at], row));
         let outcome = Outcome::of(&expected);
         let expected = Expected::from(expected);
-        expected.is("run_map", self.op.run_map(map, &data, &indices, given));
+        expected.is("run_map", self.op.run(&data.map(map, given), &indices));
         expected.is_written(
             "run_map_into",
             &self.out,
-            &|out| self.op.run_map_into(map, &data, &indices, given, out),
-            &|out| self.op.run_map_into(map, &data, &indices, given, out),
+            &|out| self.op.run_into(&data.map(map, given), &indices, out),
+            &|out| self.op.run_into(&data.map(map, given), &indices, out),
         );
-        match self.op.plan_map(map, data.layout(), indices.layout()) {
+        match self.op.plan(&data.map(map, given), &indices) {
             Ok(plan) => {
                 let dense = Place::dense(plan.output_shape());
                 assert!(!plan.explain().to_string().is_empty());
-                expected.is("plan_map, run", plan.run(&data, &indices, given));
+                expected.is("plan_map, run", plan.run(&data.map(map, given), &indices));
                 expected.is_written(
                     "plan_map, run_into",
                     &dense,
-                    &|out| plan.run_into(&data, &indices, given, out),
-                    &|out| plan.run_into(&data, &indices, given, out),
+                    &|out| plan.run_into(&data.map(map, given), &indices, out),
+                    &|out| plan.run_into(&data.map(map, given), &indices, out),
                 );
             }
             Err(error) => expected.is("plan_map", Err(error)),

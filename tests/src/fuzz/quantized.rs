@@ -157,12 +157,14 @@ impl Case {
         let scale_view = View::new(&scales, &[a, b, c, last]).expect("as many as the shape says");
         let indices = View::new(&self.indices, &[self.indices.len()]).expect("as many as the shape says");
 
-        let op = Gather::block_quantized(1, self.codes, self.block_size).out_of_bounds(self.out_of_bounds);
+        let op = Gather::new(1).out_of_bounds(self.out_of_bounds);
         let op = op.par(self.par).level(self.level);
         let given = self.has_zero_points.then_some(&zero_view);
-        let got = op.run(&data_view, &indices, &scale_view, given);
-        let planned = op.plan(data_view.layout(), indices.layout());
-        let planned = planned.and_then(|plan| plan.run(&data_view, &indices, &scale_view, given));
+        let blocks = data_view.blocks(self.codes, self.block_size, &scale_view);
+        let blocks = given.map_or(blocks.clone(), |given| blocks.zero_points(given));
+        let got = op.run(&blocks, &indices);
+        let planned = op.plan(&blocks, &indices);
+        let planned = planned.and_then(|plan| plan.run(&blocks, &indices));
         assert_eq!(got.as_ref().map(Tensor::shape), planned.as_ref().map(Tensor::shape));
         let bad = self.indices.iter().any(|&index| !(-(dim as i64)..dim as i64).contains(&index));
         match &got {
@@ -187,7 +189,7 @@ impl Case {
         self.assert_same(got.as_slice(), &expected);
         let mut out = vec![f32::NAN; expected.len()];
         let mut view = ViewMut::new(&mut out, &shape).expect("as many as the shape says");
-        op.run_into(&data_view, &indices, &scale_view, given, &mut view).expect("a run like the one before");
+        op.run_into(&blocks, &indices, &mut view).expect("a run like the one before");
         self.assert_same(&out, &expected);
         Outcome::Values
     }

@@ -1,4 +1,4 @@
-//! What the macros say: every program fails with exactly the errors that stand beside it, all of its mistakes at once.
+//! What the macros and the operators say: every program fails with exactly the errors that stand beside it, all of its mistakes at once.
 //! Those that build are in `tests/macros`: with one of them here, all dependencies would be built once more, where now
 //! they are only checked.
 //!
@@ -52,8 +52,9 @@ const WORDED_HERE: [&str; 37] = [
     "width_class",
 ];
 
-/// Kinds of mistakes that the compiler finds in what the macros emit, in words of its release.
-const WORDED_BY_COMPILER: [&str; 17] = [
+/// Kinds of mistakes that the compiler finds, in words of its release: in what the macros emit, and in calls of gathers
+/// (`sources`).
+const WORDED_BY_COMPILER: [&str; 18] = [
     "attributes_shadowed",
     "derive_doctored",
     "derive_empty_array",
@@ -68,6 +69,7 @@ const WORDED_BY_COMPILER: [&str; 17] = [
     "map_types",
     "not_an_element",
     "rows_types",
+    "sources",
     "specialize_by_compiler",
     "width_claim",
     "wrong_crate",

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gather_core::{DynTensor, DynView, Element, Gather, Layout, Registry, Tensor, View};
+use gather_core::{DynTensor, DynView, Element, Gather, Spec, Tensor, View};
 use half::f16;
 
 use crate::common::{self, Array};
@@ -42,9 +42,7 @@ pub(crate) fn shipped(table: &Array<'_>, ids: &[u32]) -> Result<Found, String> {
     let data = View::new(&values, &[rows, dim]).map_err(text)?;
     let indices = View::new(ids, &[ids.len()]).map_err(text)?;
 
-    let plan = Gather::new(0)
-        .plan::<f16, u32>(&Layout::contiguous(&[rows, dim]).map_err(text)?, indices.layout())
-        .map_err(text)?;
+    let plan = Gather::new(0).plan(&Spec::<f16>::new(&[rows, dim]).map_err(text)?, &indices).map_err(text)?;
     say!("{}", plan.explain());
     let gathered = plan.run(&data, &indices).map_err(text)?;
 
@@ -122,5 +120,5 @@ pub(crate) fn on_files(table: &Path, tensor: &str, indices: &Path, out: Option<&
 }
 
 fn gather(data: &DynView<'_>, ids: &DynView<'_>) -> Result<DynTensor, String> {
-    Gather::new(0).run_dyn(&Registry::builtin(), data, ids).map_err(|error| error.to_string())
+    Gather::new(0).run(data, ids).map_err(|error| error.to_string())
 }

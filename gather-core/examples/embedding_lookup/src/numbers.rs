@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use gather_core::{Codes, Gather, OutOfBounds, Tensor, View};
+use gather_core::{Codes, Gather, Tensor, View};
 
 use crate::common::table::{Scales, Table};
 use crate::common::{self, gguf, safetensors};
@@ -98,6 +98,8 @@ fn packed(file: &[u8], names: &Names, scales: &Table<'_>, ids: &View<'_, i64>) -
     let zero_points = zero_points.as_ref().map(|(shape, codes)| View::new(codes, shape)).transpose().map_err(text)?;
     let numbers = scales.numbers()?;
     let scales = View::new(&numbers, &scales.shape).map_err(text)?;
-    let op = Gather::block_quantized(0, Codes::Bits4, block_size).out_of_bounds(OutOfBounds::Error);
-    op.run(&View::new(codes, &shape).map_err(text)?, ids, &scales, zero_points.as_ref()).map_err(text)
+    let codes = View::new(codes, &shape).map_err(text)?;
+    let blocks = codes.blocks(Codes::Bits4, block_size, &scales);
+    let blocks = zero_points.iter().fold(blocks, |blocks, zero_points| blocks.zero_points(zero_points));
+    Gather::new(0).run(&blocks, ids).map_err(text)
 }

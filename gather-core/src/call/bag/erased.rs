@@ -6,7 +6,7 @@
 
 use crate::call::bag::{Bags, EmbeddingBag};
 use crate::call::check_output;
-use crate::call::dynamic::index_type;
+use crate::call::source::kind::index_type;
 use crate::exec::{self, BagOperands};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::convert::{ConvertFns, ErasedParams};

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::call::bag::erased::{Erased, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
-use crate::call::fused::check_format;
+use crate::call::gather::fused::check_format;
 use crate::call::plan_type::plan_type;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::call::bag::erased::{self, Made, Request, Tensors};
 use crate::call::bag::planned::Planned;
 use crate::call::bag::{Bags, EmbeddingBag};
-use crate::call::maps::check_params;
+use crate::call::gather::maps::check_params;
 use crate::call::plan_type::plan_type;
 use crate::kernels::convert::map::{GivenParams, Map, Params};
 use crate::plan::BagPlan;

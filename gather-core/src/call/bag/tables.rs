@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use crate::call::bag::erased::{self, Request, Tensors};
 use crate::call::bag::fused::check_rows;
 use crate::call::bag::{Bags, DynBags, EmbeddingBag};
-use crate::call::fused::check_format;
+use crate::call::gather::fused::check_format;
 use crate::call::plan_type::plan_type;
 use crate::call::{check_layout, check_output};
 use crate::exec::{self, BagJob};

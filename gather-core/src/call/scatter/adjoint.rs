@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::call::dynamic::index_type;
 use crate::call::gather::{IndexAttributes, IndexOperator};
 use crate::call::scatter::erased::{Attributes, Settings, Types};
 use crate::call::scatter::{DynScatterPlan, ScatterPlan};
+use crate::call::source::kind::index_type;
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;

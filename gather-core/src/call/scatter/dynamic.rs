@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use crate::call::dynamic::index_type;
 use crate::call::scatter::erased::Types;
 use crate::call::scatter::{ScatterAttributes, ScatterOperator, ScatterPlan};
+use crate::call::source::kind::index_type;
 use crate::kernels::registry::Registry;
 use crate::tensor::dynamic::{DynTensor, DynView, DynViewMut};
 use crate::tensor::layout::Layout;

@@ -11,7 +11,7 @@ use crate::kernels::convert::{converted_avx2, converted_avx512, row_avx2, row_av
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::element::{BY_VALUE, Element};
 
-/// A conversion of `T` into `U` that [`Gather::run_map`](crate::Gather::run_map) and
+/// A conversion of `T` into `U` that [`View::map`](crate::View::map) and
 /// [`EmbeddingBag::run_map`](crate::EmbeddingBag::run_map) apply to each element on its way, with the parameters `P`: a
 /// tuple of their types, such as `(f32, u8)` for a scale and a zero point.
 ///
@@ -25,7 +25,7 @@ pub struct Map<T, U, P = ()> {
 
 /// A map without its types.
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) convert_fns: ByLevel<ConvertFns>,
@@ -58,8 +58,9 @@ impl<T, U, P> Map<T, U, P> {
         Map { erased, types: PhantomData }
     }
 
-    pub(crate) fn erased(&self) -> Erased {
-        self.erased
+    #[inline(always)]
+    pub(crate) fn erased(&self) -> &Erased {
+        &self.erased
     }
 }
 

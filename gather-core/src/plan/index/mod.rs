@@ -104,6 +104,26 @@ impl IndexPlan {
         }
     }
 
+    /// Converts by other functions of the same types and lengths (K8).
+    pub(crate) fn set_conversion(&mut self, rows: MoveFn) {
+        debug_assert!(self.spec.conversion.is_some(), "K8");
+        if let Some(conversion) = &mut self.spec.conversion {
+            conversion.rows = rows;
+        }
+    }
+
+    /// Whether the plan converts by these functions.
+    #[inline]
+    pub(crate) fn converts_by(&self, rows: MoveFn) -> bool {
+        self.spec.conversion.is_some_and(|conversion| core::ptr::fn_addr_eq(conversion.rows, rows))
+    }
+
+    /// Whether rows that are out of range are filled by these bytes, where they are filled.
+    #[inline]
+    pub(crate) fn fills_by(&self, fill: &[u8]) -> bool {
+        self.spec.fill.is_empty() || self.spec.fill[..] == *fill
+    }
+
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked
     }

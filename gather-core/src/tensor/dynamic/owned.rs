@@ -146,6 +146,17 @@ impl DynTensor {
         unsafe { DynView::from_raw_parts(self.dtype, self.memory.start(), self.layout.clone()) }
     }
 
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The address of the first element.
+    #[inline]
+    pub(crate) fn start(&self) -> *const u8 {
+        self.memory.start()
+    }
+
     /// A mutable view of the whole tensor.
     #[must_use]
     pub fn view_mut(&mut self) -> DynViewMut<'_> {

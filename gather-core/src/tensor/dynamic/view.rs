@@ -179,7 +179,7 @@ impl<'a> DynView<'a> {
     ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
     ///     let table = DynView::from(&codes);
     ///     let params = (Param::Value(0.5), Param::Value(128));
-    ///     let rows = Gather::new(0).run_map(&maps::DEQUANTIZE_U8, &table.downcast()?, &ids, params)?;
+    ///     let rows = Gather::new(0).run(&table.downcast()?.map(&maps::DEQUANTIZE_U8, params), &ids)?;
     ///     assert_eq!(rows.as_slice(), [-1.0, 0.5]);
     ///     Ok(())
     /// }

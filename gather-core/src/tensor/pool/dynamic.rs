@@ -21,7 +21,7 @@ use crate::types::error::Error;
 ///     let (pool, registry) = (Pool::new(), Registry::builtin());
 ///     let (table, ids) = (View::new(&[0.5f32, 1.5], &[2])?, View::new(&[1u32, 0, 1], &[3])?);
 ///     let mut out = pool.dyn_tensor(f32::DTYPE);
-///     Gather::new(0).run_dyn_into(&registry, &DynView::from(&table), &DynView::from(&ids), &mut out)?;
+///     Gather::new(0).run_into(&DynView::from(&table), &DynView::from(&ids), &mut out)?;
 ///     assert_eq!(out.view().downcast::<f32>()?.get(&[2]), Some(&1.5));
 ///     Ok(())
 /// }

@@ -5,6 +5,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 
+use crate::types::codes::Codes;
 use crate::types::element::DType;
 use crate::types::fused::FusedFormat;
 use crate::types::level::Level;
@@ -300,6 +301,26 @@ pub enum Error {
         expected: Box<[usize]>,
         /// The shape given; equal to `expected` when only the strides differ.
         got: Box<[usize]>,
+    },
+    /// A plan of a map or row function ran with one that has other parameters.
+    PlanParametersMismatch {
+        /// The operator.
+        op: Op,
+        /// The map or row function that was given.
+        function: &'static str,
+        /// The parameters planned for.
+        expected: &'static [&'static str],
+        /// The parameters of the one given.
+        got: &'static [&'static str],
+    },
+    /// A plan of block-quantised data ran with other codes or blocks.
+    PlanBlocksMismatch {
+        /// The operator.
+        op: Op,
+        /// The codes and the block size planned for.
+        expected: (Codes, usize),
+        /// Those given.
+        got: (Codes, usize),
     },
     /// A type-erased tensor has another data type than asked for.
     DTypeMismatch {

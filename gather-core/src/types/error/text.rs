@@ -168,6 +168,13 @@ impl fmt::Display for Error {
             Error::PlanMismatch { argument, expected, got } => {
                 write!(f, "the plan was made for {argument} of shape {expected:?}, not {got:?}")
             }
+            Error::PlanParametersMismatch { op, function, expected, got } => {
+                let (expected, got) = (expected.join(", "), got.join(", "));
+                write!(f, "{op}: the plan was made for parameters ({expected}), and {function} has ({got})")
+            }
+            Error::PlanBlocksMismatch { op, expected: (codes, size), got: (other, others) } => {
+                write!(f, "{op}: the plan was made for codes {codes:?} in blocks of {size}, not {other:?} in {others}")
+            }
             Error::DTypeMismatch { expected, got } => {
                 write!(f, "expected data type {expected}, got {got}")
             }

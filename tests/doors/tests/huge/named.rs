@@ -6,8 +6,8 @@ use gather_core::{
     Bags, BatchToSpace, DepthToSpace, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
     GatherElements, GatherNd, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Param, Plain, Reduction,
     Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch,
-    SpaceToDepth, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd, rows,
-    rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth,
+    SpaceToDepth, Spec, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd,
+    rows, rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth,
 };
 
 use super::LARGE as N;
@@ -113,8 +113,8 @@ fn layout(shape: &[usize]) -> Layout {
     unwrap(Layout::contiguous(shape))
 }
 
-fn registry() -> Registry {
-    Registry::builtin().with(&SET)
+fn registry() -> &'static Registry {
+    const { &Registry::builtin().with(&SET) }
 }
 
 fn downcast(tensor: DynTensor) -> Vec<Huge> {
@@ -141,12 +141,12 @@ fn plans_for_any_count_and_slices() {
     let data = filled_with([1, 2, 3]);
     let mut out = filled_with([0, 0]);
     let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    let plan = unwrap(op.plan_any_count::<Huge, i32>(&layout(&[3]), &layout(&[0])));
+    let plan = unwrap(op.plan_any_count(&Spec::<Huge>::of(&layout(&[3])), &Spec::<i32>::of(&layout(&[0]))));
     unwrap(plan.run_slices(&data, &[2, 5], &mut out));
     check(&out, [3, 0]);
     check(unwrap(plan.run(&view(&data), &view(&[1]))).as_slice(), [2]);
     let reversed = unwrap(Layout::strided(&[2], &[-1]));
-    let plan = unwrap(op.plan_into::<Huge, i32>(&layout(&[3]), &layout(&[2]), &reversed));
+    let plan = unwrap(op.plan_into(&Spec::<Huge>::of(&layout(&[3])), &Spec::<i32>::of(&layout(&[2])), &reversed));
     unwrap(plan.run_into(&view(&data), &view(&[2, 5]), &mut unwrap(ViewMut::strided(&mut out, &[2], &[-1], 1))));
     check(&out, [0, 3]);
     assert_eq!(op.will_need(&view(&data), &view(&[2, 0])), plan.will_need(&view(&data), &view(&[2, 0])));
@@ -158,7 +158,7 @@ fn gathers_of_types_known_at_run_time() {
     let (registry, op) = (registry(), Gather::new(0).out_of_bounds(OutOfBounds::Zero));
     let (data, ids) = (view(&data), view(&ids));
     let (data, ids) = (DynView::from(&data), DynView::from(&ids));
-    let plan = unwrap(op.plan_dyn(&registry, Huge::DTYPE, data.layout(), IndexType::I32, ids.layout()));
+    let plan = unwrap(op.registry(registry).plan(&data, &ids));
     check(&downcast(unwrap(plan.run(&data, &ids))), [3, 0]);
     for planned in [false, true] {
         let mut out = filled_with([7, 7]);
@@ -167,7 +167,7 @@ fn gathers_of_types_known_at_run_time() {
         unwrap(if planned {
             plan.run_into(&data, &ids, written)
         } else {
-            op.run_dyn_into(&registry, &data, &ids, written)
+            op.registry(registry).run_into(&data, &ids, written)
         });
         check(&out, [3, 0]);
     }
@@ -206,8 +206,8 @@ fn rearranges<A: SpaceAttributes, const COUNT: usize>(
     unwrap(plan.run_into(&data, &mut unwrap(ViewMut::new(&mut out, out_shape))));
     check(&out, expected);
     let (registry, erased) = (registry(), DynView::from(&data));
-    check(&downcast(unwrap(op.run_dyn(&registry, &erased))), expected);
-    let plan = unwrap(op.plan_dyn(&registry, Huge::DTYPE, data.layout()));
+    check(&downcast(unwrap(op.run_dyn(registry, &erased))), expected);
+    let plan = unwrap(op.plan_dyn(registry, Huge::DTYPE, data.layout()));
     check(&downcast(unwrap(plan.run(&erased))), expected);
     let mut out = filled_with([9; COUNT]);
     let mut typed = unwrap(ViewMut::new(&mut out, out_shape));
@@ -274,13 +274,13 @@ macro_rules! scatters {
         }
         let registry = registry();
         let (data, indices, new) = (DynView::from(&data), DynView::from(&indices), DynView::from(&new));
-        check(&downcast(unwrap(op.run_dyn(&registry, &data, &indices, &new))), [1, 5]);
+        check(&downcast(unwrap(op.run_dyn(registry, &data, &indices, &new))), [1, 5]);
         let mut typed = unwrap(ViewMut::new(&mut out, &[2]));
         let written = &mut DynViewMut::from(&mut typed);
-        unwrap(op.run_dyn_into(&registry, &data, &indices, &new, written));
-        unwrap(op.run_dyn_on(&registry, written, &indices, &new));
+        unwrap(op.run_dyn_into(registry, &data, &indices, &new, written));
+        unwrap(op.run_dyn_on(registry, written, &indices, &new));
         let (ids, updates) = (indices.layout(), new.layout());
-        let plan = unwrap(op.plan_dyn(&registry, Huge::DTYPE, &[2], IndexType::I32, ids, updates));
+        let plan = unwrap(op.plan_dyn(registry, Huge::DTYPE, &[2], IndexType::I32, ids, updates));
         check(&downcast(unwrap(plan.run(&data, &indices, &new))), [1, 5]);
         unwrap(plan.run_into(&data, &indices, &new, written));
         unwrap(plan.run_on(written, &indices, &new));
@@ -317,10 +317,10 @@ fn adjoints() {
     let plan = unwrap(op.plan_adjoint::<Huge, i32>(out.layout(), ids.layout(), gradient.layout()));
     unwrap(plan.run_on(&mut out, &ids, &gradient));
     let plan =
-        op.plan_adjoint_dyn(&registry, Huge::DTYPE, out.layout(), IndexType::I32, ids.layout(), gradient.layout());
+        op.plan_adjoint_dyn(registry, Huge::DTYPE, out.layout(), IndexType::I32, ids.layout(), gradient.layout());
     let (ids, gradient) = (DynView::from(&ids), DynView::from(&gradient));
     unwrap(unwrap(plan).run_on(&mut DynViewMut::from(&mut out), &ids, &gradient));
-    unwrap(op.adjoint_dyn_on(&registry, &mut DynViewMut::from(&mut out), &ids, &gradient));
+    unwrap(op.adjoint_dyn_on(registry, &mut DynViewMut::from(&mut out), &ids, &gradient));
     check(&memory, [15, 11, 7]);
 }
 
@@ -366,23 +366,23 @@ fn functions_of_declared_shapes() {
 
 fn kernels_of_declared_shapes() {
     let data = filled_with([1, 2, 3]);
-    let registry = Registry::builtin().with(&DECLARED);
+    let registry = const { &Registry::builtin().with(&DECLARED) };
     let (data, column) = (view(&data), unwrap(View::new(&data, &[3, 1])));
     let (data, column) = (DynView::from(&data), DynView::from(&column));
     let (ids, pairs) = (view(&[2, 3]), unwrap(View::new(&[2, 3], &[2, 1])));
     let (ids, pairs) = (DynView::from(&ids), DynView::from(&pairs));
     let out_of_range = |error: &Error| matches!(error, Error::IndexOutOfRange { index: 3, .. });
-    refuses(Gather::new(0).run_dyn(&registry, &column, &ids), out_of_range);
+    refuses(Gather::new(0).registry(registry).run(&column, &ids), out_of_range);
     let zero = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
-    check(&downcast(unwrap(zero.run_dyn(&registry, &data, &ids))), [3, 0]);
+    check(&downcast(unwrap(zero.registry(registry).run(&data, &ids))), [3, 0]);
     let clamp = GatherElements::new(0).out_of_bounds(OutOfBounds::Clamp);
-    check(&downcast(unwrap(clamp.run_dyn(&registry, &data, &ids))), [3, 3]);
+    check(&downcast(unwrap(clamp.registry(registry).run(&data, &ids))), [3, 3]);
     let wrap = GatherNd::new().out_of_bounds(OutOfBounds::Wrap);
-    check(&downcast(unwrap(wrap.run_dyn(&registry, &data, &pairs))), [3, 1]);
+    check(&downcast(unwrap(wrap.registry(registry).run(&data, &pairs))), [3, 1]);
     let two = filled_with([1, 2]);
     let two = unwrap(View::new(&two, &[2, 1]));
     let op = BatchToSpace::new(&[1, 2], &[0; 2], &[0; 2]);
-    check(&downcast(unwrap(op.run_dyn(&registry, &DynView::from(&two)))), [1, 2]);
+    check(&downcast(unwrap(op.run_dyn(registry, &DynView::from(&two)))), [1, 2]);
 }
 
 /// Goes through doors that fill, with a table of no rows: `mine` gives the bytes of an element.
@@ -395,9 +395,7 @@ fn fills<T: Element>(value: u8, mine: impl Fn(&T) -> &[u8]) {
     unwrap(filled(&three, &[9], &mut out));
     assert!(mine(&out[0]) == mine(&three[0]));
     let erased = (DynView::from(&data), DynView::from(&ids));
-    refuses(op.run_dyn(&Registry::builtin(), &erased.0, &erased.1), |error| {
-        matches!(error, Error::UnknownDType { .. })
-    });
+    refuses(op.run(&erased.0, &erased.1), |error| matches!(error, Error::UnknownDType { .. }));
 }
 
 fn elements_that_are_no_arrays() {
@@ -432,11 +430,11 @@ fn closures_of_maps() {
     let data = vec![1; 2 * size_of::<Greatest>()];
     let (data, ids) = (view(data.as_chunks().0), view(&[1, 0, 1]));
     let op = Gather::new(0);
-    assert_eq!(unwrap(op.run_map(&TAKES, &data, &ids, ())).as_slice(), [1, 1, 1]);
-    let given = unwrap(op.run_map(&GIVES, &view(&[3, 4]), &ids, ()));
+    assert_eq!(unwrap(op.run(&data.map(&TAKES, ()), &ids)).as_slice(), [1, 1, 1]);
+    let given = unwrap(op.run(&view(&[3, 4]).map(&GIVES, ()), &ids));
     assert!(given.as_slice().iter().zip([4, 3, 4]).all(|(given, value)| given.iter().all(|&byte| byte == value)));
     let rows = unwrap(View::new(given.as_slice(), &[1, 3]));
-    let both = |param| unwrap(GatherNd::new().run_map(&BOTH, &rows, &unwrap(View::new(&[0], &[1, 1])), (param,)));
+    let both = |param| unwrap(GatherNd::new().run(&rows.map(&BOTH, (param,)), &unwrap(View::new(&[0], &[1, 1]))));
     let zeros = vec![0; 3 * size_of::<Greatest>()];
     for param in [Param::PerElement(zeros.as_chunks().0), Param::PerRow(&zeros.as_chunks().0[..1])] {
         assert!(both(param).as_slice() == given.as_slice());

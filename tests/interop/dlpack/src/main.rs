@@ -7,7 +7,7 @@ use std::time::Instant;
 use dlpark::allocation::dynamic::Initialized;
 use dlpark::ffi::DLManagedTensorVersioned;
 use dlpark::{TryFromDlpack, versioned};
-use gather_core::{DynView, Gather, Registry, View};
+use gather_core::{DynView, Gather, View};
 use gather_dlpack::{export, view};
 use ndarray::{Array2, ArrayViewD, Axis, s};
 
@@ -26,7 +26,7 @@ fn rows(table: &versioned::Dlpack, ids: &[i32], axis: i64) -> Result<versioned::
     // SAFETY: `produced` made the tensor, whose array lives as long as it, and which nobody writes to.
     let table = unsafe { view(&tensor) }?;
     let ids = View::new(ids, &[ids.len()])?;
-    let rows = Gather::new(axis).run_dyn(&Registry::builtin(), &table, &DynView::from(&ids))?;
+    let rows = Gather::new(axis).run(&table, &DynView::from(&ids))?;
     Ok(export(rows.downcast::<f32>()?)?)
 }
 

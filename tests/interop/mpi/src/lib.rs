@@ -10,7 +10,7 @@
 
 use std::{cell::Cell, fmt};
 
-use gather_core::{Element, Gather, Layout, Plan, Tensor, View, ViewMut};
+use gather_core::{Element, Gather, Plan, Spec, Tensor, View, ViewMut};
 use mpi::Count;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
@@ -156,8 +156,7 @@ impl<T: Element + Equivalence> Sharded<T> {
             }
             starts.push(starts[rank] + len / row);
         }
-        let plan =
-            |rows| Gather::new(0).plan_any_count(&Layout::contiguous(&[rows, row])?, &Layout::contiguous(&[1024])?);
+        let plan = |rows| Gather::new(0).plan_any_count(&Spec::new(&[rows, row])?, &Spec::new(&[1024])?);
         let gather = (!shard.is_empty()).then(|| plan(shard.len() / row).unwrap_or_else(|error| stop(&world, &error)));
         let most = Count::MAX as usize / row.saturating_mul(ranks);
         Ok(Sharded { world, starts, row, shard, most, gather, found: Tensor::default(), traffic: Cell::default() })

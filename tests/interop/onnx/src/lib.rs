@@ -27,7 +27,7 @@ compile_error!("the bytes of numbers would have to be reversed");
 type Run = Box<dyn Fn(&Registry, &[DynView<'_>]) -> Result<DynTensor, gather_core::Error> + Send + Sync>;
 
 fn gather<A: IndexAttributes + Send + Sync + 'static>(op: IndexOperator<A>) -> Run {
-    Box::new(move |registry, inputs| op.run_dyn(registry, &inputs[0], &inputs[1]))
+    Box::new(move |_, inputs| op.run(&inputs[0], &inputs[1]))
 }
 
 fn scatter<A: ScatterAttributes + Send + Sync + 'static>(op: ScatterOperator<A>) -> Run {

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use gather_core::{DType, DynTensor, DynView, Element, Error, Gather, Index, Registry, Tensor, View, WillNeed};
+use gather_core::{DType, DynTensor, DynView, Element, Error, Gather, Index, Tensor, View, WillNeed};
 use memmap2::Mmap;
 use safetensors::tensor::TensorView;
 
@@ -37,7 +37,7 @@ pub fn view<'a>(tensor: &TensorView<'a>) -> Result<DynView<'a>, String> {
 /// As for [`view`], a table without rows, an id out of range.
 pub fn rows<I: Index>(table: &TensorView<'_>, ids: &[I]) -> Result<DynTensor, String> {
     let ids = View::new(ids, &[ids.len()]).map_err(|error| error.to_string())?;
-    let rows = Gather::new(0).run_dyn(&Registry::builtin(), &view(table)?, &DynView::from(&ids));
+    let rows = Gather::new(0).run(&view(table)?, &DynView::from(&ids));
     rows.map_err(|error| error.to_string())
 }
 

@@ -65,11 +65,11 @@ fn builds_and_runs() -> Result<(), gather_core::Error> {
 
     let bytes = View::new(&[1u8, 2], &[2])?;
     let ids = View::new(&[1u8], &[1])?;
-    let scaled = Gather::new(0).run_map(&SCALE, &bytes, &ids, (gather_core::Param::Value(0.5),))?;
+    let scaled = Gather::new(0).run(&bytes.map(&SCALE, (gather_core::Param::Value(0.5),)), &ids)?;
     assert_eq!(scaled.as_slice(), [1.0]);
-    assert_eq!(Gather::new(0).run_map(&r#move, &bytes, &ids, ())?.as_slice(), [2]);
+    assert_eq!(Gather::new(0).run(&bytes.map(&r#move, ()), &ids)?.as_slice(), [2]);
     let (scales, three) = ([0.5f32; 3], gather_core::Param::PerRow(&[0.5f32; 3][..]));
-    let refused = Gather::new(0).run_map(&SCALE, &bytes, &ids, (three,)).unwrap_err().to_string();
+    let refused = Gather::new(0).run(&bytes.map(&SCALE, (three,)), &ids).unwrap_err().to_string();
     assert!(refused.contains("parameter type of SCALE has 3 values"), "{refused}");
 
     let mut sums = [1.0f32, 2.0];

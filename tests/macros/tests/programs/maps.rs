@@ -46,10 +46,10 @@ scales!(SCALE_F32: f32, SCALE_I64: i64);
 fn builds_and_runs() {
     let map: &Map<u8, u16> = &maps::PLUS_ONE;
     let (data, indices) = (View::new(&[1u8, 255], &[2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
-    assert_eq!(Gather::new(0).run_map(map, &data, &indices, ()).unwrap().as_slice(), [256, 2]);
-    let kept = Gather::new(0).run_map(&maps::early, &data, &indices, (Param::PerRow(&[false, true]),));
+    assert_eq!(Gather::new(0).run(&data.map(map, ()), &indices).unwrap().as_slice(), [256, 2]);
+    let kept = Gather::new(0).run(&data.map(&maps::early, (Param::PerRow(&[false, true]),)), &indices);
     assert_eq!(kept.unwrap().as_slice(), [255, 2]);
     let data = View::new(&[2i64, 3], &[2]).unwrap();
-    let scaled = Gather::new(0).run_map(&SCALE_I64, &data, &indices, (Param::Value(5),)).unwrap();
+    let scaled = Gather::new(0).run(&data.map(&SCALE_I64, (Param::Value(5),)), &indices).unwrap();
     assert_eq!((scaled.as_slice(), SCALE_F32.params()), (&[15, 10][..], &["factor"][..]));
 }

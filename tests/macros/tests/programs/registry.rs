@@ -22,7 +22,7 @@ gather_core::kernels! {
 
 #[test]
 fn builds_and_runs() -> Result<(), Error> {
-    let registry = Registry::builtin().with(&PARTICLES);
+    let registry = const { &Registry::builtin().with(&PARTICLES) };
     let rows: Vec<_> = registry.kernels().filter(|row| row.dtype == Particle::DTYPE).collect();
     // The listed index types, and the pointer-sized one that has the kernels of one of them.
     let pointer = if cfg!(target_pointer_width = "64") { IndexType::Isize } else { IndexType::Usize };
@@ -52,11 +52,11 @@ fn builds_and_runs() -> Result<(), Error> {
     let (line, square) = (DynView::from(&line), DynView::from(&View::new(&particles, &[2, 2])?));
     let (chosen, low) = (View::new(&[-1i64, 0], &[2, 1])?, View::new(&[1u32, 0], &[1, 2])?);
     let (chosen, low) = (DynView::from(&chosen), DynView::from(&low));
-    assert_eq!(ids(Gather::new(0).run_dyn(&registry, &line, &chosen)?)?, [4, 1]);
-    assert_eq!(ids(GatherElements::new(0).run_dyn(&registry, &square, &low)?)?, [3, 2]);
-    assert_eq!(ids(GatherNd::new().run_dyn(&registry, &line, &chosen)?)?, [4, 1]);
+    assert_eq!(ids(Gather::new(0).registry(registry).run(&line, &chosen)?)?, [4, 1]);
+    assert_eq!(ids(GatherElements::new(0).registry(registry).run(&square, &low)?)?, [3, 2]);
+    assert_eq!(ids(GatherNd::new().registry(registry).run(&line, &chosen)?)?, [4, 1]);
     let batches = DynView::from(&View::new(&particles, &[4, 1])?);
-    assert_eq!(ids(BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(&registry, &batches)?)?, [1, 3, 2, 4]);
-    assert!(Gather::new(0).run_dyn(&Registry::builtin(), &line, &chosen).is_err());
+    assert_eq!(ids(BatchToSpace::new(&[1, 2], &[0, 0], &[0, 0]).run_dyn(registry, &batches)?)?, [1, 3, 2, 4]);
+    assert!(Gather::new(0).run(&line, &chosen).is_err());
     Ok(())
 }

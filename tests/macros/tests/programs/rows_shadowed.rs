@@ -30,8 +30,8 @@ fn builds_and_runs() -> Result<(), gather_core::Error> {
     let table = [1u8, 2, 3, 4];
     let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8], &[1])?);
     let params = (RowSlice::Slice(&[1, 2][..]), RowSlice::Slice(&[9u16][..]), RowValue::Value(10));
-    let lengths = Gather::new(0).run_rows(&around::LENGTH, &table, &ids, params)?;
+    let lengths = Gather::new(0).run(&table.rows(&around::LENGTH, params), &ids)?;
     assert_eq!(lengths.as_slice(), [15, 0]);
-    assert_eq!(Gather::new(0).run_rows(&around::FIRST, &table, &ids, ())?.as_slice(), [3]);
+    assert_eq!(Gather::new(0).run(&table.rows(&around::FIRST, ()), &ids)?.as_slice(), [3]);
     Ok(())
 }

@@ -36,7 +36,7 @@ fn as_gathered<T: Element, U: Reducible<Number = f32>, P: Params>(
     for<'a> P::Given<'a>: Sync,
 {
     let &[bags, len] = indices.shape() else { unreachable!("packed bags") };
-    let rows = Gather::new(0).run_map(map, data, indices, given).unwrap();
+    let rows = Gather::new(0).run(&data.map(map, given), indices).unwrap();
     let values: Vec<f32> = bytes(rows.as_slice()).as_chunks().0.iter().map(|&x| f32::from_ne_bytes(x)).collect();
     let columns = values.len() / (bags * len);
     let (values, order) = (View::new(&values, &[bags * len, columns]).unwrap(), (0..(bags * len) as u32).collect());

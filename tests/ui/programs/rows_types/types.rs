@@ -11,8 +11,8 @@ gather_core::row_kernels! {
 fn main() {
     let table = [1.0f32, 2.0];
     let (table, ids) = (View::new(&table, &[1, 2]).unwrap(), View::new(&[0u8], &[1]).unwrap());
-    let _ = Gather::new(0).run_rows(&rows::DOT, &table, &ids, (RowValue::Value(1.0f32),));
-    let _ = Gather::new(0).run_rows(&rows::DOT, &table, &ids, (RowSlice::Slice(&[1u8, 2]),));
+    let _ = Gather::new(0).run(&table.rows(&rows::DOT, (RowValue::Value(1.0f32),)), &ids);
+    let _ = Gather::new(0).run(&table.rows(&rows::DOT, (RowSlice::Slice(&[1u8, 2]),)), &ids);
     let _ = NAMES.name();
     let _ = CELLS.name();
 }

@@ -21,11 +21,12 @@ use crate::kernels::bodies::MoveFn;
 use crate::kernels::by_level::{ByLevel, by_level};
 use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::named;
+pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
 pub use crate::kernels::convert::row::params::{
     AnySlice, OptionalSlice, RowParam, RowParams, RowSlice, RowValue, Slice,
 };
-pub(crate) use crate::kernels::convert::row::params::{GivenRows, RowShapes, WrongLength};
+pub(crate) use crate::kernels::convert::row::params::{Placed, RowShapes, WrongLength};
 use crate::kernels::moves::MoveJob;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::prefetch::LINE;
@@ -44,7 +45,7 @@ pub(crate) type Types<T, U, P> = fn(T, P) -> (U, P);
 /// `P`: a tuple of value types, and of [`rows::Slice`](crate::rows::Slice),
 /// [`rows::AnySlice`](crate::rows::AnySlice) or [`rows::OptionalSlice`](crate::rows::OptionalSlice) for slices.
 ///
-/// Run by [`Gather::run_rows`](crate::Gather::run_rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
+/// Run by [`View::rows`](crate::View::rows). Made by [`row_kernels!`](crate::row_kernels!); ready-made ones
 /// are in [`rows`](mod@crate::rows).
 pub struct RowFunction<T, U, P = ()> {
     erased: Erased,
@@ -54,7 +55,7 @@ pub struct RowFunction<T, U, P = ()> {
 
 /// A row function without its types.
 #[derive(Clone, Copy)]
-pub(crate) struct Erased {
+pub struct Erased {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [&'static str],
     pub(crate) rows: ByLevel<MoveFn>,
@@ -110,13 +111,13 @@ impl<T, U, P> RowFunction<T, U, P> {
     }
 
     /// The function without its types, and the bytes of its fill.
-    pub(crate) fn erased(&self) -> (Erased, Option<&[u8]>)
+    pub(crate) fn erased(&self) -> (&Erased, Option<&[u8]>)
     where
         U: Element,
     {
         // SAFETY: an element has no padding and no uninitialised byte.
         let bytes = |fill: &U| unsafe { core::slice::from_raw_parts(core::ptr::from_ref(fill).cast(), size_of::<U>()) };
-        (self.erased, self.fill.as_ref().map(bytes))
+        (&self.erased, self.fill.as_ref().map(bytes))
     }
 
     /// The value of rows that are out of range; `None` for zeros.
@@ -239,9 +240,10 @@ impl<R: Rowwise> JobRows<'_, R> {
             R::Params::prefetch(&given.lookups, row);
         }
         let mut index = 0;
-        if given.by_index {
-            let offset = job.target(i).addr().wrapping_sub(given.out) as isize;
-            index = offset.wrapping_div(given.out_step) as usize;
+        let Placed { out, out_step, by_index } = given.placed;
+        if by_index {
+            let offset = job.target(i).addr().wrapping_sub(out) as isize;
+            index = offset.wrapping_div(out_step) as usize;
         }
         let params = R::Params::args(&given.lookups, Place { row, index });
         let from: &[R::In] = if *elements == 0 {

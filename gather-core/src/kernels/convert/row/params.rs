@@ -59,7 +59,7 @@ pub struct AnySlice<V>(PhantomData<V>);
 pub struct OptionalSlice<V>(PhantomData<V>);
 
 /// The shapes that what is given is compared with.
-pub(crate) struct RowShapes<'s> {
+pub struct RowShapes<'s> {
     /// Elements of a row of data.
     pub(crate) row: usize,
     /// Rows along the axis.
@@ -340,6 +340,12 @@ for_tuples!(params);
 /// The parameters of a row function, as its kernel takes them.
 pub(crate) struct GivenRows<'a, P: RowParams> {
     pub(crate) lookups: P::Lookups<'a>,
+    pub(crate) placed: Placed,
+}
+
+/// Where the rows of the output are, by which a row finds the values of its index.
+#[derive(Clone, Copy)]
+pub struct Placed {
     /// The address of the first row of the output, and bytes from one to the next. Read where indices have values of
     /// their own.
     pub(crate) out: usize,

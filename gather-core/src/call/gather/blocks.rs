@@ -1,0 +1,252 @@
+//! Gathering from block-quantised data: codes of a few bits, with a scale and a zero point for each block.
+
+use alloc::boxed::Box;
+
+use crate::call::check_output;
+use crate::call::gather::erased::Request;
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::source::blocks::{BlockFacts, BlocksGiven};
+use crate::call::source::kind::{Blocks, IndexKind};
+use crate::call::source::{Described, Reading};
+use crate::kernels::convert::quantized::{Quantized, ScaleRows, ZeroPoints, convert_fns};
+use crate::plan::Converting;
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
+use crate::tensor::view::View;
+use crate::types::codes::{Codes, Scale};
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::op::{Argument, Op};
+
+impl<U: Scale> Gathered for Blocks<U> {
+    unsafe fn run_plan<'s>(
+        plan: &GatherPlan,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let GatherPlan { planned, reads: Reads::Blocks(blocks), .. } = plan else { unreachable!("a plan of blocks") };
+        let (expected, got) = (blocks.facts, data.described.facts);
+        if expected != got {
+            let [expected, got] = [expected, got].map(|facts| (facts.codes, facts.block_size));
+            return Err(Error::PlanBlocksMismatch { op: planned.plan.op(), expected, got });
+        }
+        // SAFETY: the caller's promise.
+        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
+    }
+}
+
+impl<A: IndexAttributes, U: Scale> GatheredBy<A> for Blocks<U> {
+    unsafe fn run<'s, I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        // Not moved out of the result: to move hundreds of bytes takes as long as a short call.
+        let planned = plan::<U, I, A>(op, data.described, (indices.index, indices.layout), Planned::new);
+        let Ok((planned, blocks)) = &planned else { return planned.map(drop) };
+        // SAFETY: the caller's promise.
+        unsafe { run(planned, blocks, data.given, Inputs::new(data, indices), out) }
+    }
+
+    fn plan<I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    ) -> Result<GatherPlan, Error> {
+        let (planned, blocks) = plan::<U, I, A>(op, data, indices, make)?;
+        Ok(GatherPlan { planned, dtype: U::DTYPE, index: indices.0, reads: Reads::Blocks(Box::new(blocks)) })
+    }
+}
+
+/// The blocks of a plan's data, and the values of its output.
+#[derive(Clone)]
+pub(super) struct BlockShapes {
+    facts: BlockFacts,
+    /// Bytes of a block, as a power of two.
+    block_log2: u32,
+    scales: Shape,
+    zero_points: Shape,
+    /// The shape of the result; of a plan for any count, that of the expected count.
+    pub(super) output: Shape,
+}
+
+/// Plans for an output of arrays: the values of a byte.
+///
+/// # Errors
+/// Those of [`View::blocks`] before what is given.
+fn plan<U: Scale, I: IndexKind, A: IndexAttributes>(
+    op: &IndexOperator<A>,
+    Described { layout: data, facts, .. }: Described<'_, Blocks<U>>,
+    (index, indices): (IndexType, &Layout),
+    make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+) -> Result<(Planned, BlockShapes), Error> {
+    let BlockFacts { codes, block_size } = facts;
+    let attributes = op.attributes();
+    let whole_rows = codes.is_float() && block_size == 0;
+    if !whole_rows && (!block_size.is_power_of_two() || block_size < 16) {
+        return Err(Error::BlockSizeOutOfRange { op: attributes.op(), block_size: block_size as i128 });
+    }
+    let rows = convert_fns::<U>(codes).map(|fns| fns.rows);
+    let converting = Converting { rows, whole: None, size_in: 1, kernel: I::converts(index) };
+    let planned = op.index_request((I::gathers(index), index), bytes_values::<U>(codes), Some(converting));
+    let planned = make(&Request { attributes, planned, data, indices })?;
+    shapes(&planned, facts).map(|shapes| (planned, shapes))
+}
+
+/// Checks data and the output of a plan, and finds the shapes of what is given.
+///
+/// # Errors
+/// [`Error::QuantizedAxis`], [`Error::DimensionTooLarge`], [`Error::NotRowMajor`], [`Error::TooManyElements`].
+fn shapes(planned: &Planned, facts: BlockFacts) -> Result<BlockShapes, Error> {
+    let BlockFacts { codes, block_size } = facts;
+    let (op, per_byte, data) = (planned.plan.op(), codes.per_byte(), &planned.data);
+    let whole_rows = codes.is_float() && block_size == 0;
+    let last = data.rank().saturating_sub(1);
+    if let Some(axis) = planned.plan.axes().iter().find(|axis| axis.axis >= last) {
+        return Err(Error::QuantizedAxis { op, axis: axis.axis });
+    }
+    let size = data.shape()[last];
+    let values = size.checked_mul(per_byte);
+    let values = values.ok_or(Error::DimensionTooLarge { op, dim: last, size, blocks: Some(per_byte) })?;
+    if !data.is_contiguous() {
+        return Err(Error::NotRowMajor { op, argument: Argument::Data });
+    }
+    let blocks = if whole_rows { 1 } else { values.div_ceil(block_size) };
+    let (output, scales) = (with_last(planned.output_shape(), values), with_last(data.shape(), blocks));
+    Shape::checked_len(&output)?;
+    let zero_points = if codes.is_float() {
+        [0].into()
+    } else if codes.lists_zero_points() {
+        [Shape::checked_len(&scales)?.div_ceil(per_byte)].into()
+    } else {
+        with_last(&scales, blocks.div_ceil(per_byte))
+    };
+    // A block that no row reaches the end of.
+    let block_log2 = if whole_rows { usize::BITS - 1 } else { (block_size / per_byte).ilog2() };
+    Ok(BlockShapes { facts, block_log2, scales, zero_points, output })
+}
+
+/// Runs a plan with scales and zero points.
+///
+/// # Errors
+/// [`Error::PlanMismatch`]; [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for a fixed output, for scales and for
+/// zero points; [`Error::AllocationFailed`], then those of the run.
+///
+/// # Safety
+/// X1 for bytes of data and for indices of the planned type; O1 for `U`, and a fixed output overlaps no input.
+unsafe fn run<U: Scale>(
+    planned: &Planned,
+    blocks: &BlockShapes,
+    given: BlocksGiven<'_, U>,
+    inputs: Inputs<'_>,
+    out: Target<'_>,
+) -> Result<(), Error> {
+    let op = planned.plan.op();
+    let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
+    let mut buffer = Shape::default();
+    let (arrays, _) = planned.fresh(count, &mut buffer)?;
+    let output = with_last(arrays, blocks.output.last().copied().unwrap_or(0));
+    if let Some(layout) = out.layout() {
+        check_output(op, &output, layout.shape())?;
+        check_row_major(op, Argument::Output, layout)?;
+    }
+    let given = blocks.given(op, inputs.data.addr(), planned.data.shape(), given)?;
+    let inputs = Inputs { params: (&raw const given).cast(), ..inputs };
+    // SAFETY: X1: the layouts have just been checked; O1 for `U`, and an array of values is aligned as a value, so that
+    // the output is one of arrays; it overlaps no input, by the caller's promise. What is given is `Sync`, of the type
+    // that the plan's functions take, and data is row-major (K8).
+    let run = |out| unsafe { planned.execute(inputs.operands(out), count) };
+    // SAFETY: a run that succeeds has initialised every value of its output (X3).
+    unsafe { out.write(|| Ok((&output, Shape::checked_len(&output)?)), run) }
+}
+
+impl BlockShapes {
+    /// Scales and zero points as the functions of a plan read them (K8), for data that begins at an address.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] and [`Error::NotRowMajor`] for scales, then for zero points.
+    fn given<'a, U: Scale>(
+        &self,
+        op: Op,
+        data: usize,
+        shape: &[usize],
+        BlocksGiven { scales, zero_points }: BlocksGiven<'a, U>,
+    ) -> Result<Quantized<'a, U>, Error> {
+        let codes = self.facts.codes;
+        let (scales, scale_rows) = self.scales(op, scales)?;
+        let zeros = zero_points.map(|given| values(op, Argument::ZeroPoints, &self.zero_points, given)).transpose()?;
+        let zero_points = match zeros {
+            // Of floating-point codes the list is empty.
+            Some(zeros) if !codes.is_float() => {
+                let blocks = self.scales.last().copied().unwrap_or(0);
+                let lists = codes.lists_zero_points();
+                let row = if lists { blocks } else { blocks.next_multiple_of(codes.per_byte()) };
+                ZeroPoints::Packed { codes: zeros, row }
+            }
+            _ => ZeroPoints::All(codes.default_zero_point().into()),
+        };
+        let row = shape.last().copied().unwrap_or(0).max(1);
+        Ok(Quantized { data, row, block_log2: self.block_log2, scales, scale_rows, zero_points })
+    }
+
+    /// The scales, and how rows of data find theirs.
+    fn scales<'a, U>(&self, op: Op, given: &'a View<'a, U>) -> Result<(&'a [U], ScaleRows), Error> {
+        let fits = |(&own, &expected): (&usize, &usize)| own == expected || own == 1;
+        match (&self.scales[..], given.layout().shape()) {
+            ([rows @ .., expected], [own @ .., blocks])
+                if self.facts.codes.is_float()
+                    && blocks == expected
+                    && own.len() == rows.len()
+                    && own.iter().zip(rows).all(fits) =>
+            {
+                Ok((in_order(op, Argument::Scales, given)?, ScaleRows::new(rows, own)))
+            }
+            _ => Ok((values(op, Argument::Scales, &self.scales, given)?, ScaleRows::default())),
+        }
+    }
+}
+
+/// The elements of a row-major tensor of a shape.
+fn values<'a, V>(op: Op, argument: Argument, expected: &Shape, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
+    if expected[..] != *given.layout().shape() {
+        let (expected, got) = (expected[..].into(), given.layout().shape().into());
+        return Err(Error::ShapeMismatch { op, argument, expected, got });
+    }
+    in_order(op, argument, given)
+}
+
+/// The elements of a row-major tensor.
+fn in_order<'a, V>(op: Op, argument: Argument, given: &'a View<'a, V>) -> Result<&'a [V], Error> {
+    check_row_major(op, argument, given.layout())?;
+    if given.is_empty() {
+        return Ok(&[]);
+    }
+    // SAFETY: V1: the elements of a view may be read for its lifetime; being row-major they are contiguous.
+    Ok(unsafe { core::slice::from_raw_parts(given.origin(), given.layout().len()) })
+}
+
+fn check_row_major(op: Op, argument: Argument, layout: &Layout) -> Result<(), Error> {
+    if layout.is_contiguous() { Ok(()) } else { Err(Error::NotRowMajor { op, argument }) }
+}
+
+/// A shape with another last dimension.
+fn with_last(shape: &[usize], last: usize) -> Shape {
+    let rest = shape.len().saturating_sub(1);
+    shape[..rest].iter().copied().chain([last]).collect()
+}
+
+/// The data type of the values of a byte of codes.
+fn bytes_values<T: Scale>(codes: Codes) -> DType {
+    match codes.per_byte() {
+        1 => <[T; 1]>::DTYPE,
+        2 => <[T; 2]>::DTYPE,
+        _ => <[T; 4]>::DTYPE,
+    }
+}

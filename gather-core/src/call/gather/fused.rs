@@ -1,0 +1,164 @@
+//! Gathering fused rows, as floats: a row function decodes them.
+
+use core::marker::PhantomData;
+
+use crate::call::gather::IndexOperator;
+use crate::call::gather::erased::Request;
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::rows::{self, Function, RowAttributes};
+use crate::call::mismatch;
+use crate::call::source::kind::{Fused, IndexKind};
+use crate::call::source::rows::RowsParams;
+use crate::call::source::{Described, Reading};
+use crate::kernels::convert::row::{Erased, RowFunction, RowValue, Rowwise};
+use crate::tensor::dynamic::check_aligned;
+use crate::tensor::fused::FusedRows;
+use crate::tensor::layout::Layout;
+use crate::tensor::output::Target;
+use crate::tensor::typing::Any;
+use crate::types::codes::{Scale, by_scale};
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::fused::{Coding, FusedFormat, FusedRow, by_coding};
+use crate::types::index::IndexType;
+use crate::types::op::Argument;
+
+/// The floats that fused rows become: of a type that the compiler knows, or of one known at run time.
+trait Decoded {
+    /// The row function that decodes rows.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for a type that is no [`Scale`].
+    fn decoder(dtype: DType, row: FusedRow) -> Result<Erased, Error>;
+}
+
+impl<U: Scale> Decoded for U {
+    fn decoder(_: DType, row: FusedRow) -> Result<Erased, Error> {
+        Ok(*decoder::<U>(row).erased().0)
+    }
+}
+
+impl Decoded for Any {
+    // Compiled where it is called: it names the decoders of all formats.
+    #[inline]
+    fn decoder(dtype: DType, row: FusedRow) -> Result<Erased, Error> {
+        by_scale!(dtype, U => U::decoder(dtype, row), Err(Error::DTypeMismatch { expected: f32::DTYPE, got: dtype }))
+    }
+}
+
+/// Implements both traits for fused rows.
+macro_rules! fused {
+    ($([$($generics:tt)*] $U:ty;)*) => {$(
+        impl<$($generics)*> Gathered for Fused<$U> {
+            #[inline]
+            unsafe fn run_plan<'s>(
+                plan: &GatherPlan,
+                data: &Reading<'s, Self>,
+                indices: Ids<'s>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                let Reads::Fused(row, shape) = &plan.reads else { unreachable!("a plan of fused rows") };
+                check_same(row, data.described.facts, data.described.layout)?;
+                let function = Function { erased: &<$U>::decoder(plan.dtype, *row)?, fill: None };
+                check_target(&out, plan.dtype)?;
+                let (given, inputs) = (RowsParams::<(FusedRow,)>((RowValue::Value(*row),)), Inputs::new(data, indices));
+                // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
+                // and that of the output has just been checked.
+                unsafe { rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, inputs, out) }
+            }
+        }
+
+        impl<A: RowAttributes, $($generics)*> GatheredBy<A> for Fused<$U> {
+            unsafe fn run<'s, I: IndexKind>(
+                op: &IndexOperator<A>,
+                data: &Reading<'s, Self>,
+                indices: Ids<'s>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                let Described { layout, dtype, facts: row } = data.described;
+                check_axis(op.attributes(), layout)?;
+                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                check_target(&out, dtype)?;
+                let (given, inputs) = (RowsParams::<(FusedRow,)>((RowValue::Value(row),)), Inputs::new(data, indices));
+                // SAFETY: the caller's promise, as in `run_plan`.
+                unsafe { rows::run::<I, A>(op, function, &given, inputs, indices.index, out) }
+            }
+
+            fn plan<I: IndexKind>(
+                op: &IndexOperator<A>,
+                Described { layout, dtype, facts: row }: Described<'_, Self>,
+                indices: (IndexType, &Layout),
+                make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+            ) -> Result<GatherPlan, Error> {
+                check_axis(op.attributes(), layout)?;
+                let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
+                let (planned, shape) = rows::plan::<I, A>(op, function, layout, indices, make)?;
+                Ok(GatherPlan { planned, dtype, index: indices.0, reads: Reads::Fused(row, shape) })
+            }
+        }
+    )*};
+}
+fused! {
+    [U: Scale] U;
+    [] Any;
+}
+
+/// Checks that rows lie along the axis: axis 0.
+fn check_axis<A: RowAttributes>(attributes: &A, data: &Layout) -> Result<(), Error> {
+    match attributes.rows(data)? {
+        (_, 1) => Ok(()),
+        (_, dims) => Err(Error::QuantizedAxis { op: attributes.op(), axis: dims - 1 }),
+    }
+}
+
+/// Checks that a fixed output is aligned for a data type: one whose type is known at run time may not be.
+fn check_target(out: &Target<'_>, dtype: DType) -> Result<(), Error> {
+    if let Target::Fixed(out, _) = out { check_aligned(dtype, *out) } else { Ok(()) }
+}
+
+/// Checks that a table has the format and the columns that a plan was made for.
+fn check_same(expected: &FusedRow, got: FusedRow, data: &Layout) -> Result<(), Error> {
+    if got.format() != expected.format() {
+        return Err(Error::FusedFormatMismatch { expected: expected.format(), got: got.format() });
+    }
+    if got != *expected {
+        // Of as many bytes, and fewer or more columns.
+        let [expected, got] = [expected, &got].map(|row| [data.shape()[0], row.columns()]);
+        return Err(mismatch(Argument::Data, &expected, &got));
+    }
+    Ok(())
+}
+
+/// The parameters of what decodes rows.
+const DECODER_PARAMS: &[&str] = &["format"];
+
+/// Decodes a row of a coding.
+struct Decode<U, C>(PhantomData<(U, C)>);
+
+impl<U: Scale, C: Coding> Rowwise for Decode<U, C> {
+    type In = u8;
+    type Out = U;
+    type Params = (FusedRow,);
+    const NAME: &'static str = "fused rows";
+    const PARAMS: &'static [&'static str] = DECODER_PARAMS;
+    const ONE: bool = false;
+
+    #[inline(always)]
+    fn write(row: &[u8], out: &mut [U], (format,): (FusedRow,)) {
+        format.decode::<C, U>(row, 0, out);
+    }
+}
+
+/// The function that decodes rows.
+fn decoder<U: Scale>(row: FusedRow) -> RowFunction<u8, U, (FusedRow,)> {
+    let function = by_coding!(row.format(), C => RowFunction::new::<Decode<U, C>>());
+    function.with_len(row.columns())
+}
+
+/// Checks that a table has the format that a plan was made for.
+pub(in crate::call) fn check_format(expected: FusedFormat, table: &FusedRows<'_>) -> Result<(), Error> {
+    let got = table.format();
+    if got == expected { Ok(()) } else { Err(Error::FusedFormatMismatch { expected, got }) }
+}

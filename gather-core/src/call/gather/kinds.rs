@@ -1,0 +1,147 @@
+//! A gather by the kind of its data. Calls of typed kinds name neither the registry nor what converts.
+
+use core::borrow::Borrow;
+
+use crate::call::gather::erased::{Call, Request};
+use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::source::kind::{IndexKind, Kind, Unconverted};
+use crate::call::source::{Described, Reading, Source};
+use crate::tensor::layout::Layout;
+use crate::tensor::output::Target;
+use crate::tensor::typing::Any;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+
+/// The indices of a call, without their type.
+#[derive(Clone, Copy)]
+pub struct Ids<'s> {
+    pub(super) start: *const u8,
+    pub(super) layout: &'s Layout,
+    pub(super) index: IndexType,
+}
+
+impl<'s> Ids<'s> {
+    #[inline(always)]
+    pub(super) fn of<X: Source + ?Sized>(indices: &X, held: &'s impl Borrow<Layout>, index: IndexType) -> Self {
+        Ids { start: indices.start(), layout: held.borrow(), index }
+    }
+}
+
+/// A kind of data that plans of gathers read. Sealed.
+pub trait Gathered: Kind {
+    /// Runs a plan of this kind.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run_into`](crate::Plan::run_into) behind its checks of data types.
+    ///
+    /// # Safety
+    /// The plan is one of this kind, and of the data types of data, indices and output. X1 except for the layouts, O1;
+    /// a fixed output overlaps no input.
+    #[doc(hidden)]
+    unsafe fn run_plan<'s>(
+        plan: &GatherPlan,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error>;
+}
+
+/// A kind of data that an operator with attributes `A` gathers: every kind, except that whole rows are named by
+/// [`Gather`](crate::Gather) and [`GatherNd`](crate::GatherNd) alone. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "an operator with `{A}` does not gather `{Self}`",
+    label = "not gathered by this operator",
+    note = "row functions and fused rows need an operator that names whole rows: `Gather` or `GatherNd`"
+)]
+pub trait GatheredBy<A>: Gathered {
+    /// Runs a call.
+    ///
+    /// # Errors
+    /// Those of [`Gather::run_into`](crate::IndexOperator::run_into), and those of the kind's adaptor.
+    ///
+    /// # Safety
+    /// X1 for data and indices, O1 for the output; a fixed output overlaps no input.
+    #[doc(hidden)]
+    unsafe fn run<'s, I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error>;
+
+    /// Makes a plan, by what makes it for a request.
+    ///
+    /// # Errors
+    /// Those of [`Gather::plan`](crate::IndexOperator::plan), and those of `make`.
+    #[doc(hidden)]
+    fn plan<I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    ) -> Result<GatherPlan, Error>;
+}
+
+/// The request for elements that are moved as they are.
+#[inline(always)]
+fn request<'a, K: Unconverted, I: IndexKind, A: IndexAttributes>(
+    op: &'a IndexOperator<A>,
+    (dtype, data): (DType, &'a Layout),
+    (index, indices): (IndexType, &'a Layout),
+) -> Result<Request<'a>, Error> {
+    let kernels = K::gathers::<I>(op.registry.0, op.attributes().op(), dtype, index)?;
+    let planned = op.index_request((kernels, index), dtype, None);
+    Ok(Request { attributes: op.attributes(), planned, data, indices })
+}
+
+/// Implements both traits for kinds that are moved as they are.
+macro_rules! plain {
+    ($([$($generics:tt)*] $Kind:ty;)*) => {$(
+        impl<$($generics)*> Gathered for $Kind {
+            #[inline(always)]
+            unsafe fn run_plan<'s>(
+                plan: &GatherPlan,
+                data: &Reading<'s, Self>,
+                indices: Ids<'s>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                // SAFETY: the caller's promise.
+                unsafe { plan.planned.run(Inputs::new(data, indices), out) }
+            }
+        }
+
+        impl<A: IndexAttributes, $($generics)*> GatheredBy<A> for $Kind {
+            #[inline(always)]
+            unsafe fn run<'s, I: IndexKind>(
+                op: &IndexOperator<A>,
+                data: &Reading<'s, Self>,
+                indices: Ids<'s>,
+                out: Target<'_>,
+            ) -> Result<(), Error> {
+                let Described { layout, dtype, .. } = data.described;
+                let request = request::<Self, I, A>(op, (dtype, layout), (indices.index, indices.layout))?;
+                let call = Call { request, data: data.start, index: indices.start };
+                // SAFETY: the caller's promise.
+                unsafe { call.run(out) }
+            }
+
+            #[inline(always)]
+            fn plan<I: IndexKind>(
+                op: &IndexOperator<A>,
+                data: Described<'_, Self>,
+                indices: (IndexType, &Layout),
+                make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+            ) -> Result<GatherPlan, Error> {
+                let planned = make(&request::<Self, I, A>(op, (data.dtype, data.layout), indices)?)?;
+                Ok(GatherPlan { planned, dtype: data.dtype, index: indices.0, reads: Reads::Elements })
+            }
+        }
+    )*};
+}
+plain! {
+    [T: Element] T;
+    [] Any;
+}

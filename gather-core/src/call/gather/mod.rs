@@ -1,0 +1,235 @@
+//! The gathers, operators on data and indices: their doors.
+//!
+//! ```text
+//! a door (typed, inlined)             pointers, layouts, the target of the output
+//!     -> `GatheredBy` of the kind     `kinds.rs`, `maps.rs`, `rows`, `fused.rs`: what a kind of data asks for
+//!     -> a call or a plan without types   `erased.rs`, `planned.rs`
+//! ```
+
+pub(crate) mod blocks;
+pub(crate) mod erased;
+pub(crate) mod fused;
+pub(crate) mod kinds;
+pub(crate) mod maps;
+pub(crate) mod plan;
+pub(crate) mod planned;
+pub(crate) mod rows;
+pub(crate) mod valid;
+pub(crate) mod will_need;
+
+use crate::call::Sealed;
+use crate::call::cloned;
+use crate::call::gather::erased::{Call, Request};
+use crate::call::gather::kinds::{GatheredBy, Ids};
+use crate::call::operator::{Chosen, HasAttributes, Operator, TakesIndices, has_attributes, takes_indices};
+use crate::call::source::kind::{IndexKind, Kind};
+use crate::call::source::{Reading, Source, TensorOf};
+use crate::kernels::registry::Registry;
+use crate::kernels::select::Kernels;
+use crate::plan::{Converting, IndexLowered, IndexRequest};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::{Output, written};
+use crate::tensor::owned::Tensor;
+use crate::tensor::typing::Typing;
+use crate::tensor::view::View;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::index::{Index, IndexType};
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// The attributes of an operator on data and indices. Sealed: those of [`Gather`](crate::Gather),
+/// [`GatherElements`](crate::GatherElements) and [`GatherNd`](crate::GatherNd).
+pub trait IndexAttributes: Sealed {
+    /// The operator.
+    #[doc(hidden)]
+    fn op(&self) -> Op;
+
+    /// Checks the attributes against the shapes, and adds loops and axes to what is empty.
+    #[doc(hidden)]
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error>;
+
+    /// Whether the result is rows of data along its first axis, in the order of indices.
+    #[doc(hidden)]
+    fn takes_rows(&self, _data: &Layout) -> bool {
+        false
+    }
+}
+
+/// The kind of an operator that takes data and indices: its attributes and its index policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Gathering<A> {
+    pub(crate) attributes: A,
+    pub(crate) policy: IndexPolicy,
+}
+
+/// An operator that takes data and indices: [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
+/// [`GatherNd`](crate::GatherNd), which differ in their attributes.
+pub type IndexOperator<A> = Operator<Gathering<A>>;
+
+impl<A> IndexOperator<A> {
+    /// An operator with its attributes: negative indices count from the end, out-of-range ones are errors.
+    pub(crate) fn from_attributes(attributes: A) -> Self {
+        Self::of(Gathering { attributes, policy: IndexPolicy::default() })
+    }
+
+    pub(crate) fn policy(&self) -> IndexPolicy {
+        self.kind.policy
+    }
+}
+
+has_attributes!(Gathering);
+takes_indices!(Gathering<A>: policy.negative, policy.out_of_bounds: OutOfBounds);
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// The request for an output of a data type, by indices of a type and the kernels for them.
+    #[inline(always)]
+    fn index_request(
+        &self,
+        (kernels, index): (Kernels, IndexType),
+        dtype: DType,
+        converting: Option<Converting>,
+    ) -> IndexRequest {
+        let (op, policy, options) = (self.attributes().op(), self.policy(), self.options());
+        IndexRequest { op, kernels, dtype, index, policy, options, converting }
+    }
+
+    /// The shape of the result, without touching data.
+    ///
+    /// # Errors
+    /// Errors of attributes and shapes; [`Error::TooManyElements`] for data, indices or the result.
+    pub fn output_shape(&self, data: &[usize], indices: &[usize]) -> Result<Shape, Error> {
+        let mut lowered = IndexLowered::new(self.attributes().op());
+        self.attributes().lower(&Layout::contiguous(data)?, &Layout::contiguous(indices)?, &mut lowered)?;
+        Shape::checked_len(&lowered.output)?;
+        Ok(lowered.output)
+    }
+
+    /// Runs the operator into a fresh tensor. The table of [`Source`] says what data is, and what the tensor is of.
+    ///
+    /// Cost: one pass over the indices and one over the bytes of the result, one allocation.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time. Errors of attributes
+    /// and shapes, [`Error::LevelUnavailable`], [`Error::TooManyBytes`], [`Error::MethodUnavailable`], those of what
+    /// the source's adaptor is given, [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`] for the first such
+    /// index in row-major order. Under [`OutOfBounds::Error`] indices are checked even when the result has no elements.
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    pub fn run<S, X>(&self, data: &S, indices: &X) -> Result<TensorOf<S>, Error>
+    where
+        S: Source<Kind: GatheredBy<A>> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        written(<S::Kind as Kind>::Out::empty(data.dtype()), |out| self.run_into(data, indices, out))
+    }
+
+    /// Runs the operator into an [`Output`]: a view of any strides, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
+    /// six dimensions, and index tuples of up to three), and the memory of a tensor that is too small.
+    ///
+    /// # Errors
+    /// As for [`Self::run`], for types that are known at run time with [`Error::DTypeMismatch`] of a view after
+    /// [`Error::NotAnIndexType`], and [`Error::ShapeMismatch`] of a view after errors of shapes. The output is
+    /// untouched except for [`Error::IndexOutOfRange`]: a view then holds a mix of results and what it held before.
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    pub fn run_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind: GatheredBy<A>> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+        O: Output<<S::Kind as Kind>::Out>,
+    {
+        let index = X::Kind::index(indices.dtype())?;
+        let out = out.target_of(data.dtype())?;
+        let (held, ids) = (data.held(), indices.held());
+        let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, index));
+        // SAFETY: X1: data and indices are those of sources; O1; the output is borrowed mutably, so that it overlaps no
+        // input.
+        unsafe { S::Kind::run::<X::Kind>(self, &data, ids, out) }
+    }
+
+    /// Calls on tensors whose types are known at run time run by the kernels of a registry, in place of the built-in
+    /// ones. Calls whose types the compiler knows ask no registry.
+    ///
+    /// ```
+    /// use gather_core::{DynView, Element, Gather, Registry, View};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+    /// #[repr(C)]
+    /// struct Pixel([u8; 3]);
+    ///
+    /// gather_core::kernels! {
+    ///     /// Pixels by 32-bit ids.
+    ///     static PIXELS;
+    ///     elements: [Pixel];
+    ///     indices: [u32];
+    ///     ranks: 1;
+    ///     ops: [gather];
+    /// }
+    ///
+    /// static REGISTRY: Registry = Registry::builtin().with(&PIXELS);
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let image = View::new(&[Pixel([1, 2, 3]), Pixel([4, 5, 6])], &[2])?;
+    ///     let pixels = Gather::new(0).registry(&REGISTRY).run(&DynView::from(&image), &[1u32])?;
+    ///     assert_eq!(pixels.downcast::<Pixel>()?.as_slice(), [Pixel([4, 5, 6])]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn registry(mut self, registry: &'static Registry) -> Self {
+        self.registry = Chosen(Some(registry));
+        self
+    }
+
+    /// As [`Self::run_into`], by the kernels for rows of any length, which are few: for long rows.
+    pub(crate) fn run_long_into<T: Element, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        out: &mut impl Output<T>,
+    ) -> Result<(), Error> {
+        let request = Request::typed_by::<T, I, A>(self, Kernels::of_rows::<I>(), data.layout(), indices.layout());
+        let call = Call::new(request, data, indices);
+        // SAFETY: O1 for `T`; the output is borrowed mutably, so that it overlaps no input.
+        unsafe { call.run(out.target()) }
+    }
+
+    /// Runs the operator on any `Clone` type (`String`, `Arc<str>`, `&str`, ..). Under [`OutOfBounds::Zero`] an index
+    /// out of range yields the type's default.
+    ///
+    /// Cost: one clone an element of the result, on the calling thread.
+    ///
+    /// # Errors
+    /// As for [`Self::run`].
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned<T: Clone + Default, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+    ) -> Result<Tensor<T>, Error> {
+        cloned::index(self.attributes(), self.policy(), self.options, data, indices, cloned::default::<T>)
+    }
+
+    /// As [`Self::run_cloned`] for types without a default: an index out of range yields a clone of `fill` under
+    /// [`OutOfBounds::Zero`].
+    ///
+    /// # Errors
+    /// As for [`Self::run`].
+    ///
+    /// # Panics
+    /// When a clone does.
+    pub fn run_cloned_or<T: Clone, I: Index>(
+        &self,
+        data: &View<'_, T>,
+        indices: &View<'_, I>,
+        fill: &T,
+    ) -> Result<Tensor<T>, Error> {
+        cloned::index(self.attributes(), self.policy(), self.options, data, indices, || fill)
+    }
+}

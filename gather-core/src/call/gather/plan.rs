@@ -1,0 +1,297 @@
+//! Plans of gathers, by kinds: what a caller holds.
+
+use alloc::boxed::Box;
+use core::borrow::Borrow;
+use core::marker::PhantomData;
+
+use crate::call::gather::blocks::BlockShapes;
+use crate::call::gather::erased::Request;
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::planned::{Inputs, Planned};
+use crate::call::gather::rows::RowShape;
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::plan_type::plan_type;
+use crate::call::source::kind::IndexKind;
+use crate::call::source::{Describe, Described, Reading, Source};
+use crate::exec::Operands;
+use crate::plan::Explain;
+use crate::tensor::layout::Layout;
+use crate::tensor::output::{Output, Target, written};
+use crate::tensor::pages::WillNeed;
+use crate::tensor::typing::{Any, Typing};
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+use crate::types::fused::FusedRow;
+use crate::types::index::{Index, IndexType};
+
+/// Everything about a call of [`Gather`](crate::Gather), [`GatherElements`](crate::GatherElements) or
+/// [`GatherNd`](crate::GatherNd) that depends on shapes and types: made once, run many times, from any thread. The
+/// [guide](crate::guide::plans) has a chapter on plans.
+///
+/// A plan is named by the [`Kind`](crate::Kind) `K` of data and the kind `I` of indices, and runs on any [`Source`] of
+/// these kinds and of the planned layouts: `Plan<f32, u32>` on views and slices, `Plan<Mapped<u8, f32>, u32>` on what
+/// [`View::map`](crate::View::map) returns, `Plan<Any, Any>` on tensors whose types are known at run time.
+///
+/// ```
+/// use gather_core::{Gather, Plan, Spec, View};
+///
+/// /// Rows of a table, some at a time.
+/// struct Rows {
+///     plan: Plan<f32, u32>,
+/// }
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let rows = Rows { plan: Gather::new(0).plan(&Spec::new(&[4, 2])?, &Spec::new(&[3])?)? };
+///
+///     let values = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5];
+///     let taken = rows.plan.run(&View::new(&values, &[4, 2])?, &[3, 0, 1])?;
+///     assert_eq!(taken.as_slice(), [3.0, 3.5, 0.0, 0.5, 1.0, 1.5]);
+///     let mut out = [0.0; 6];
+///     rows.plan.run_slices(&values, &[3, 0, 1], &mut out)?;
+///     assert_eq!(out, [3.0, 3.5, 0.0, 0.5, 1.0, 1.5]);
+///     Ok(())
+/// }
+/// ```
+pub struct Plan<K, I> {
+    plan: GatherPlan,
+    kinds: PhantomData<fn(K, I)>,
+}
+
+/// A [`Plan`] of types that are known at run time.
+///
+/// ```
+/// use gather_core::{DynView, Gather, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let (table, ids) = ([1.5f32, 2.5, 3.5], [2u8, 0]);
+///     let (table, ids) = (View::new(&table, &[3])?, View::new(&ids, &[2])?);
+///     let (table, ids) = (DynView::from(&table), DynView::from(&ids));
+///     let plan = Gather::new(0).plan(&table, &ids)?;
+///     assert_eq!(plan.run(&table, &ids)?.downcast::<f32>()?.as_slice(), [3.5, 1.5]);
+///     Ok(())
+/// }
+/// ```
+pub type DynPlan = Plan<Any, Any>;
+
+plan_type!(Plan<K, I>: plan);
+
+/// A plan without its kinds.
+#[derive(Clone)]
+pub struct GatherPlan {
+    pub(super) planned: Planned,
+    /// The data type of results.
+    pub(super) dtype: DType,
+    pub(super) index: IndexType,
+    pub(super) reads: Reads,
+}
+
+/// How a plan reads data: what the kind of its data says.
+#[derive(Clone)]
+pub(super) enum Reads {
+    /// Elements as they are.
+    Elements,
+    /// Elements by a map with these parameters.
+    Mapped(&'static [&'static str]),
+    /// Rows by a row function with these parameters.
+    Rows(&'static [&'static str], RowShape),
+    /// Fused rows.
+    Fused(FusedRow, RowShape),
+    /// Codes with scales.
+    Blocks(Box<BlockShapes>),
+}
+
+impl GatherPlan {
+    fn output_shape(&self) -> &[usize] {
+        match &self.reads {
+            Reads::Blocks(blocks) => &blocks.output,
+            _ => self.planned.output_shape(),
+        }
+    }
+
+    fn explain(&self) -> Explain<'_> {
+        self.planned.explain()
+    }
+}
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// Makes a plan: it does the shape-dependent work once, and runs on any tensors of these layouts, into row-major
+    /// outputs. Data and indices are sources, or [specs](crate::Spec) ahead of the first call.
+    ///
+    /// Cost: depends on ranks, not on sizes.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] and [`Error::UnknownDType`] for types that are known at run time, then as for
+    /// [`Self::run`], without those of memory, of what an adaptor is given, and of index values.
+    pub fn plan<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: GatheredBy<A>> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        self.plan_by(data, indices, Planned::new)
+    }
+
+    /// As [`Self::plan`], for outputs of a given layout, of any strides.
+    ///
+    /// # Errors
+    /// As for [`Self::plan`], and [`Error::ShapeMismatch`] after errors of shapes.
+    pub fn plan_into<S, X>(&self, data: &S, indices: &X, out: &Layout) -> Result<Plan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: GatheredBy<A>> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        self.plan_by(data, indices, |request| Planned::new_into(request, out))
+    }
+
+    /// As [`Self::plan`], for any size of the first dimension of indices: the ids of a model, whose number differs from
+    /// call to call. The size in `indices` is what calls are expected to have.
+    ///
+    /// ```
+    /// use gather_core::{Gather, Spec};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5];
+    ///     let plan = Gather::new(0).plan_any_count(&Spec::<f32>::new(&[3, 2])?, &Spec::<u32>::new(&[100])?)?;
+    ///
+    ///     let mut out = [0.0; 8];
+    ///     plan.run_slices(&table, &[2, 0], &mut out[..4])?;
+    ///     assert_eq!(out[..4], [2.0, 2.5, 0.0, 0.5]);
+    ///     plan.run_slices(&table, &[1, 1, 0, 2], &mut out)?;
+    ///     assert_eq!(out, [1.0, 1.5, 1.0, 1.5, 0.0, 0.5, 2.0, 2.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::plan`], and [`Error::FixedCount`] where the first dimension of indices is tied to data, is not
+    /// the first of the result, is repeated, or is that of tuples without components. What has no elements is planned
+    /// like anything else: a call then checks indices as [`Self::run`] does.
+    pub fn plan_any_count<S, X>(&self, data: &S, indices: &X) -> Result<Plan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: GatheredBy<A>> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        self.plan_by(data, indices, Planned::new_any_count)
+    }
+
+    fn plan_by<S, X>(
+        &self,
+        data: &S,
+        indices: &X,
+        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    ) -> Result<Plan<S::Kind, X::Kind>, Error>
+    where
+        S: Describe<Kind: GatheredBy<A>> + ?Sized,
+        X: Describe<Kind: IndexKind> + ?Sized,
+    {
+        let index = X::Kind::index(indices.dtype())?;
+        let (held, ids) = (data.held(), indices.held());
+        let plan = S::Kind::plan::<X::Kind>(self, Described::of(data, &held), (index, ids.borrow()), make)?;
+        Ok(Plan { plan, kinds: PhantomData })
+    }
+}
+
+impl<K: Gathered, I: IndexKind> Plan<K, I> {
+    /// Runs the plan into a fresh tensor.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`] for types that are known at run time, [`Error::PlanMismatch`], also where the plan was
+    /// made for an output that is not row-major, those of what the source's adaptor is given,
+    /// [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    pub fn run<S, X>(&self, data: &S, indices: &X) -> Result<<K::Out as Typing>::Tensor, Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+    {
+        written(K::Out::empty(self.plan.dtype), |out| self.run_into(data, indices, out))
+    }
+
+    /// Runs the plan into an [`Output`]: a view of the planned layout, uninitialised memory, or a tensor that is used
+    /// again. On one thread it allocates nothing but the scratch of [`Method::Panels`](crate::Method::Panels) (up to
+    /// six loops), and the memory of a tensor that is too small.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`], with [`Error::PlanMismatch`] also for a tensor where the plan was made for an output that
+    /// is not row-major. The output is then as after [`Gather::run_into`](crate::IndexOperator::run_into).
+    ///
+    /// # Panics
+    /// When a map or a row function does.
+    #[inline]
+    pub fn run_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        O: Output<K::Out>,
+    {
+        let GatherPlan { planned, dtype, index, .. } = &self.plan;
+        K::check(*dtype, data.dtype())?;
+        I::check(index.dtype(), indices.dtype())?;
+        if K::IS_PLAIN
+            && let Target::Fixed(out, layout) = out.target_of(*dtype)?
+            && planned.is_one_call(data.held().borrow(), indices.held().borrow(), layout)
+        {
+            // SAFETY: the types and layouts are those of the plan, and a call is one call of the kernel, as just
+            // checked; O1.
+            return unsafe { planned.call(data.start(), indices.start(), out) };
+        }
+        // SAFETY: the inputs are of the plan's types, as just checked.
+        unsafe { self.run_any_into(data, indices, out) }
+    }
+
+    /// As [`Plan::run_into`], for every plan and any layouts.
+    ///
+    /// # Safety
+    /// The inputs are of the plan's types.
+    #[inline(never)]
+    unsafe fn run_any_into<S, X, O>(&self, data: &S, indices: &X, out: &mut O) -> Result<(), Error>
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+        O: Output<K::Out>,
+    {
+        let (held, ids) = (data.held(), indices.held());
+        let (data, ids) = (Reading::of(data, &held), Ids::of(indices, &ids, self.plan.index));
+        // SAFETY: the inputs are of the plan's types, by the caller's promise; O1; the output is borrowed mutably, so
+        // that it overlaps no input.
+        unsafe { K::run_plan(&self.plan, &data, ids, out.target_of(self.plan.dtype)?) }
+    }
+
+    /// Asks the system for the pages of data that a run on these indices will touch, as
+    /// [`IndexOperator::will_need`](crate::IndexOperator::will_need) does. Nothing is requested for tensors of other
+    /// layouts or types than the plan's.
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    where
+        S: Source<Kind = K> + ?Sized,
+        X: Source<Kind = I> + ?Sized,
+    {
+        let GatherPlan { planned, dtype, index, .. } = &self.plan;
+        if K::check(*dtype, data.dtype()).is_err() || I::check(index.dtype(), indices.dtype()).is_err() {
+            return WillNeed::default();
+        }
+        let (held, ids) = (data.held(), indices.held());
+        let inputs = Inputs::new(&Reading::of(data, &held), Ids::of(indices, &ids, *index));
+        // SAFETY: indices are of the planned type, as just checked.
+        unsafe { planned.will_need(inputs) }
+    }
+}
+
+impl<T: Element, I: Index> Plan<T, I> {
+    /// Runs the plan on slices, whose lengths alone are compared: for plans of row-major layouts, the shortest way to
+    /// a kernel.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`] where a slice has another length, or the plan was made for other strides; then as for
+    /// [`Plan::run_into`].
+    #[inline]
+    pub fn run_slices(&self, data: &[T], indices: &[I], out: &mut [T]) -> Result<(), Error> {
+        let planned = &self.plan.planned;
+        let count = planned.check_lens(data.len(), indices.len(), out.len())?;
+        let (data, index, out) = (data.as_ptr().cast(), indices.as_ptr().cast(), out.as_mut_ptr().cast());
+        let operands = Operands { out, data, index, indices: &planned.indices, params: core::ptr::null() };
+        // SAFETY: row-major tensors of the plan's shapes have as many elements as the slices, in order; the types are
+        // the plan's.
+        unsafe { planned.execute(operands, count) }
+    }
+}

@@ -1,0 +1,363 @@
+//! A plan of a gather with the layouts that it was made for, whatever the types: what typed, mapped and dynamic plans
+//! share. Nothing here depends on a type, so it is compiled once and not for each pair of types.
+
+use alloc::boxed::Box;
+use core::ops::Deref;
+
+use crate::call::gather::erased::Request;
+use crate::call::gather::kinds::Ids;
+use crate::call::gather::will_need;
+use crate::call::source::Reading;
+use crate::call::source::kind::Kind;
+use crate::call::{check_counted, check_fresh, check_layout, mismatch, other_count};
+use crate::exec::{self, CountedPlan, Operands, pool_threads};
+use crate::kernels::MoveFn;
+use crate::kernels::by_level::ByLevel;
+use crate::plan::{Action, Dim, Explain, IndexLowered, IndexPlan};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
+use crate::tensor::pages::WillNeed;
+use crate::tensor::typing::Input;
+use crate::types::error::Error;
+use crate::types::op::Argument;
+
+/// The inputs of a call, and what is given for the parameters of a map.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a> {
+    pub(super) data: *const u8,
+    pub(super) data_layout: &'a Layout,
+    pub(super) index: *const u8,
+    pub(super) indices: &'a Layout,
+    pub(super) params: *const (),
+}
+
+impl<'a> Inputs<'a> {
+    /// Those of a call without parameters.
+    #[inline(always)]
+    pub(super) fn new<K: Kind>(data: &Reading<'a, K>, indices: Ids<'a>) -> Self {
+        Inputs {
+            data: data.start,
+            data_layout: data.described.layout,
+            index: indices.start,
+            indices: indices.layout,
+            params: core::ptr::null(),
+        }
+    }
+
+    /// Those of tensors without parameters.
+    #[inline(always)]
+    pub(super) fn of<T, I>(data: &'a impl Input<T>, indices: &'a impl Input<I>) -> Self {
+        Inputs {
+            data: data.start(),
+            data_layout: data.layout(),
+            index: indices.start(),
+            indices: indices.layout(),
+            params: core::ptr::null(),
+        }
+    }
+
+    /// With the memory of the output.
+    #[inline(always)]
+    pub(super) fn operands(self, out: *mut u8) -> Operands<'a> {
+        let Inputs { data, index, indices, params, .. } = self;
+        Operands { out, data, index, indices, params }
+    }
+}
+
+/// The names of the parameters of a map or row function.
+pub(super) type Params = &'static [&'static str];
+
+/// A plan that converts by the functions of a run: its own, or those of a copy.
+pub(super) struct Converting<'p> {
+    planned: &'p Planned,
+    copy: Option<Box<Planned>>,
+}
+
+impl Deref for Converting<'_> {
+    type Target = Planned;
+
+    #[inline(always)]
+    fn deref(&self) -> &Planned {
+        self.copy.as_deref().unwrap_or(self.planned)
+    }
+}
+
+impl Converting<'_> {
+    /// Fills rows that are out of range by these bytes, where they are filled.
+    pub(super) fn fill_by(&mut self, fill: &[u8]) {
+        if !self.plan.fills_by(fill) {
+            self.copy.get_or_insert_with(|| Box::new(self.planned.clone())).set_fill(fill);
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct Planned {
+    pub(super) plan: IndexPlan,
+    pub(super) data: Layout,
+    pub(super) indices: Layout,
+    pub(super) out: Layout,
+    /// Whether all three layouts are row-major, as slices are.
+    contiguous: bool,
+    /// Whether every call is one call of the kernel: the number of indices is fixed, and one thread runs it.
+    one_call: bool,
+    /// Runs calls with another size of the first dimension of indices.
+    counted: Option<Box<CountedPlan>>,
+}
+
+impl Planned {
+    /// A plan into a row-major output.
+    pub(super) fn new(request: &Request<'_>) -> Result<Self, Error> {
+        let (plan, out) = request.plan()?;
+        Ok(Self::from_parts(request, plan, out, None))
+    }
+
+    /// A plan into an output of a layout.
+    pub(super) fn new_into(request: &Request<'_>, out: &Layout) -> Result<Self, Error> {
+        let plan = request.plan_into(out)?;
+        Ok(Self::from_parts(request, plan, out.clone(), None))
+    }
+
+    /// A plan whose calls choose the size of the first dimension of indices.
+    pub(super) fn new_any_count(request: &Request<'_>) -> Result<Self, Error> {
+        let fixed = || Error::FixedCount { op: request.planned.op };
+        let resized = |count| request.indices.resized(count).ok_or_else(fixed)?;
+        let plan_for = |count: usize| {
+            let (plan, _) = Request { indices: &resized(count)?, ..*request }.plan()?;
+            Ok(plan)
+        };
+        let (plan, out) = request.plan()?;
+        let expected = *request.indices.shape().first().ok_or_else(fixed)?;
+        // A dimension that is tied to one of data has no other size.
+        let other = other_count(expected);
+        let (mut lowered, indices) = (IndexLowered::new(request.planned.op), resized(other)?);
+        Request { indices: &indices, ..*request }.lower(&mut lowered).map_err(|_| fixed())?;
+        // Where indices go along axis 0 of data, none of their dimensions before it is tied to one of data. There are
+        // no indices to count in tuples without components: they are counted only where nothing is moved for them.
+        let along_first = lowered.axes.first().map_or(lowered.output.contains(&0), |axis| axis.axis == 0);
+        let free = |dim: &Dim| dim.n == other && (dim.index != 0 || indices.is_empty());
+        if !along_first || !lowered.dims.first().is_some_and(free) {
+            return Err(fixed());
+        }
+        let action = Action::of(&lowered, request.planned.policy);
+        let counted = CountedPlan::new(plan_for, action, expected, request.indices, &out)?;
+        Ok(Self::from_parts(request, plan, out, Some(Box::new(counted))))
+    }
+
+    // Inlined, so that the hundreds of bytes of a plan are not moved once more.
+    #[inline(always)]
+    pub(super) fn from_parts(
+        request: &Request<'_>,
+        plan: IndexPlan,
+        out: Layout,
+        counted: Option<Box<CountedPlan>>,
+    ) -> Self {
+        let (data, indices) = (request.data.clone(), request.indices.clone());
+        // A size of 1 or 0 hides the stride of a dimension, along which calls of another size do step.
+        let in_order = if counted.is_some() { indices.is_row_major() } else { indices.is_contiguous() };
+        let contiguous = data.is_contiguous() && in_order && out.is_contiguous();
+        let one_call = counted.is_none() && plan.is_whole();
+        Planned { plan, data, indices, out, contiguous, one_call, counted }
+    }
+
+    /// Fills rows that are out of range by the bytes of a value of the output's type, where they are filled.
+    pub(super) fn set_fill(&mut self, fill: &[u8]) {
+        self.plan.set_fill(fill);
+        if let Some(counted) = &mut self.counted {
+            counted.set_fill(fill);
+        }
+    }
+
+    /// The plan, if it converts by these functions; else a copy that does, of the same parameters.
+    ///
+    /// # Errors
+    /// [`Error::PlanParametersMismatch`].
+    #[inline(always)]
+    pub(super) fn converting_by(
+        &self,
+        (expected, got): (Params, Params),
+        function: &'static str,
+        rows: ByLevel<MoveFn>,
+    ) -> Result<Converting<'_>, Error> {
+        let rows = rows.at(self.plan.spec().level);
+        if self.plan.converts_by(rows) {
+            return Ok(Converting { planned: self, copy: None });
+        }
+        if expected != got {
+            return Err(Error::PlanParametersMismatch { op: self.plan.op(), function, expected, got });
+        }
+        Ok(Converting { planned: self, copy: Some(self.copy_converting_by(rows)) })
+    }
+
+    #[cold]
+    fn copy_converting_by(&self, rows: MoveFn) -> Box<Self> {
+        let mut copy = Box::new(self.clone());
+        copy.plan.set_conversion(rows);
+        if let Some(counted) = &mut copy.counted {
+            counted.set_conversion(rows);
+        }
+        copy
+    }
+
+    /// Whether calls choose the size of the first dimension of indices.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    pub(super) fn explain(&self) -> Explain<'_> {
+        Explain::index(&self.plan, pool_threads)
+    }
+
+    /// The shape of the result; of a plan for any count, that of the expected count.
+    pub(super) fn output_shape(&self) -> &[usize] {
+        self.out.shape()
+    }
+
+    /// Asks the system for the pages of data that a run on these indices touches; for none where the layouts are not
+    /// those of the plan.
+    ///
+    /// # Safety
+    /// Indices are of the planned type.
+    pub(super) unsafe fn will_need(&self, inputs: Inputs<'_>) -> WillNeed {
+        if !self.matches_inputs(inputs.data_layout, inputs.indices) {
+            return WillNeed::default();
+        }
+        // SAFETY: the layouts are those of the plan, as just checked; the rest is the caller's promise.
+        unsafe { will_need::advise(&self.plan, inputs.data, inputs.index) }
+    }
+
+    /// Whether the inputs have the plan's layouts, with the plan's size of indices.
+    #[inline(always)]
+    pub(super) fn matches_inputs(&self, data: &Layout, indices: &Layout) -> bool {
+        self.data.matches(data) && self.indices.matches(indices)
+    }
+
+    /// Whether a call on tensors of these layouts is one call of the kernel.
+    #[inline(always)]
+    pub(super) fn is_one_call(&self, data: &Layout, indices: &Layout, out: &Layout) -> bool {
+        self.one_call && self.matches_inputs(data, indices) && self.out.matches(out)
+    }
+
+    /// Checks the layouts of the inputs; returns the size of the first dimension of indices, where that is free.
+    #[inline]
+    pub(super) fn check_inputs(&self, data: &Layout, indices: &Layout) -> Result<usize, Error> {
+        check_layout(Argument::Data, &self.data, data)?;
+        if self.counted.is_some() {
+            return check_counted(Argument::Indices, &self.indices, indices);
+        }
+        check_layout(Argument::Indices, &self.indices, indices)?;
+        Ok(0)
+    }
+
+    /// Checks the layout of an output for `count` indices, as [`Planned::check_inputs`] returned them.
+    #[inline]
+    pub(super) fn check_output(&self, out: &Layout, count: usize) -> Result<(), Error> {
+        if self.counted.is_some() {
+            let expected = check_counted(Argument::Output, &self.out, out)?;
+            let agree = expected == count;
+            return if agree { Ok(()) } else { Err(mismatch(Argument::Output, self.out.shape(), out.shape())) };
+        }
+        check_layout(Argument::Output, &self.out, out)
+    }
+
+    /// Checks the lengths of slices, in the order data, indices, output; returns what [`Planned::check_inputs`] does.
+    #[inline]
+    pub(super) fn check_lens(&self, data: usize, indices: usize, out: usize) -> Result<usize, Error> {
+        if !self.contiguous || data != self.data.len() {
+            return Err(mismatch(Argument::Data, self.data.shape(), &[data]));
+        }
+        let count = match &self.counted {
+            None => (indices == self.indices.len()).then_some(0),
+            Some(counted) => counted.count(indices),
+        };
+        let Some(count) = count else {
+            return Err(mismatch(Argument::Indices, self.indices.shape(), &[indices]));
+        };
+        if out != self.counted.as_ref().map_or(self.out.len(), |counted| counted.out_len(count)) {
+            return Err(mismatch(Argument::Output, self.out.shape(), &[out]));
+        }
+        Ok(count)
+    }
+
+    /// Shape and elements of a fresh output for `count` indices, as [`Planned::check_inputs`] returned them. A shape
+    /// that is not the plan's is made in `buffer`.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`] where the plan was made for an output that is not row-major; of a plan for any count
+    /// whose result has no elements [`Error::TooManyElements`].
+    #[inline(always)]
+    pub(super) fn fresh<'s>(&'s self, count: usize, buffer: &'s mut Shape) -> Result<(&'s [usize], usize), Error> {
+        check_fresh(&self.out)?;
+        Ok(match &self.counted {
+            None => (self.plan.output(), self.out.len()),
+            Some(counted) => {
+                buffer.assign_resized(self.out.shape(), count);
+                let len = match counted.out_len(count) {
+                    // No memory is asked for, which would be refused.
+                    0 => Shape::checked_len(buffer)?,
+                    len => len,
+                };
+                (buffer, len)
+            }
+        })
+    }
+
+    /// Checks the layouts of a call, and runs it.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`], [`Error::AllocationFailed`], then [`Error::IndexOutOfRange`].
+    ///
+    /// # Safety
+    /// X1 except for the layouts: inputs and output are of the planned types (O1), and a fixed output overlaps no
+    /// input.
+    #[inline(never)]
+    pub(super) unsafe fn run(&self, inputs: Inputs<'_>, out: Target<'_>) -> Result<(), Error> {
+        let count = self.check_inputs(inputs.data_layout, inputs.indices)?;
+        // SAFETY: the layouts of the inputs are those of the plan, as just checked; the rest is the caller's promise.
+        unsafe { self.run_on_inputs(inputs, count, out) }
+    }
+
+    /// As [`Planned::run`], for inputs of the planned layouts, with what [`Planned::check_inputs`] returned for them.
+    ///
+    /// # Safety
+    /// As for [`Planned::run`].
+    #[inline(always)]
+    pub(super) unsafe fn run_on_inputs(&self, inputs: Inputs<'_>, count: usize, out: Target<'_>) -> Result<(), Error> {
+        if let Some(layout) = out.layout() {
+            self.check_output(layout, count)?;
+        }
+        let mut shape = Shape::default();
+        // SAFETY: a fixed output has the planned layout, as just checked, and other memory is fresh and row-major; the
+        // rest is the caller's promise.
+        let run = |out| unsafe { self.execute(inputs.operands(out), count) };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { out.write(|| self.fresh(count, &mut shape), run) }
+    }
+
+    /// Calls the kernel, and does nothing else unless there is an error.
+    ///
+    /// # Safety
+    /// X1 for tensors of the planned layouts and types; every call of the plan is one call of the kernel.
+    #[inline(always)]
+    pub(super) unsafe fn call(&self, data: *const u8, index: *const u8, out: *mut u8) -> Result<(), Error> {
+        debug_assert!(self.one_call);
+        let operands = Operands { out, data, index, indices: &self.indices, params: core::ptr::null() };
+        // SAFETY: the caller's promise.
+        unsafe { exec::call_index(&self.plan, operands) }
+    }
+
+    /// Runs the plan.
+    ///
+    /// # Safety
+    /// X1 for tensors of the planned layouts and types, except for `count` indices along the first dimension where that
+    /// is free; the layout among the operands is that of indices, or the plan's.
+    #[inline(always)]
+    pub(super) unsafe fn execute(&self, operands: Operands<'_>, count: usize) -> Result<(), Error> {
+        match &self.counted {
+            // SAFETY: the caller's promise.
+            None => unsafe { exec::run_index(&self.plan, operands) },
+            // SAFETY: as above, for `count` indices.
+            Some(counted) => unsafe { counted.run(operands, count) },
+        }
+    }
+}

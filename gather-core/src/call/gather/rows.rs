@@ -1,0 +1,384 @@
+//! Gathering whole rows, of each of which a row function makes a value, or another row, on its way.
+
+use smallvec::SmallVec;
+
+use crate::call::Sealed;
+use crate::call::gather::erased::Request;
+use crate::call::gather::kinds::{Gathered, GatheredBy, Ids};
+use crate::call::gather::plan::{GatherPlan, Reads};
+use crate::call::gather::planned::{Inputs, Params, Planned};
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::mismatch;
+use crate::call::source::kind::{ByRow, IndexKind};
+use crate::call::source::rows::{GivenToRows, RowLookups};
+use crate::call::source::{Described, Reading};
+use crate::exec;
+use crate::kernels::convert::row::{Erased, Placed, RowShapes, WrongLength};
+use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
+use crate::tensor::layout::{Layout, Shape};
+use crate::tensor::output::Target;
+use crate::types::element::Element;
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::op::{Argument, Op};
+
+/// The attributes of an operator whose result is rows of data. Sealed: those of [`Gather`](crate::Gather) and
+/// [`GatherNd`](crate::GatherNd).
+pub trait RowAttributes: IndexAttributes + Sized {
+    /// The attributes with an axis that counts from the front, and how many dimensions of data stand before a row.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`].
+    #[doc(hidden)]
+    fn rows(&self, data: &Layout) -> Result<(Self, usize), Error>;
+}
+
+impl<T: Element, U: Element> Gathered for ByRow<T, U> {
+    #[inline(always)]
+    unsafe fn run_plan<'s>(
+        plan: &GatherPlan,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let GatherPlan { planned, reads: Reads::Rows(params, shape), .. } = plan else {
+            unreachable!("a plan of rows")
+        };
+        let function = Function::of(data.described.facts);
+        // SAFETY: the caller's promise.
+        unsafe { run_plan(planned, (*params, shape), function, data.given, Inputs::new(data, indices), out) }
+    }
+}
+
+impl<A: RowAttributes, T: Element, U: Element> GatheredBy<A> for ByRow<T, U> {
+    #[inline(always)]
+    unsafe fn run<'s, I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: &Reading<'s, Self>,
+        indices: Ids<'s>,
+        out: Target<'_>,
+    ) -> Result<(), Error> {
+        let function = Function::of(data.described.facts);
+        // SAFETY: the caller's promise.
+        unsafe { run::<I, A>(op, function, data.given, Inputs::new(data, indices), indices.index, out) }
+    }
+
+    #[inline(always)]
+    fn plan<I: IndexKind>(
+        op: &IndexOperator<A>,
+        data: Described<'_, Self>,
+        indices: (IndexType, &Layout),
+        make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+    ) -> Result<GatherPlan, Error> {
+        let function = Function::of(data.facts);
+        let (planned, shape) = plan::<I, A>(op, function, data.layout, indices, make)?;
+        let reads = Reads::Rows(function.erased.params, shape);
+        Ok(GatherPlan { planned, dtype: data.dtype, index: indices.0, reads })
+    }
+}
+
+/// A row function without its types, and the bytes that fill rows of results that are out of range, if they are not
+/// zeros.
+#[derive(Clone, Copy)]
+pub(super) struct Function<'s> {
+    pub(super) erased: &'s Erased,
+    pub(super) fill: Option<&'s [u8]>,
+}
+
+impl<'s> Function<'s> {
+    #[inline(always)]
+    pub(super) fn of((erased, fill): (&'s Erased, Option<&'s [u8]>)) -> Self {
+        Function { erased, fill }
+    }
+}
+
+/// The shapes of rows: what a plan has of a row function.
+#[derive(Clone, Copy)]
+pub(super) struct RowShape {
+    /// Dimensions of data before a row.
+    lead: usize,
+    rows: WholeRows,
+    /// Whether a row becomes one value, which is no dimension of the result.
+    one: bool,
+    /// Whether the plan fills by bytes of the function's own.
+    filled: bool,
+    /// Bytes from a row of a row-major output to the next; `None` where rows are not evenly spaced.
+    spacing: Option<isize>,
+}
+
+/// Attributes whose rows are taken whole: the loops are those of the dimensions before them.
+struct Whole<A> {
+    attributes: A,
+    shape: RowShape,
+}
+
+impl<A> Sealed for Whole<A> {}
+
+impl<A: IndexAttributes> IndexAttributes for Whole<A> {
+    fn op(&self) -> Op {
+        self.attributes.op()
+    }
+
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
+        let RowShape { lead, rows, one, .. } = self.shape;
+        let (shape, strides) = (&data.shape()[..lead], &data.strides()[..lead]);
+        // Rows without elements lie nowhere.
+        let still: SmallVec<[isize; 8]> = SmallVec::from_elem(0, lead);
+        let strides = if rows.elements == 0 { &still[..] } else { strides };
+        self.attributes.lower(&Layout::strided(shape, strides)?, indices, lowered)?;
+        if !one {
+            lowered.output.push(rows.results);
+        }
+        Ok(())
+    }
+}
+
+impl<A: RowAttributes> Whole<A> {
+    /// The attributes with the rows of data and of results.
+    ///
+    /// # Errors
+    /// [`Error::AxisOutOfRange`].
+    fn new(attributes: &A, function: Function<'_>, data: &Layout) -> Result<Self, Error> {
+        let (attributes, lead) = attributes.rows(data)?;
+        // A product that overflows has a factor of 0 too, since the layout has as many elements.
+        let elements = data.shape()[lead..].iter().fold(1usize, |product, &dim| product.saturating_mul(dim));
+        let elements = if data.shape()[lead..].contains(&0) { 0 } else { elements };
+        let Erased { one, len, .. } = *function.erased;
+        let results = if one { 1 } else { len.unwrap_or(elements) };
+        let (rows, filled) = (WholeRows { elements, results }, function.fill.is_some());
+        Ok(Whole { attributes, shape: RowShape { lead, rows, one, filled, spacing: None } })
+    }
+
+    fn request<'a, I: IndexKind>(
+        &'a self,
+        op: &IndexOperator<A>,
+        function: &Erased,
+        data: &'a Layout,
+        (index, indices): (IndexType, &'a Layout),
+    ) -> Request<'a> {
+        let (from, to) = function.types;
+        let (kernel, whole) = (I::converts(index), Some(self.shape.rows));
+        let converting = Converting { rows: function.rows, size_in: from.size(), kernel, whole };
+        let planned = op.index_request((I::gathers(index), index), to, Some(converting));
+        Request { attributes: self, planned, data, indices }
+    }
+}
+
+/// Runs a row function without its types.
+///
+/// # Errors
+/// Those of a call, with those of [`RowShape::spacing`] and [`RowShape::with`] after errors of outputs.
+///
+/// # Safety
+/// X1 for inputs of the type that the function reads and of the index type; O1 for the type that it writes. Data and a
+/// fixed output are aligned for their types. The output overlaps no input. What is given is of the function's
+/// parameters.
+pub(super) unsafe fn run<I: IndexKind, A: RowAttributes>(
+    op: &IndexOperator<A>,
+    function: Function<'_>,
+    given: &dyn GivenToRows,
+    inputs: Inputs<'_>,
+    index: IndexType,
+    target: Target<'_>,
+) -> Result<(), Error> {
+    let whole = Whole::new(op.attributes(), function, inputs.data_layout)?;
+    let request = whole.request::<I>(op, function.erased, inputs.data_layout, (index, inputs.indices));
+    // SAFETY: the caller's promise.
+    unsafe { run_request(&request, whole.shape, function, given, inputs, target) }
+}
+
+/// Runs a request for rows.
+///
+/// # Errors
+/// As for [`run`].
+///
+/// # Safety
+/// As for [`run`], for the layouts and types of the request.
+#[inline(never)]
+unsafe fn run_request(
+    request: &Request<'_>,
+    shape: RowShape,
+    Function { erased, fill }: Function<'_>,
+    given: &dyn GivenToRows,
+    inputs: Inputs<'_>,
+    target: Target<'_>,
+) -> Result<(), Error> {
+    let mut planned = request.plan_for(&target);
+    let Ok((plan, fresh)) = &mut planned else { return planned.map(drop) };
+    fill.inspect(|fill| plan.set_fill(fill));
+    let spacing = shape.spacing(plan, erased, inputs.data_layout, target.layout())?;
+    let (shape, mut target) = (RowShape { spacing, ..shape }, Some(target));
+    shape.with(plan, erased, plan.output(), given, |placed, lookups| {
+        let Some(target) = target.take() else { unreachable!("called once") };
+        let write = |out: *mut u8| {
+            let inputs = Inputs { params: lookups.place(Placed { out: out.addr(), ..placed }), ..inputs };
+            // SAFETY: X1: the plan was made for these layouts and types; the rest is the caller's promise. Pointers are
+            // aligned, by that promise, and rows are contiguous, as just checked; what is given is of the function's
+            // parameters, and `Sync` (K8).
+            unsafe { exec::run_index(plan, inputs.operands(out)) }
+        };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { target.write(|| Ok((plan.output(), *fresh)), write) }
+    })
+}
+
+/// Plans for a row function without its types, and a row-major output.
+///
+/// # Errors
+/// Those of `make`, then those of [`RowShape::spacing`].
+pub(super) fn plan<I: IndexKind, A: RowAttributes>(
+    op: &IndexOperator<A>,
+    function: Function<'_>,
+    data: &Layout,
+    indices: (IndexType, &Layout),
+    make: impl FnOnce(&Request<'_>) -> Result<Planned, Error>,
+) -> Result<(Planned, RowShape), Error> {
+    let whole = Whole::new(op.attributes(), function, data)?;
+    let mut planned = make(&whole.request::<I>(op, function.erased, data, indices))?;
+    function.fill.inspect(|fill| planned.set_fill(fill));
+    let spacing = whole.shape.spacing(&planned.plan, function.erased, data, None)?;
+    Ok((planned, RowShape { spacing, ..whole.shape }))
+}
+
+/// Runs a plan with a row function of the planned types.
+///
+/// # Errors
+/// [`Error::PlanParametersMismatch`], [`Error::PlanMismatch`], those of [`RowShape::with`],
+/// [`Error::AllocationFailed`], then those of the run.
+///
+/// # Safety
+/// As for [`run`], for the types of the plan.
+#[inline(never)]
+pub(super) unsafe fn run_plan(
+    planned: &Planned,
+    (params, shape): (Params, &RowShape),
+    Function { erased, fill }: Function<'_>,
+    given: &dyn GivenToRows,
+    inputs: Inputs<'_>,
+    target: Target<'_>,
+) -> Result<(), Error> {
+    let mut runs = planned.converting_by((params, erased.params), erased.name, erased.rows)?;
+    let count = planned.check_inputs(inputs.data_layout, inputs.indices)?;
+    shape.check_results(erased, planned.output_shape())?;
+    if let Some(layout) = target.layout() {
+        planned.check_output(layout, count)?;
+    }
+    let mut buffer = Shape::default();
+    let (output, len) = planned.fresh(count, &mut buffer)?;
+    if shape.filled || fill.is_some() {
+        match fill {
+            Some(fill) => runs.fill_by(fill),
+            None => runs.fill_by(&erased.types.1.zero()?),
+        }
+    }
+    let mut target = Some(target);
+    shape.with(&planned.plan, erased, output, given, |placed, lookups| {
+        let Some(target) = target.take() else { unreachable!("called once") };
+        let write = |out: *mut u8| {
+            let inputs = Inputs { params: lookups.place(Placed { out: out.addr(), ..placed }), ..inputs };
+            // SAFETY: the layouts have just been checked; the rest as in `run_request`.
+            unsafe { runs.execute(inputs.operands(out), count) }
+        };
+        // SAFETY: a run that succeeds has initialised every element of the result (X3).
+        unsafe { target.write(|| Ok((output, len)), write) }
+    })
+}
+
+impl RowShape {
+    /// Checks that a function makes as much of a row as the one that was planned for.
+    ///
+    /// # Errors
+    /// [`Error::PlanMismatch`].
+    fn check_results(&self, function: &Erased, output: &[usize]) -> Result<(), Error> {
+        let results = if function.one { 1 } else { function.len.unwrap_or(self.rows.elements) };
+        if function.one == self.one && results == self.rows.results {
+            return Ok(());
+        }
+        let lead = &output[..output.len() - usize::from(!self.one)];
+        let got: Shape = lead.iter().copied().chain((!function.one).then_some(results)).collect();
+        Err(mismatch(Argument::Output, output, &got))
+    }
+
+    /// Bytes from a row of the output to the next; `None` where rows are not evenly spaced.
+    ///
+    /// # Errors
+    /// [`Error::RowsNotContiguous`] for data, then for the output.
+    fn spacing(
+        &self,
+        plan: &IndexPlan,
+        function: &Erased,
+        data: &Layout,
+        out: Option<&Layout>,
+    ) -> Result<Option<isize>, Error> {
+        let size = function.types.1.size() as isize;
+        Ok(self.spacing_in_elements(plan, data, out)?.map(|step| step.wrapping_mul(size)))
+    }
+
+    /// Elements from a row of the output to the next; `None` where rows are not evenly spaced.
+    fn spacing_in_elements(
+        &self,
+        plan: &IndexPlan,
+        data: &Layout,
+        out: Option<&Layout>,
+    ) -> Result<Option<isize>, Error> {
+        let refused = |argument| Error::RowsNotContiguous { op: plan.op(), argument };
+        // No row is read from empty data, and none is written to an empty output: their strides do not matter.
+        if !data.is_empty()
+            && !Layout::strided(&data.shape()[self.lead..], &data.strides()[self.lead..])?.is_contiguous()
+        {
+            return Err(refused(Argument::Data));
+        }
+        let Some(out) = out.filter(|out| !out.is_empty()) else { return Ok(Some((self.rows.results as isize).max(1))) };
+        let lead = out.rank() - usize::from(!self.one);
+        if self.rows.results > 1 && !self.one && out.strides()[lead] != 1 {
+            return Err(refused(Argument::Output));
+        }
+        // The step of the last dimension that is stepped along, if those before it go on where it ends.
+        let (mut spacing, mut next) = (None, None);
+        for (&n, &step) in out.shape()[..lead].iter().zip(out.strides()).rev().filter(|&(&n, _)| n != 1) {
+            if next.is_some_and(|next| next != step) {
+                return Ok(None);
+            }
+            spacing.get_or_insert(step);
+            next = Some(step.wrapping_mul(n as isize));
+        }
+        Ok(Some(spacing.filter(|&step| step != 0).unwrap_or(1)))
+    }
+
+    /// Compares what is given with shapes, and calls `run` with where the rows of the output are, except for its
+    /// address. The shape of the output is `output`.
+    ///
+    /// # Errors
+    /// [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`], then
+    /// [`Error::RowsNotContiguous`] for an output whose rows are not evenly spaced where indices have values of their
+    /// own; then those of `run`.
+    #[inline(always)]
+    fn with(
+        &self,
+        plan: &IndexPlan,
+        function: &Erased,
+        output: &[usize],
+        given: &dyn GivenToRows,
+        mut run: impl FnMut(Placed, &mut dyn RowLookups) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let op = plan.op();
+        let lead = &output[..output.len() - usize::from(!self.one)];
+        let dim = plan.axes().first().map_or(0, |axis| axis.dim);
+        let shapes = RowShapes { row: self.rows.elements, dim, lead };
+        let ran = given.with(&shapes, &mut |lookups| {
+            let by_index = lookups.by_index();
+            let out_step = match self.spacing {
+                None if by_index => return Err(Error::RowsNotContiguous { op, argument: Argument::Output }),
+                spacing => spacing.unwrap_or(1),
+            };
+            run(Placed { out: 0, out_step, by_index }, lookups)
+        });
+        ran.unwrap_or_else(|(number, WrongLength { per, len, expected })| {
+            let (function, parameter) = (function.name, function.params[number]);
+            Err(match expected {
+                Some(expected) => Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected },
+                None => Error::RowParameterLengthUnstated { op, function, parameter, len, indices: lead.into() },
+            })
+        })
+    }
+}

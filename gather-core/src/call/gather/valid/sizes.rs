@@ -1,0 +1,139 @@
+//! Sizes that follow from the shapes of a call with nulls, and the same operator by positions in place of indices.
+
+#![forbid(unsafe_code)]
+
+use smallvec::SmallVec;
+
+use crate::call::Sealed;
+use crate::call::gather::IndexAttributes;
+use crate::call::gather::erased::Request;
+use crate::exec::Place;
+use crate::kernels::select::Kernels;
+use crate::plan::{Axis, IndexLowered, IndexRequest};
+use crate::tensor::layout::{Layout, Shape};
+use crate::types::error::Error;
+use crate::types::index::IndexType;
+use crate::types::op::Op;
+use crate::types::policy::{IndexPolicy, NegativeIndex, OutOfBounds};
+
+/// The sizes of a call.
+#[derive(Clone)]
+pub(super) struct Sizes {
+    /// The number of each index: as many dimensions as indices have, of which that of components has no step.
+    pub(super) numbers: Layout,
+    /// The dimensions of indices before that of components.
+    pub(super) lead: usize,
+    /// How many indices, or tuples.
+    pub(super) count: usize,
+    /// The last dimensions of data, which make a row.
+    row_rank: usize,
+}
+
+impl Sizes {
+    /// Checks attributes and shapes, and lowers the operator into what is empty, its loops stepping through the
+    /// elements of row-major data and the numbers of indices.
+    ///
+    /// # Errors
+    /// Those of the operator, [`Error::TooManyElements`].
+    #[inline(always)]
+    pub(super) fn new(request: &Request<'_>, lowered: &mut IndexLowered) -> Result<Self, Error> {
+        let Request { attributes, data, indices, planned: IndexRequest { op, .. } } = *request;
+        let tuples = op == Op::GatherNd && indices.rank() > 0;
+        let lead = indices.rank() - usize::from(tuples);
+        let mut numbers = Layout::contiguous(&indices.shape()[..lead])?;
+        let count = numbers.len();
+        if tuples {
+            let steps: SmallVec<[isize; 6]> = numbers.strides().iter().copied().chain([0]).collect();
+            numbers = Layout::strided(indices.shape(), &steps)?;
+        }
+        attributes.lower(&Layout::contiguous(data.shape())?, &numbers, lowered)?;
+        Shape::checked_len(&lowered.output)?;
+        let row_rank = match op {
+            Op::Gather => data.rank().saturating_sub(lowered.axes[0].axis + 1),
+            Op::GatherNd => lowered.dims.len() - lead,
+            _ => 0,
+        };
+        Ok(Sizes { numbers, lead, count, row_rank })
+    }
+
+    /// Those of `count` indices along the first dimension, where there is one.
+    pub(super) fn resized(&self, count: usize) -> Result<Self, Error> {
+        let numbers = self.numbers.resized(count).expect("indices with a free dimension")?;
+        let count = numbers.shape()[..self.lead].iter().product();
+        Ok(Sizes { numbers, count, ..*self })
+    }
+
+    /// The dimensions of data before a row, and those of a row.
+    pub(super) fn rows<'d>(&self, data: &'d Layout) -> (&'d [usize], &'d [usize]) {
+        data.shape().split_at(data.rank() - self.row_rank)
+    }
+
+    /// Lets the loops of an operator step through rows of data in place of elements.
+    pub(super) fn step_by_rows(&self, data: &Layout, lowered: &mut IndexLowered) {
+        // In row-major order, strides of rows are multiples of what a row takes.
+        let row: usize = self.rows(data).1.iter().map(|&n| n.max(1)).product();
+        lowered.dims.truncate(lowered.dims.len() - self.row_rank);
+        lowered.dims.iter_mut().for_each(|dim| dim.data /= row as isize);
+        lowered.axes.iter_mut().for_each(|axis| axis.data /= row as isize);
+    }
+}
+
+/// Whether an axis is beyond 32 bits.
+pub(super) fn is_wide(lowered: &IndexLowered) -> bool {
+    lowered.axes.iter().any(|axis| i32::try_from(axis.dim).is_err())
+}
+
+/// A request by positions, some of which may be missing: every other one is in range.
+pub(super) fn request_by<P: Place>(request: IndexRequest, kernels: [Kernels; 2], missing: bool) -> IndexRequest {
+    let out_of_bounds = if missing { OutOfBounds::Zero } else { OutOfBounds::Error };
+    let policy = IndexPolicy { negative: NegativeIndex::Reject, out_of_bounds };
+    IndexRequest { kernels: kernels[usize::from(P::TYPE == IndexType::I64)], index: P::TYPE, policy, ..request }
+}
+
+/// An operator that is given positions in place of indices.
+pub(super) struct ByPosition<'a> {
+    attributes: &'a dyn IndexAttributes,
+    /// The indices of tuples without components. Each tuple has a position all the same: 0, or that it is null.
+    tuples: Option<&'a Layout>,
+}
+
+impl<'a> ByPosition<'a> {
+    /// The operator, and the layout of the positions: those of the first component of all tuples come before those of
+    /// the second.
+    pub(super) fn new(attributes: &'a dyn IndexAttributes, sizes: &'a Sizes) -> Result<(Self, Layout), Error> {
+        let (shape, lead) = (sizes.numbers.shape(), sizes.lead);
+        let (tuples, layout) = match shape.get(lead) {
+            Some(0) => {
+                let shape: Shape = shape[..lead].iter().copied().chain([1]).collect();
+                (Some(&sizes.numbers), Layout::contiguous(&shape)?)
+            }
+            None | Some(1) => (None, Layout::contiguous(shape)?),
+            Some(_) => {
+                let numbers = sizes.numbers.strides()[..lead].iter().copied();
+                let steps: SmallVec<[isize; 6]> = numbers.chain([sizes.count as isize]).collect();
+                (None, Layout::strided(shape, &steps)?)
+            }
+        };
+        Ok((ByPosition { attributes, tuples }, layout))
+    }
+}
+
+impl Sealed for ByPosition<'_> {}
+
+impl IndexAttributes for ByPosition<'_> {
+    fn op(&self) -> Op {
+        self.attributes.op()
+    }
+
+    fn takes_rows(&self, data: &Layout) -> bool {
+        self.attributes.takes_rows(data)
+    }
+
+    fn lower(&self, data: &Layout, indices: &Layout, lowered: &mut IndexLowered) -> Result<(), Error> {
+        let Some(tuples) = self.tuples else { return self.attributes.lower(data, indices, lowered) };
+        self.attributes.lower(data, tuples, lowered)?;
+        // An axis of one position, along which data does not move.
+        lowered.axes.push(Axis { axis: 0, dim: 1, data: 0, index: 0 });
+        Ok(())
+    }
+}

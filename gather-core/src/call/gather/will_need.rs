@@ -1,0 +1,88 @@
+//! Telling the system which pages of a mapped table a call will touch, before the call.
+
+use smallvec::SmallVec;
+
+use crate::call::gather::kinds::GatheredBy;
+use crate::call::gather::{IndexAttributes, IndexOperator};
+use crate::call::source::Source;
+use crate::call::source::kind::IndexKind;
+use crate::kernels::{Cursor, Loop};
+use crate::plan::fold::for_each;
+use crate::plan::{Action, IndexPlan};
+use crate::tensor::pages::{PageBatch, WillNeed};
+use crate::types::index::by_index;
+
+impl<A: IndexAttributes> IndexOperator<A> {
+    /// Asks the system for the pages of data that a call on these indices will touch: a hint for a table in a mapped
+    /// file that is larger than memory, or not in it yet.
+    ///
+    /// Without it the call stops at each page that is not there, and waits for the disk, page after page. Requested
+    /// together, the pages come at the same time. They are requested in ranges, which rows of the same page and of
+    /// neighbouring pages share. The call returns before they have come, and may follow at once.
+    ///
+    /// Nothing can fail: what an operator would refuse, and whatever the system refuses, is not requested. Indices out
+    /// of range are left out. Other data than mapped files is left as it is. The result says how much was requested,
+    /// which is nothing without the feature `std`, and on systems other than Unix.
+    ///
+    /// Cost: one pass over the indices, and a system call for each range. For a table in memory this time is lost.
+    ///
+    /// ```
+    /// use gather_core::{Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // A mapped file in real life.
+    ///     let table = vec![0u8; 1 << 20];
+    ///     let (table, ids) = (View::new(&table, &[4096, 256])?, [7u32, 4000, 8]);
+    ///     let gather = Gather::new(0);
+    ///     let told = gather.will_need(&table, &ids);
+    ///     let rows = gather.run(&table, &ids)?;
+    /// #   assert_eq!(rows.shape(), [3, 256]);
+    /// #   if cfg!(unix) {
+    ///     assert_eq!(told.rows, 3);
+    /// #   }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn will_need<S, X>(&self, data: &S, indices: &X) -> WillNeed
+    where
+        S: Source<Kind: GatheredBy<A>> + ?Sized,
+        X: Source<Kind: IndexKind> + ?Sized,
+    {
+        self.plan(data, indices).map(|plan| plan.will_need(data, indices)).unwrap_or_default()
+    }
+}
+
+/// Asks for the pages that a plan touches. Of data no byte is read.
+///
+/// # Safety
+/// The indices have the layout and the type that the plan was made for (P1).
+pub(super) unsafe fn advise(plan: &IndexPlan, data: *const u8, index: *const u8) -> WillNeed {
+    let nothing = plan.action() != Action::Run || plan.axes().iter().any(|axis| axis.dim == 0);
+    let Some(mut batch) = PageBatch::new().filter(|_| !nothing) else { return WillNeed::default() };
+    let spec = plan.spec();
+    let bytes = spec.conversion.map_or(spec.row, |conversion| conversion.bytes_in());
+    // Tuples without components have no index to read.
+    let components = if plan.axes().is_empty() { &[] } else { &spec.components[..] };
+    let origin = Cursor { out: core::ptr::null_mut(), data, index };
+    let step = |at: Cursor, along: &Loop| at.step(along);
+    // Loops that come back to the same index and the same data would name their rows again.
+    let moving = plan.loops().iter().copied().filter(|along| along.data != 0 || along.index != 0);
+    let loops: SmallVec<[Loop; 6]> = moving.collect();
+    for_each(&loops, origin, step, &mut |at: Cursor| {
+        let mut from = Some(at.data);
+        for component in components {
+            let index = at.index.wrapping_offset(component.index);
+            let position = by_index!(plan.index(), I => {
+                // SAFETY: P1: the loops and components reach indices.
+                let index: I = unsafe { index.cast::<I>().read_unaligned() };
+                spec.policy.resolve(index, component.dim)
+            });
+            let position = position.map(|at| at.wrapping_mul(component.scale) as isize);
+            from = from.zip(position).map(|(from, at)| from.wrapping_offset(at.wrapping_mul(plan.stride())));
+        }
+        if let Some(from) = from {
+            batch.add(from.addr(), bytes);
+        }
+    });
+    batch.finish()
+}

@@ -1,0 +1,154 @@
+//! Block-quantised tables: codes of a few bits, with a scale and maybe a zero point for each block.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::call::source::kind::Blocks;
+use crate::call::source::spec::Spec;
+use crate::call::source::{Describe, Sealed};
+use crate::tensor::layout::Layout;
+use crate::tensor::view::View;
+use crate::types::codes::{Codes, Scale};
+use crate::types::element::DType;
+
+/// Block-quantised data, read as the type of its scales: what [`View::blocks`] returns.
+#[derive(Clone, Debug)]
+pub struct BlocksView<'a, U> {
+    pub(super) data: &'a View<'a, u8>,
+    pub(super) facts: BlockFacts,
+    pub(super) given: BlocksGiven<'a, U>,
+}
+
+/// The codes of a table, and how many values share a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    pub(in crate::call) codes: Codes,
+    /// 0 for all values of the last axis.
+    pub(in crate::call) block_size: usize,
+}
+
+/// The scales and zero points of a table.
+#[derive(Debug)]
+pub struct BlocksGiven<'a, U> {
+    pub(in crate::call) scales: &'a View<'a, U>,
+    pub(in crate::call) zero_points: Option<&'a View<'a, u8>>,
+}
+
+impl<U> Clone for BlocksGiven<'_, U> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<U> Copy for BlocksGiven<'_, U> {}
+
+impl View<'_, u8> {
+    /// Bytes of [`Codes`], read as numbers: `(code - zero point) * scale` of every value, computed in `f32` and rounded
+    /// to the type of the scales. `block_size` values of the last axis share a scale: a power of two from 16 on, or, of
+    /// floating-point codes, 0 for the whole axis.
+    ///
+    /// - The last axis has [`Codes::per_byte`] values a byte; blocks run along it. No gather along it is possible.
+    /// - `scales` has the shape of data, except for the last axis, which has an entry for each block: values divided by
+    ///   `block_size`, rounded up. The last block of a row may be short.
+    /// - Without [zero points](BlocksView::zero_points), [`Codes::default_zero_point`] holds for all.
+    ///
+    /// Where codes are floating-point numbers ([`Codes::is_float`]), each dimension of scales but the last may be 1:
+    /// all of data along it share those scales.
+    ///
+    /// The result has the shape that the operator gives for data whose last axis counts values, and not bytes. ONNX's
+    /// `GatherBlockQuantized` writes zeros for indices out of range: [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
+    ///
+    /// Cost: one pass over the indices, one over the bytes of the result.
+    ///
+    /// # Errors
+    /// Those of the call, with [`Error::BlockSizeOutOfRange`](crate::Error::BlockSizeOutOfRange) before errors of
+    /// attributes and shapes. After them [`Error::QuantizedAxis`](crate::Error::QuantizedAxis),
+    /// [`Error::DimensionTooLarge`](crate::Error::DimensionTooLarge), and
+    /// [`Error::NotRowMajor`](crate::Error::NotRowMajor) for data. A view as output gives
+    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch) and [`Error::NotRowMajor`](crate::Error::NotRowMajor);
+    /// then so do scales, and after them zero points.
+    ///
+    /// # Examples
+    /// Two rows of 16 values in bytes of two, with a scale for each row:
+    /// ```
+    /// use gather_core::{Codes, Gather, OutOfBounds, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let codes = [[0x98u8; 8], [0x1f; 8]];
+    ///     let codes = View::new(codes.as_flattened(), &[2, 8])?;
+    ///     let scales = View::new(&[0.5f32, 2.0], &[2, 1])?;
+    ///     let gather = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
+    ///     let rows = gather.run(&codes.blocks(Codes::Bits4, 16, &scales), &[1, 2, -2])?;
+    ///     assert_eq!(rows.shape(), [3, 16]);
+    ///     assert_eq!(rows.as_slice()[..2], [14.0, -14.0]);
+    ///     // Out of range, and the first row, by a negative index.
+    ///     assert_eq!(rows.as_slice()[16..18], [0.0, 0.0]);
+    ///     assert_eq!(rows.as_slice()[32..34], [0.0, 0.5]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn blocks<'a, U: Scale>(
+        &'a self,
+        codes: Codes,
+        block_size: usize,
+        scales: &'a View<'a, U>,
+    ) -> BlocksView<'a, U> {
+        let given = BlocksGiven { scales, zero_points: None };
+        BlocksView { data: self, facts: BlockFacts { codes, block_size }, given }
+    }
+}
+
+impl<'a, U: Scale> BlocksView<'a, U> {
+    /// The same with zero points: codes as data has them, one for each block.
+    ///
+    /// For [`Codes::Bits2`], [`Codes::Bits4`] and [`Codes::Bits8`] the shape is that of scales, except for the last
+    /// axis, divided by [`Codes::per_byte`] and rounded up. For [`Codes::U4`] and [`Codes::I4`] they are one list of
+    /// bytes, half as many as scales, rounded up. Floating-point codes have none: of them an empty list of shape `[0]`
+    /// is taken.
+    #[must_use]
+    pub fn zero_points(mut self, zero_points: &'a View<'a, u8>) -> Self {
+        self.given.zero_points = Some(zero_points);
+        self
+    }
+}
+
+/// A [`Spec`] of block-quantised data: what [`Spec::blocks`] returns.
+#[derive(Clone, Debug)]
+pub struct BlocksSpec<U> {
+    data: Spec<u8>,
+    facts: BlockFacts,
+    to: PhantomData<fn() -> U>,
+}
+
+impl Spec<u8> {
+    /// As [`View::blocks`], without scales: to plan ahead. The type of scales is `U`.
+    #[must_use]
+    pub fn blocks<U: Scale>(self, codes: Codes, block_size: usize) -> BlocksSpec<U> {
+        BlocksSpec { data: self, facts: BlockFacts { codes, block_size }, to: PhantomData }
+    }
+}
+
+impl<U> Sealed for BlocksSpec<U> {}
+
+impl<U: Scale> Describe for BlocksSpec<U> {
+    type Kind = Blocks<U>;
+
+    type Held<'s>
+        = &'s Layout
+    where
+        Self: 's;
+
+    fn held(&self) -> &Layout {
+        &self.data.layout
+    }
+
+    fn dtype(&self) -> DType {
+        U::DTYPE
+    }
+
+    fn facts(&self) -> BlockFacts {
+        self.facts
+    }
+}

@@ -1,0 +1,68 @@
+//! Fused rows, read as floats of a type.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::tensor::fused::FusedRows;
+use crate::types::codes::Scale;
+use crate::types::element::DType;
+
+/// Fused rows that are read as floats `U`: what [`FusedRows::to`] returns.
+#[derive(Clone, Copy, Debug)]
+pub struct FusedView<'a, U> {
+    pub(super) table: &'a FusedRows<'a>,
+    to: PhantomData<fn() -> U>,
+}
+
+/// Fused rows that are read as floats of a type known at run time: what [`FusedRows::to_dyn`] returns.
+#[derive(Clone, Copy, Debug)]
+pub struct FusedDynView<'a> {
+    pub(super) table: &'a FusedRows<'a>,
+    pub(super) dtype: DType,
+}
+
+impl FusedRows<'_> {
+    /// Rows as floats: `code * scale + bias` of every value of a row. It is computed in `f32`, and the product is
+    /// rounded before the bias is added. The result is `f32`; with the feature `half` it may be `f16` or `bf16`,
+    /// rounded once more.
+    ///
+    /// A gather along axis 0 has a result of shape `indices.shape + [columns]`. Negative indices and indices out of
+    /// range are as for views, with rows of zeros under [`OutOfBounds::Zero`](crate::OutOfBounds::Zero).
+    ///
+    /// Cost: one pass over the indices and one over the rows that they name.
+    ///
+    /// # Errors
+    /// Those of the call, with [`Error::QuantizedAxis`](crate::Error::QuantizedAxis) for axis 1, and those of
+    /// [`View::rows`](crate::View::rows). A plan runs on tables of its format and columns: others give
+    /// [`Error::FusedFormatMismatch`](crate::Error::FusedFormatMismatch), then
+    /// [`Error::PlanMismatch`](crate::Error::PlanMismatch).
+    ///
+    /// # Examples
+    /// ```
+    /// use gather_core::{FusedFormat, FusedRows, Gather, View};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     // Scale 0.5 and bias -1 as `f16`, then codes 0, 15 and 2.
+    ///     let bytes = [0x00, 0x38, 0x00, 0xbc, 0xf0, 0x02];
+    ///     let table = FusedRows::new(View::new(&bytes, &[1, 6])?, FusedFormat::Fbgemm4, 3)?;
+    ///     let rows = Gather::new(0).run(&table.to::<f32>(), &[0u8, 0])?;
+    ///     assert_eq!((rows.shape(), &rows.as_slice()[..3]), (&[2, 3][..], &[-1.0, 6.5, 0.0][..]));
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn to<U: Scale>(&self) -> FusedView<'_, U> {
+        FusedView { table: self, to: PhantomData }
+    }
+
+    /// As [`FusedRows::to`], for a type of floats that is known at run time.
+    ///
+    /// # Errors
+    /// Those of the call, then [`Error::DTypeMismatch`](crate::Error::DTypeMismatch) for a type that is no
+    /// [`Scale`].
+    #[must_use]
+    pub fn to_dyn(&self, dtype: DType) -> FusedDynView<'_> {
+        FusedDynView { table: self, dtype }
+    }
+}

@@ -1,0 +1,252 @@
+//! Kinds: what data is, as a type without lifetimes. Plans are named by them: `Plan<Mapped<u8, f32>, u32>`.
+
+#![forbid(unsafe_code)]
+
+use core::marker::PhantomData;
+
+use crate::call::source::blocks::{BlockFacts, BlocksGiven};
+use crate::call::source::map::GivenToMap;
+use crate::call::source::rows::GivenToRows;
+use crate::kernels::IndexKernel;
+use crate::kernels::convert::{self, map, row};
+use crate::kernels::registry::Registry;
+use crate::kernels::select::Kernels;
+use crate::tensor::dynamic::check_dtype;
+use crate::tensor::typing::{Any, Typing};
+use crate::types::codes::Scale;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+use crate::types::fused::FusedRow;
+use crate::types::index::{Index, IndexType};
+use crate::types::level::Level;
+use crate::types::method::Method;
+use crate::types::op::Op;
+
+mod sealed {
+    /// Implemented for kinds.
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// A kind of data, as a type without lifetimes. Elements are kinds themselves. The page of [`Source`](crate::Source)
+/// has a table of kinds. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kind of data",
+    note = "kinds are elements, `Any`, `Mapped`, `ByRow`, `Fused` and `Blocks`"
+)]
+pub trait Kind: Sealed + Sized + 'static {
+    /// Elements of a result: an [`Element`], or [`Any`] where types are known at run time.
+    type Out: Typing;
+
+    /// The map, row function or format that converts, without types.
+    #[doc(hidden)]
+    type Facts<'s>: Copy;
+
+    /// The parameters of what converts.
+    #[doc(hidden)]
+    type Given<'s>: Copy;
+
+    /// Whether elements are moved as they are.
+    #[doc(hidden)]
+    const IS_PLAIN: bool = false;
+
+    /// Checks the data type of results of a source against that of a plan, where the compiler does not know it.
+    ///
+    /// # Errors
+    /// [`Error::DTypeMismatch`].
+    #[doc(hidden)]
+    #[inline(always)]
+    fn check(_planned: DType, _got: DType) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A kind whose elements are moved as they are: an [`Element`], or [`Any`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not moved as it is",
+    note = "scatters and operators that rearrange space take a `View` or a `DynView`, and no map or row function"
+)]
+pub trait Unconverted: Kind {
+    /// The kernels of an operator for data of a type and indices of a type.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDType`] for [`Any`].
+    #[doc(hidden)]
+    fn gathers<I: IndexKind>(
+        registry: Option<&'static Registry>,
+        op: Op,
+        dtype: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error>;
+}
+
+/// A kind of indices: an [`Index`] type, or [`Any`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot index",
+    label = "no indices",
+    note = "indices are of type `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, `isize` or `usize`, or a \
+            `DynView`",
+    note = "of a mask, whose elements are `bool`, take the positions that are true"
+)]
+pub trait IndexKind: Kind {
+    /// The index type of a data type.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndexType`] for [`Any`].
+    #[doc(hidden)]
+    fn index(dtype: DType) -> Result<IndexType, Error>;
+
+    /// The built-in kernels of gathers.
+    #[doc(hidden)]
+    fn gathers(index: IndexType) -> Kernels;
+
+    /// The kernels of maps and row functions.
+    #[doc(hidden)]
+    fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $Name:ident<$($T:ident),*>;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $Name<$($T),*>(PhantomData<fn() -> ($($T,)*)>);
+
+        impl<$($T),*> Sealed for $Name<$($T),*> {}
+    )*};
+}
+kinds! {
+    /// The kind of elements `T` that a [`Map`](crate::Map) makes elements `U`: that of [`View::map`](crate::View::map).
+    Mapped<T, U>;
+    /// The kind of rows of `K` of which a [`RowFunction`](crate::RowFunction) makes elements `U`: that of
+    /// [`View::rows`](crate::View::rows).
+    ByRow<K, U>;
+    /// The kind of [`FusedRows`](crate::FusedRows) that are read as floats `U`, or as [`Any`].
+    Fused<U>;
+    /// The kind of block-quantised data that is read as floats `U`: that of [`View::blocks`](crate::View::blocks).
+    Blocks<U>;
+}
+
+impl<T: Element> Sealed for T {}
+impl Sealed for Any {}
+
+impl<T: Element> Kind for T {
+    type Out = T;
+    type Facts<'s> = ();
+    type Given<'s> = ();
+
+    const IS_PLAIN: bool = true;
+}
+
+impl Kind for Any {
+    type Out = Any;
+    type Facts<'s> = ();
+    type Given<'s> = ();
+
+    const IS_PLAIN: bool = true;
+
+    #[inline]
+    fn check(planned: DType, got: DType) -> Result<(), Error> {
+        check_dtype(planned, got)
+    }
+}
+
+impl<T: Element, U: Element> Kind for Mapped<T, U> {
+    type Out = U;
+    type Facts<'s> = &'s map::Erased;
+    type Given<'s> = &'s dyn GivenToMap;
+}
+
+impl<T: Element, U: Element> Kind for ByRow<T, U> {
+    type Out = U;
+    type Facts<'s> = (&'s row::Erased, Option<&'s [u8]>);
+    type Given<'s> = &'s dyn GivenToRows;
+}
+
+impl<U: Scale> Kind for Fused<U> {
+    type Out = U;
+    type Facts<'s> = FusedRow;
+    type Given<'s> = ();
+}
+
+impl Kind for Fused<Any> {
+    type Out = Any;
+    type Facts<'s> = FusedRow;
+    type Given<'s> = ();
+
+    #[inline]
+    fn check(planned: DType, got: DType) -> Result<(), Error> {
+        check_dtype(planned, got)
+    }
+}
+
+impl<U: Scale> Kind for Blocks<U> {
+    type Out = U;
+    type Facts<'s> = BlockFacts;
+    type Given<'s> = BlocksGiven<'s, U>;
+}
+
+impl<T: Element> Unconverted for T {
+    #[inline(always)]
+    fn gathers<I: IndexKind>(
+        _: Option<&'static Registry>,
+        _: Op,
+        _: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error> {
+        const { IsElement::<T>::CHECK };
+        Ok(I::gathers(index))
+    }
+}
+
+impl Unconverted for Any {
+    fn gathers<I: IndexKind>(
+        registry: Option<&'static Registry>,
+        op: Op,
+        dtype: DType,
+        index: IndexType,
+    ) -> Result<Kernels, Error> {
+        static BUILTIN: Registry = Registry::builtin();
+        let kernels = registry.unwrap_or(&BUILTIN).index_kernels(op, dtype, index);
+        kernels.ok_or(Error::UnknownDType { op, dtype })
+    }
+}
+
+impl<I: Index> IndexKind for I {
+    #[inline(always)]
+    fn index(_: DType) -> Result<IndexType, Error> {
+        Ok(I::TYPE)
+    }
+
+    #[inline(always)]
+    fn gathers(_: IndexType) -> Kernels {
+        Kernels::of::<I>()
+    }
+
+    #[inline(always)]
+    fn converts(_: IndexType) -> fn(Level, Method) -> IndexKernel {
+        convert::kernel::<I>
+    }
+}
+
+impl IndexKind for Any {
+    #[inline]
+    fn index(dtype: DType) -> Result<IndexType, Error> {
+        index_type(dtype)
+    }
+
+    fn gathers(index: IndexType) -> Kernels {
+        Kernels::builtin(index)
+    }
+
+    fn converts(index: IndexType) -> fn(Level, Method) -> IndexKernel {
+        convert::kernel_of(index)
+    }
+}
+
+/// The index type of a data type.
+///
+/// # Errors
+/// [`Error::NotAnIndexType`].
+pub(in crate::call) fn index_type(dtype: DType) -> Result<IndexType, Error> {
+    IndexType::from_dtype(dtype).ok_or(Error::NotAnIndexType { dtype })
+}

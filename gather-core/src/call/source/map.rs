@@ -1,0 +1,138 @@
+//! Views whose elements a map converts on their way.
+
+#![forbid(unsafe_code)]
+
+use crate::call::source::kind::{Kind, Mapped};
+use crate::call::source::spec::Spec;
+use crate::call::source::{Describe, Sealed};
+use crate::kernels::convert::map::{Count, Erased, GivenParams, MAX_PARAMS, Map, Params};
+use crate::tensor::layout::Layout;
+use crate::tensor::view::View;
+use crate::types::element::{DType, Element, IsElement};
+use crate::types::error::Error;
+
+/// The parameters of a map, as a call gives them, without their types.
+pub trait GivenToMap {
+    /// How many values are given for each parameter.
+    fn counts(&self) -> [Count; MAX_PARAMS];
+
+    /// Calls `run` with the address of what the map's functions read (K8), for data that begins at an address.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    fn with(&self, data: usize, run: &mut dyn FnMut(*const ()) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+/// A tuple with a [`Param`](crate::Param) for each parameter.
+#[derive(Clone, Copy)]
+pub(super) struct MapParams<'p, P: Params>(P::Given<'p>);
+
+impl<P: Params> GivenToMap for MapParams<'_, P> {
+    fn counts(&self) -> [Count; MAX_PARAMS] {
+        P::counts(&self.0)
+    }
+
+    fn with(&self, data: usize, run: &mut dyn FnMut(*const ()) -> Result<(), Error>) -> Result<(), Error> {
+        let given = GivenParams::<P>::new(&self.0, data);
+        run((&raw const given).cast())
+    }
+}
+
+/// A view whose elements a [`Map`] converts on their way: what [`View::map`] returns.
+pub struct MappedView<'a, 'p, T, U, P: Params> {
+    pub(super) data: &'a View<'a, T>,
+    pub(super) map: &'a Map<T, U, P>,
+    pub(super) params: MapParams<'p, P>,
+}
+
+/// A [`Spec`] with a [`Map`]: what [`Spec::map`] returns.
+pub struct MappedSpec<'a, T, U, P> {
+    data: Spec<T>,
+    map: &'a Map<T, U, P>,
+}
+
+impl<T: Element> View<'_, T> {
+    /// The elements, each converted by a [`Map`] on its way: the result has the map's output type, and is what
+    /// converting the elements after the call would give, to the bit, in one pass over the bytes.
+    ///
+    /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, one
+    /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of
+    /// range are as without the map; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output
+    /// type, unconverted. The map may be called for elements whose results are not kept.
+    /// [`Param::PerRow`](crate::Param::PerRow) needs index tuples of length 1.
+    ///
+    /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
+    /// by one loop, compiled for the level. A plan converts by the map that it was made with as fast as a call does;
+    /// by another map of these types a run copies the plan first.
+    ///
+    /// # Errors
+    /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
+    /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and
+    /// outputs, [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`].
+    ///
+    /// # Panics
+    /// A call panics when the map does. A view then holds a mix of results and what it held before, and a tensor no
+    /// elements.
+    ///
+    /// # Examples
+    /// Two rows of a table that is stored in bytes, with a scale for each row and one zero point:
+    /// ```
+    /// use gather_core::{Gather, Param, View, maps};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let table = View::new(&[128u8, 130, 126, 255, 0, 128], &[3, 2])?;
+    ///     let scales = [0.5f32, 0.25, 2.0];
+    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Param::PerRow(&scales), Param::Value(128)));
+    ///     let rows = Gather::new(0).run(&numbers, &[2i64, 0])?;
+    ///     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn map<'a, 'p, U: Element, P: Params>(
+        &'a self,
+        map: &'a Map<T, U, P>,
+        params: P::Given<'p>,
+    ) -> MappedView<'a, 'p, T, U, P> {
+        MappedView { data: self, map, params: MapParams(params) }
+    }
+}
+
+impl<T: Element> Spec<T> {
+    /// As [`View::map`], without parameters: to plan ahead.
+    #[must_use]
+    pub fn map<U: Element, P: Params>(self, map: &Map<T, U, P>) -> MappedSpec<'_, T, U, P> {
+        MappedSpec { data: self, map }
+    }
+}
+
+impl<T, U, P> Sealed for MappedSpec<'_, T, U, P> {}
+
+impl<T: Element, U: Element, P: Params> Describe for MappedSpec<'_, T, U, P> {
+    type Kind = Mapped<T, U>;
+
+    type Held<'s>
+        = &'s Layout
+    where
+        Self: 's;
+
+    fn held(&self) -> &Layout {
+        &self.data.layout
+    }
+
+    fn dtype(&self) -> DType {
+        U::DTYPE
+    }
+
+    fn facts(&self) -> <Mapped<T, U> as Kind>::Facts<'_> {
+        facts(self.map)
+    }
+}
+
+/// A map without its types.
+#[inline(always)]
+pub(super) fn facts<T: Element, U: Element, P>(map: &Map<T, U, P>) -> &Erased {
+    const { IsElement::<T>::CHECK };
+    const { IsElement::<U>::CHECK };
+    map.erased()
+}

@@ -1,0 +1,341 @@
+//! Sources: what operators read. A view is one, and what its adaptors (`map`, `rows`, ..) make of it is another, as
+//! with iterators.
+//!
+//! ```text
+//! View, DynView, Tensor, slices        elements as they are
+//! view.map(&MAP, params)               each element converted      (`map.rs`)
+//! view.rows(&FUNCTION, params)         each row computed           (`rows.rs`)
+//! fused.to::<U>()                      fused rows as numbers       (`fused.rs`)
+//! codes.blocks(Codes::Bits4, 16, &s)   codes with a scale a block  (`blocks.rs`)
+//! ```
+//!
+//! A source has a [`Kind`]. Operators are written for kinds, not for sources: see `call::gather`.
+
+pub(crate) mod blocks;
+pub(crate) mod fused;
+pub(crate) mod kind;
+pub(crate) mod map;
+pub(crate) mod rows;
+pub(crate) mod spec;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+
+use crate::call::source::blocks::BlocksView;
+use crate::call::source::fused::{FusedDynView, FusedView};
+use crate::call::source::kind::{Blocks, ByRow, Fused, Kind, Mapped};
+use crate::call::source::map::MappedView;
+use crate::call::source::rows::RowsView;
+use crate::kernels::convert::map::Params;
+use crate::kernels::convert::row::RowParams;
+use crate::tensor::dynamic::{DynTensor, DynView};
+#[cfg(doc)]
+use crate::tensor::fused::FusedRows;
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::typing::{Any, Typing};
+use crate::tensor::view::View;
+use crate::types::codes::Scale;
+use crate::types::element::{DType, Element};
+
+mod sealed {
+    /// Implemented for sources and specs.
+    pub trait Sealed {}
+}
+pub(crate) use sealed::Sealed;
+
+/// The tensor of results of a source `S`: [`Tensor<T>`](Tensor), or [`DynTensor`] where types are known at run time.
+pub type TensorOf<S> = <<<S as Source>::Kind as Kind>::Out as Typing>::Tensor;
+
+/// Data that operators read: a tensor, or what an adaptor makes of one. Sealed.
+///
+/// | source | its [`Kind`] | results |
+/// |---|---|---|
+/// | [`View<T>`](View), [`Tensor<T>`](Tensor) | `T` | elements `T` |
+/// | `[T]`, `[T; N]`, `Vec<T>`: tensors of one dimension | `T` | elements `T` |
+/// | [`DynView`], [`DynTensor`] | [`Any`] | elements of a type known at run time |
+/// | [`view.map(&MAP, params)`](View::map) | [`Mapped<T, U>`](Mapped) | elements `U` |
+/// | [`view.rows(&FUNCTION, params)`](View::rows) | [`ByRow<T, U>`](ByRow) | elements `U` |
+/// | [`fused.to::<U>()`](FusedRows::to), [`fused.to_dyn(dtype)`](FusedRows::to_dyn) | [`Fused<U>`](Fused) | floats `U` |
+/// | [`codes.blocks(codes, block_size, &scales)`](View::blocks) | [`Blocks<U>`](Blocks) | floats `U` |
+///
+/// References, `Box` and `Arc` of sources are sources too. Indices are sources of an [`IndexKind`](crate::IndexKind).
+///
+/// ```
+/// use gather_core::{Gather, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let table = View::new(&[0.0f32, 0.5, 1.0, 1.5, 2.0, 2.5], &[3, 2])?;
+///     let rows = Gather::new(0).run(&table, &[2u32, 0])?;
+///     assert_eq!(rows.as_slice(), [2.0, 2.5, 0.0, 0.5]);
+///     let ids: Vec<i64> = vec![1, -1];
+///     assert_eq!(Gather::new(0).run(&[10, 20, 30], &ids)?.as_slice(), [20, 30]);
+///     Ok(())
+/// }
+/// ```
+///
+/// # Safety
+/// From [`Source::start`] along [`Source::held`] there are elements of the type that the kind reads, or of the data
+/// type for [`Any`], which may be read for as long as the source is borrowed (V1, V3). What [`Source::given`] returns
+/// is of the parameters of what [`Source::facts`] returns (K8).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tensor that operators read",
+    label = "neither a view nor made of one",
+    note = "operators read a `View`, a `Tensor`, a slice or `Vec` as a tensor of one dimension, or a `DynView`",
+    note = "a `Spec` has no elements: plans are made of it, calls need data"
+)]
+pub unsafe trait Source: Sealed {
+    /// The kind of the data, without lifetimes.
+    type Kind: Kind;
+
+    /// The layout: borrowed, or made for lists.
+    #[doc(hidden)]
+    type Held<'s>: Borrow<Layout>
+    where
+        Self: 's;
+
+    /// Shape and strides of what is read.
+    #[doc(hidden)]
+    fn held(&self) -> Self::Held<'_>;
+
+    /// The address of the element at coordinate 0.
+    #[doc(hidden)]
+    fn start(&self) -> *const u8;
+
+    /// The data type of results.
+    #[doc(hidden)]
+    fn dtype(&self) -> DType;
+
+    /// The map, row function or format that converts, without types.
+    #[doc(hidden)]
+    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_>;
+
+    /// The parameters of what converts.
+    #[doc(hidden)]
+    fn given(&self) -> <Self::Kind as Kind>::Given<'_>;
+}
+
+/// A kind and a layout, which plans are made for. Every [`Source`] has them, and a [`Spec`](crate::Spec) has nothing
+/// else. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tensor that operators read",
+    label = "neither a view nor made of one",
+    note = "to plan ahead for a shape, give a type too: `Spec::<f32>::new(&[1000, 64])?`"
+)]
+pub trait Describe: Sealed {
+    /// The kind of the data, without lifetimes.
+    type Kind: Kind;
+
+    #[doc(hidden)]
+    type Held<'s>: Borrow<Layout>
+    where
+        Self: 's;
+
+    #[doc(hidden)]
+    fn held(&self) -> Self::Held<'_>;
+
+    #[doc(hidden)]
+    fn dtype(&self) -> DType;
+
+    #[doc(hidden)]
+    fn facts(&self) -> <Self::Kind as Kind>::Facts<'_>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Source + ?Sized> Describe for S {
+    type Kind = S::Kind;
+
+    type Held<'s>
+        = S::Held<'s>
+    where
+        S: 's;
+
+    #[inline(always)]
+    fn held(&self) -> S::Held<'_> {
+        Source::held(self)
+    }
+
+    #[inline(always)]
+    fn dtype(&self) -> DType {
+        Source::dtype(self)
+    }
+
+    #[inline(always)]
+    fn facts(&self) -> <S::Kind as Kind>::Facts<'_> {
+        Source::facts(self)
+    }
+}
+
+/// A source without its own type: a call reads it.
+pub struct Reading<'s, K: Kind> {
+    pub(crate) start: *const u8,
+    pub(crate) described: Described<'s, K>,
+    pub(crate) given: K::Given<'s>,
+}
+
+/// A source or a spec without its own type: a plan is made for it.
+pub struct Described<'s, K: Kind> {
+    pub(crate) layout: &'s Layout,
+    pub(crate) dtype: DType,
+    pub(crate) facts: K::Facts<'s>,
+}
+
+impl<K: Kind> Clone for Described<'_, K> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Kind> Copy for Described<'_, K> {}
+
+impl<'s, K: Kind> Described<'s, K> {
+    #[inline(always)]
+    pub(crate) fn of<D: Describe<Kind = K> + ?Sized>(of: &'s D, held: &'s impl Borrow<Layout>) -> Self {
+        Described { layout: held.borrow(), dtype: of.dtype(), facts: of.facts() }
+    }
+}
+
+impl<'s, K: Kind> Reading<'s, K> {
+    #[inline(always)]
+    pub(crate) fn of<S: Source<Kind = K> + ?Sized>(source: &'s S, held: &'s impl Borrow<Layout>) -> Self {
+        Reading { start: source.start(), described: Described::of(source, held), given: source.given() }
+    }
+}
+
+/// Implements [`Source`] for a type of source.
+macro_rules! sources {
+    ($(
+        [$($generics:tt)*] $Source:ty => $Kind:ty:
+        $Held:ty, |$this:ident| $held:expr, $start:expr, $dtype:expr, $facts:expr, $given:expr;
+    )*) => {$(
+        impl<$($generics)*> Sealed for $Source {}
+
+        // SAFETY: V1 and V3 of the tensor: its elements, in its layout. What is given is of the parameters of what
+        // converts, as the type of the source says.
+        unsafe impl<$($generics)*> Source for $Source {
+            type Kind = $Kind;
+
+            type Held<'s> = $Held where Self: 's;
+
+            #[inline(always)]
+            fn held(&self) -> Self::Held<'_> {
+                let $this = self;
+                $held
+            }
+
+            #[inline(always)]
+            fn start(&self) -> *const u8 {
+                let $this = self;
+                $start
+            }
+
+            #[inline(always)]
+            fn dtype(&self) -> DType {
+                #[allow(unused_variables, reason = "the compiler knows the type of most")]
+                let $this = self;
+                $dtype
+            }
+
+            #[inline(always)]
+            fn facts(&self) -> <$Kind as Kind>::Facts<'_> {
+                #[allow(unused_variables, reason = "plain elements have none")]
+                let $this = self;
+                $facts
+            }
+
+            #[inline(always)]
+            fn given(&self) -> <$Kind as Kind>::Given<'_> {
+                #[allow(unused_variables, reason = "nothing is given for most")]
+                let $this = self;
+                $given
+            }
+        }
+    )*};
+}
+sources! {
+    [T: Element] View<'_, T> => T:
+        &'s Layout, |this| this.layout(), this.origin().cast(), T::DTYPE, (), ();
+    [] DynView<'_> => Any:
+        &'s Layout, |this| this.layout(), this.origin(), this.dtype(), (), ();
+    [T: Element] Tensor<T> => T:
+        Layout, |this| of_owned(this.shape()), this.as_slice().as_ptr().cast(), T::DTYPE, (), ();
+    [] DynTensor => Any:
+        &'s Layout, |this| this.layout(), this.start(), this.dtype(), (), ();
+    [T: Element] [T] => T:
+        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
+    [T: Element, const N: usize] [T; N] => T:
+        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
+    [T: Element] Vec<T> => T:
+        Layout, |this| of_list(this), this.as_ptr().cast(), T::DTYPE, (), ();
+    [T: Element, U: Element, P: Params] MappedView<'_, '_, T, U, P> => Mapped<T, U>:
+        &'s Layout, |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, map::facts(this.map), &this.params;
+    [T: Element, U: Element, P: RowParams] RowsView<'_, '_, T, U, P> => ByRow<T, U>:
+        &'s Layout,
+        |this| this.data.layout(), this.data.origin().cast(), U::DTYPE, this.function.erased(), &this.params;
+    [U: Scale] FusedView<'_, U> => Fused<U>:
+        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), U::DTYPE, this.table.row(), ();
+    [] FusedDynView<'_> => Fused<Any>:
+        &'s Layout, |this| this.table.data().layout(), this.table.data().origin(), this.dtype, this.table.row(), ();
+    [U: Scale] BlocksView<'_, U> => Blocks<U>:
+        &'s Layout, |this| this.data.layout(), this.data.origin(), U::DTYPE, this.facts, this.given;
+}
+
+/// The layout of a list, which is a tensor of one dimension.
+#[inline(always)]
+fn of_list<T>(list: &[T]) -> Layout {
+    of_owned(&[list.len()])
+}
+
+/// The layout of a row-major tensor that is there.
+#[inline(always)]
+fn of_owned(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape).expect("a tensor that is there has a layout")
+}
+
+/// Implements [`Source`] for a pointer to a source.
+macro_rules! pointers {
+    ($($Pointer:ty;)*) => {$(
+        impl<S: Source + ?Sized> Sealed for $Pointer {}
+
+        // SAFETY: the pointer owns or borrows the source that answers.
+        #[diagnostic::do_not_recommend]
+        unsafe impl<S: Source + ?Sized> Source for $Pointer {
+            type Kind = S::Kind;
+
+            type Held<'s> = S::Held<'s> where Self: 's;
+
+            #[inline(always)]
+            fn held(&self) -> Self::Held<'_> {
+                (**self).held()
+            }
+
+            #[inline(always)]
+            fn start(&self) -> *const u8 {
+                (**self).start()
+            }
+
+            #[inline(always)]
+            fn dtype(&self) -> DType {
+                (**self).dtype()
+            }
+
+            #[inline(always)]
+            fn facts(&self) -> <S::Kind as Kind>::Facts<'_> {
+                (**self).facts()
+            }
+
+            #[inline(always)]
+            fn given(&self) -> <S::Kind as Kind>::Given<'_> {
+                (**self).given()
+            }
+        }
+    )*};
+}
+pointers! {
+    &S;
+    Box<S>;
+    Arc<S>;
+}

@@ -1,0 +1,99 @@
+//! Specs: a kind and a layout without data, to plan ahead.
+
+#![forbid(unsafe_code)]
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::call::source::kind::{Kind, Unconverted};
+use crate::call::source::{Describe, Sealed};
+use crate::tensor::layout::Layout;
+use crate::tensor::typing::Any;
+use crate::types::element::{DType, Element};
+use crate::types::error::Error;
+
+/// A kind and a layout, without data: what a plan is made for ahead of the first call.
+///
+/// ```
+/// use gather_core::{Gather, Spec, View};
+///
+/// fn main() -> Result<(), gather_core::Error> {
+///     let plan = Gather::new(0).plan(&Spec::<f32>::new(&[4, 2])?, &Spec::<u32>::new(&[3])?)?;
+///     assert_eq!(plan.output_shape(), [3, 2]);
+///     let table = View::new(&[0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5], &[4, 2])?;
+///     assert_eq!(plan.run(&table, &[3, 0, 1])?.as_slice(), [3.0, 3.5, 0.0, 0.5, 1.0, 1.5]);
+///     Ok(())
+/// }
+/// ```
+pub struct Spec<K> {
+    pub(super) layout: Layout,
+    dtype: DType,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for Spec<K> {
+    fn clone(&self) -> Self {
+        Spec { layout: self.layout.clone(), ..*self }
+    }
+}
+
+impl<K> fmt::Debug for Spec<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Spec");
+        out.field("dtype", &self.dtype).field("shape", &self.layout.shape());
+        out.field("strides", &self.layout.strides()).finish()
+    }
+}
+
+impl<T: Element> Spec<T> {
+    /// Row-major data of a shape.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`].
+    pub fn new(shape: &[usize]) -> Result<Self, Error> {
+        Layout::contiguous(shape).map(|layout| Self::of(&layout))
+    }
+
+    /// Data of a layout, such as that of a strided view.
+    #[must_use]
+    pub fn of(layout: &Layout) -> Self {
+        Spec { layout: layout.clone(), dtype: T::DTYPE, kind: PhantomData }
+    }
+}
+
+impl Spec<Any> {
+    /// Data of a type that is known at run time.
+    ///
+    /// ```
+    /// use gather_core::{Element, Gather, Layout, Spec};
+    ///
+    /// fn main() -> Result<(), gather_core::Error> {
+    ///     let (table, ids) = (Layout::contiguous(&[100, 4])?, Layout::contiguous(&[8])?);
+    ///     let (table, ids) = (Spec::dynamic(f32::DTYPE, &table), Spec::dynamic(u8::DTYPE, &ids));
+    ///     assert_eq!(Gather::new(0).plan(&table, &ids)?.output_shape(), [8, 4]);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn dynamic(dtype: DType, layout: &Layout) -> Self {
+        Spec { layout: layout.clone(), dtype, kind: PhantomData }
+    }
+}
+
+impl<K> Sealed for Spec<K> {}
+
+impl<K: Unconverted + for<'s> Kind<Facts<'s> = ()>> Describe for Spec<K> {
+    type Kind = K;
+
+    type Held<'s> = &'s Layout;
+
+    fn held(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn facts(&self) {}
+}
