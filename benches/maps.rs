@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gather_core::{Element, Gather, Map, Par, Param, Params, Tensor, View, maps};
+use gather_core::{Element, Gather, Given, Map, Par, Params, Tensor, View, maps};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
@@ -124,7 +124,7 @@ fn quantised(criterion: &mut Criterion, ids: &Tensor<i64>) {
     let table = tensor(&[ROWS, COLUMNS], 0, || random.next() as u8);
     let scales = tensor(&[ROWS], 0.0, || 1.0 / (1 + random.next() % 999) as f32);
     let ids = ids.view();
-    let params = (Param::PerRow(scales.as_slice()), Param::Value(ZERO_POINT));
+    let params = (Given::PerRow(scales.as_slice()), Given::All(ZERO_POINT));
 
     let mut rows = Tensor::filled(&[IDS, COLUMNS], 0u8).expect("fits");
     let mut row_scales = Tensor::filled(&[IDS], 0.0f32).expect("fits");

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use gather_core::maps::{self, Q8_0};
 use gather_core::{
-    BagMapPlan, BagPlan, Bags, Element, EmbeddingBag, Gather, Map, Par, Param, Params, Reducible, Reduction, Tensor,
+    BagMapPlan, BagPlan, Bags, Element, EmbeddingBag, Gather, Given, Map, Par, Params, Reducible, Reduction, Tensor,
     View,
 };
 use half::f16;
@@ -57,7 +57,7 @@ pub fn each(filter: &str, mut each: impl FnMut(Ways<'_>)) {
     if name.contains(filter) {
         let input = Input::new(name, [1 << 20, 64], [16384, 32], |random| random.bits() as u8);
         let scales: Vec<f32> = (0..1 << 20).map(|row| (row % 100) as f32 * 0.01).collect();
-        run(name, &maps::DEQUANTIZE_U8, &input, (Param::PerRow(&scales), Param::Value(128)), &mut each);
+        run(name, &maps::DEQUANTIZE_U8, &input, (Given::PerRow(&scales), Given::All(128)), &mut each);
     }
     let name = "q8_0_50257x768_256x128";
     if name.contains(filter) {

@@ -21,7 +21,7 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use gather_core::{ByRow, Error, Gather, Plan, RowSlice, RowValue, Spec, Tensor, View, rows};
+use gather_core::{ByRow, Error, Gather, Given, Plan, Spec, Tensor, View, rows};
 use half::f16;
 
 /// Neighbours that are wanted of each word, and candidates that the first pass keeps.
@@ -56,7 +56,7 @@ impl Vectors {
     fn new(table: &[f16], dim: usize) -> Result<Self, Error> {
         let all: Vec<u32> = (0..(table.len() / dim) as u32).collect();
         let (data, ids) = (View::new(table, &[all.len(), dim])?, View::new(&all, &[all.len()])?);
-        let params = (RowSlice::Slice(&[][..]), RowValue::Value(f32::MIN_POSITIVE));
+        let params = (Given::All(&[][..]), Given::All(f32::MIN_POSITIVE));
         let values = Gather::new(0).run(&data.rows(&rows::L2_NORMALIZE_F16, params), &ids)?.into_vec();
         let mut codes = Vec::with_capacity(values.len());
         let scales = values.chunks_exact(dim).map(|row| {
@@ -139,17 +139,13 @@ impl<'a> Search<'a> {
     fn nearest(&mut self, query: usize) -> Result<Vec<(usize, f32)>, Error> {
         let Vectors { dim, values, codes, scales } = self.vectors;
         let shape = [scales.len(), *dim];
-        let params = (
-            RowSlice::Slice(&codes[query * dim..][..*dim]),
-            RowValue::PerRow(&scales[..]),
-            RowValue::Value(scales[query]),
-        );
+        let params = (Given::All(&codes[query * dim..][..*dim]), Given::PerRow(&scales[..]), Given::All(scales[query]));
         let codes = View::new(codes, &shape)?;
         self.coarse.run_into(&codes.rows(&COARSE, params), &self.all, &mut self.scores)?;
         let candidates: Vec<u32> =
             best(self.scores.as_slice(), CANDIDATES).into_iter().map(|(row, _)| row as u32).collect();
 
-        let query = RowSlice::Slice(self.vectors.row(query));
+        let query = Given::All(self.vectors.row(query));
         let values = View::new(values, &shape)?;
         self.fine.run_into(&values.rows(&rows::DOT, (query,)), &candidates, &mut self.scores)?;
         let best = best(self.scores.as_slice(), WANTED);

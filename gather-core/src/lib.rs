@@ -168,8 +168,9 @@ pub use crate::call::source::{Describe, Source, TensorOf};
 pub use crate::call::space::plan::{DynRearrangePlan, RearrangePlan};
 pub use crate::call::space::{Permutes, Rearranging, SpaceAttributes, SpaceOperator};
 pub use crate::kernels::KernelSet;
-pub use crate::kernels::convert::map::{Map, Param, Params};
-pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams, RowSlice, RowValue};
+pub use crate::kernels::convert::given::Given;
+pub use crate::kernels::convert::map::{Map, Params};
+pub use crate::kernels::convert::row::{RowFunction, RowParam, RowParams};
 pub use crate::kernels::reduce::reducer::Reducer;
 pub use crate::kernels::registry::{KernelInfo, KernelKey, Registry};
 pub use crate::ops::{
@@ -287,7 +288,7 @@ macro_rules! kernels {
 /// over the bytes.
 ///
 /// ```
-/// use gather_core::{Gather, Param, View};
+/// use gather_core::{Gather, Given, View};
 ///
 /// gather_core::map_kernels! {
 ///     /// Brightness, from 0 to `full`.
@@ -300,7 +301,7 @@ macro_rules! kernels {
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let palette = [[0u8, 0, 0], [255, 255, 255], [51, 0, 0]];
 ///     let (palette, image) = (View::new(&palette, &[3])?, View::new(&[2u8, 1, 1, 0], &[2, 2])?);
-///     let grey = Gather::new(0).run(&palette.map(&BRIGHTNESS, (Param::Value(15.0),)), &image)?;
+///     let grey = Gather::new(0).run(&palette.map(&BRIGHTNESS, (Given::All(15.0),)), &image)?;
 ///     assert_eq!(grey.as_slice(), [1.0, 15.0, 15.0, 0.0]);
 ///     Ok(())
 /// }
@@ -363,7 +364,7 @@ macro_rules! reduce_kernels {
 /// another row.
 ///
 /// ```
-/// use gather_core::{Gather, RowSlice, RowValue, View, rows};
+/// use gather_core::{Gather, Given, View, rows};
 ///
 /// gather_core::row_kernels! {
 ///     /// Cosine of the angle between a row and a query of length 1, whatever their scale.
@@ -382,9 +383,9 @@ macro_rules! reduce_kernels {
 ///     let table = [3.0f32, 4.0, 0.0, 2.0];
 ///     let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8, 0], &[2])?);
 ///     let gather = Gather::new(0);
-///     let cosines = gather.run(&table.rows(&COSINE, (RowSlice::Slice(&[0.0, 1.0]),)), &ids)?;
+///     let cosines = gather.run(&table.rows(&COSINE, (Given::All(&[0.0, 1.0]),)), &ids)?;
 ///     assert_eq!(cosines.as_slice(), [1.0, 0.8]);
-///     let params = (RowSlice::Slice(&[1.0, 10.0][..]), RowValue::Value(1.0));
+///     let params = (Given::All(&[1.0, 10.0][..]), Given::All(1.0));
 ///     assert_eq!(gather.run(&table.rows(&AFFINE, params), &ids)?.as_slice(), [1.0, 30.0, 4.0, 50.0]);
 ///     Ok(())
 /// }
@@ -397,7 +398,7 @@ macro_rules! reduce_kernels {
 ///   `&mut [U]` is, and which holds zeros when the function is called. `T` and `U` are [`Element`](trait@Element)s.
 /// - Up to four parameters follow, each a name and a type: a value that is `Copy + Send + Sync + 'static`, or a slice
 ///   of such values, `&[V]`. A slice has the length of the row, which is checked before a call runs. With `#[any_len]`
-///   before its name it has any length, which a call states by [`RowSlice::PerIndexOf`] where indices have slices of
+///   before its name it has any length, which a call states by [`Given::PerIndexOf`] where indices have slices of
 ///   their own. With `#[optional]` it may also be empty.
 /// - The body sees nothing but these and what is global. A local variable is refused (E0435, whose advice does not
 ///   apply): make it a parameter. The body is compiled for each [`Level`]: what it calls should be
@@ -465,7 +466,7 @@ macro_rules! row_kernels {
 ///   not tell the first: it is then the size of the same dimension of the other tensor, if the two share it, or else 0.
 /// - `map` is the path of a [`Map`]. The type of its results stands behind `->`. Where it has parameters, their names
 ///   and types stand in parentheses: `map = DEQUANTIZE_U8(scale: f32, zero_point: u8)`. Each is an argument behind
-///   indices, of type [`Param`].
+///   indices, of type [`Given`].
 /// - `static` makes a set of kernels of every function that has neither a map nor type parameters. What is to stand
 ///   for a type parameter is listed: `static MODEL = [rows::<f32>, rows::<u8>];`. Functions with a map have no kernels
 ///   in the set, since calls with maps know their types and ask no [`Registry`].

@@ -17,8 +17,8 @@
 pub fn rows(
     data: &[u8],
     indices: &[u32],
-    scale: ::gather_core::Param<'_, f32>,
-    zero_point: ::gather_core::Param<'_, u8>,
+    scale: ::gather_core::Given<'_, f32>,
+    zero_point: ::gather_core::Given<'_, u8>,
     out: &mut [f32],
 ) -> private::core::result::Result<(), ::gather_core::Error> {
     enum __Declaration {}
@@ -49,8 +49,8 @@ pub fn rows(
 pub fn rows_array(
     data: &[[u8; 16]; 8],
     indices: &[u32; 4],
-    scale: ::gather_core::Param<'_, f32>,
-    zero_point: ::gather_core::Param<'_, u8>,
+    scale: ::gather_core::Given<'_, f32>,
+    zero_point: ::gather_core::Given<'_, u8>,
 ) -> private::core::result::Result<[[f32; 16]; 4], ::gather_core::Error> {
     #[allow(dead_code)]
     fn __out() {}

@@ -1,7 +1,7 @@
 //! Bags of rows of every length, whose table, indices, offsets, weights and output each end, or begin, at a page that
 //! cannot be touched.
 
-use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Par, Param, Reduction, View, ViewMut, maps};
+use gather_core::{Bags, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, Par, Reduction, View, ViewMut, maps};
 use gather_tests::fused;
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, BagRows, Dense};
@@ -86,11 +86,11 @@ fn rows_that_a_map_converts() {
                 let (data, weights) = (View::new(data, &[dim, row]).unwrap(), View::new(weights, &[count]).unwrap());
                 let (ids, offsets) = (View::new(ids, &[count]).unwrap(), View::new(offsets, &[bags]).unwrap());
                 let bags_of = Bags::new(&ids, &offsets).weights(&weights);
-                let scales = if per_element { Param::PerElement(scales) } else { Param::PerRow(scales) };
+                let scales = if per_element { Given::PerElement(scales) } else { Given::PerRow(scales) };
                 for level in levels() {
                     out.fill(99.0);
                     let op = EmbeddingBag::new(Reduction::Add).level(level).par(Par::Threads(1 + number % 2));
-                    let (given, mut into) = ((scales, Param::Value(100)), ViewMut::new(out, &[bags, row]).unwrap());
+                    let (given, mut into) = ((scales, Given::All(100)), ViewMut::new(out, &[bags, row]).unwrap());
                     op.run_map_into(&maps::DEQUANTIZE_U8, &data, &bags_of, given, &mut into).unwrap();
                     let same = out.iter().zip(&expected).all(|(got, expected)| got.to_bits() == expected.to_bits());
                     assert!(same, "{op:?} of rows of {row}: {bounds:?}");

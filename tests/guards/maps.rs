@@ -1,6 +1,6 @@
 //! Maps: rows of every length, converted while they are gathered. Per-row parameters lie next to guards too.
 
-use gather_core::{Element, Gather, Map, Param, Params, maps};
+use gather_core::{Element, Gather, Given, Map, Params, maps};
 use gather_tests::guard::{Guarded, Side};
 use gather_tests::oracle::{self, Dense};
 use half::f16;
@@ -47,7 +47,7 @@ fn bytes_to_floats_with_a_scale_for_each_row() {
         let zeros = &*more.place(side, 0, 5, |at| at as u8 * 50);
         let expected = converted(&data, &picks, |value, at| (f32::from(value) - f32::from(zeros[at])) * scales[at]);
         for level in levels() {
-            let given = (Param::PerRow(scales), Param::PerRow(zeros));
+            let given = (Given::PerRow(scales), Given::PerRow(zeros));
             let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
             hold(&mut pages, call, (&data, &picks, &expected));
         }
@@ -80,7 +80,7 @@ fn rows_beyond_the_cache() {
         let picks = Picks::<i32>::new(&[11], data.shape[0], row);
         let expected = converted(&data, &picks, |value, _| (f32::from(value) - 3.0) * 0.5);
         for level in levels() {
-            let given = (Param::Value(0.5), Param::Value(3));
+            let given = (Given::All(0.5), Given::All(3));
             let call = (&Gather::new(0).tuned(&picks, level), &maps::DEQUANTIZE_U8, given);
             hold(&mut pages, call, (&data, &picks, &expected));
         }

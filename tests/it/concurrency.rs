@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Barrier;
 
 use gather_core::{
-    BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, KernelSet, Layout, Level, Map,
-    Method, Par, Param, Plan, RearrangePlan, Registry, Shape, Spec, Tensor, View, ViewMut,
+    BatchToSpace, DynTensor, DynView, Error, Explain, Gather, GatherElements, GatherNd, Given, KernelSet, Layout,
+    Level, Map, Method, Par, Plan, RearrangePlan, Registry, Shape, Spec, Tensor, View, ViewMut,
 };
 use rayon::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -19,7 +19,7 @@ assert_impl_all!(Explain<'static>: Send, Sync);
 assert_impl_all!(Registry: Send, Sync);
 assert_impl_all!(KernelSet: Send, Sync);
 assert_impl_all!(Map<u8, f32, (f32, u8)>: Send, Sync);
-assert_impl_all!(Param<'static, f32>: Send, Sync);
+assert_impl_all!(Given<'static, f32>: Send, Sync);
 assert_impl_all!(Gather: Send, Sync);
 assert_impl_all!(GatherElements: Send, Sync);
 assert_impl_all!(GatherNd: Send, Sync);

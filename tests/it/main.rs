@@ -10,6 +10,7 @@ mod few_rows;
 mod fills;
 mod fuzz;
 mod gathered;
+mod given;
 mod hostile;
 mod interleave;
 mod invariance;

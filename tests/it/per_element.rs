@@ -1,7 +1,7 @@
 //! Parameters of maps that have a value for each element of data.
 
 use gather_core::{
-    Error, Gather, GatherElements, GatherNd, IndexAttributes, IndexOperator, Method, Op, OutOfBounds, Par, Param, View,
+    Error, Gather, GatherElements, GatherNd, Given, IndexAttributes, IndexOperator, Method, Op, OutOfBounds, Par, View,
     maps,
 };
 
@@ -27,7 +27,7 @@ fn by_element<A: IndexAttributes + Clone>(
             // What is out of range is 0 in both.
             let pairs = values.as_slice().iter().zip(factors.as_slice());
             let expected: Vec<f32> = pairs.map(|(&value, factor)| (f32::from(value) - 3.0) * factor + 0.0).collect();
-            let given = (Param::PerElement(scales), Param::Value(3));
+            let given = (Given::PerElement(scales), Given::All(3));
             let got = match op.run(&data.map(&maps::DEQUANTIZE_U8, given), indices) {
                 Err(Error::MethodUnavailable { method: Method::Streamed, .. }) => continue,
                 got => got.unwrap(),
@@ -79,7 +79,7 @@ fn blocks_with_their_scales_in_a_tensor_of_their_own() {
     let ids = View::new(&[4u8, 0, 2, 2], &[4]).unwrap();
     for level in levels() {
         let op = Gather::new(0).level(level);
-        let got = op.run(&table.map(&maps::MXFP4_PAIRS_TO_F32, (Param::PerElement(&scales),)), &ids).unwrap();
+        let got = op.run(&table.map(&maps::MXFP4_PAIRS_TO_F32, (Given::PerElement(&scales),)), &ids).unwrap();
         assert_eq!(got.shape(), [4, 9]);
         for (row, id) in [4, 0, 2, 2].into_iter().enumerate() {
             for block in 0..9 {
@@ -99,7 +99,7 @@ fn values_per_element_are_counted_and_take_row_major_data() {
     let data = View::new(&codes, &[3, 2]).unwrap();
     let ids = View::new(&[0u8], &[1]).unwrap();
     let run = |data: &View<'_, u8>, count: usize| {
-        let given = (Param::PerElement(&scales[..count]), Param::Value(0));
+        let given = (Given::PerElement(&scales[..count]), Given::All(0));
         let data = data.map(&maps::DEQUANTIZE_U8, given);
         let planned = Gather::new(0).plan(&data, &ids).unwrap().run(&data, &ids).err();
         let got = Gather::new(0).run(&data, &ids).err();

@@ -1,7 +1,7 @@
 //! Outputs whose memory comes from a pool.
 
 use gather_core::{
-    Bags, BatchToSpace, DynPooled, DynView, Element, EmbeddingBag, Error, Gather, GatherElements, Par, Param, Pool,
+    Bags, BatchToSpace, DynPooled, DynView, Element, EmbeddingBag, Error, Gather, GatherElements, Given, Par, Pool,
     Pooled, Reduction, ScatterNd, View, maps,
 };
 
@@ -37,7 +37,7 @@ fn every_kind(pool: &Pool) {
 
     let codes = View::new(&[128u8, 130, 126, 255], &[2, 2]).unwrap();
     let mut out: Pooled<f32> = pool.tensor();
-    let params = (Param::Value(0.5), Param::Value(128));
+    let params = (Given::All(0.5), Given::All(128));
     let ids = View::new(&[1u8], &[1]).unwrap();
     Gather::new(0).run_into(&codes.map(&maps::DEQUANTIZE_U8, params), &ids, &mut out).unwrap();
     assert_eq!(out.as_slice(), [-1.0, 63.5]);

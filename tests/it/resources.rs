@@ -5,8 +5,8 @@
 )]
 
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, Layout, Method, Op, OutOfBounds,
-    Param, Registry, Spec, Tensor, View, maps,
+    BatchToSpace, DynView, Element, Error, Gather, GatherElements, GatherNd, Given, Index, Layout, Method, Op,
+    OutOfBounds, Registry, Spec, Tensor, View, maps,
 };
 use gather_tests::support::available_levels;
 
@@ -90,7 +90,7 @@ fn results_of_clone_types_and_of_maps_that_no_memory_holds() {
 
     // 4 bytes for each byte of data.
     let row = View::strided(&zero, &[1, 2 * HUGE], &[0, 0], 0).unwrap();
-    let given = (Param::Value(1.0), Param::Value(0));
+    let given = (Given::All(1.0), Given::All(0));
     let got = Gather::new(0).run(&row.map(&maps::DEQUANTIZE_U8, given), &list);
     assert_eq!(got.err(), REFUSED);
 }

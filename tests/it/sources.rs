@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gather_core::{
     Any, Argument, Blocks, ByRow, Codes, DynTensor, DynView, Element, Error, Fused, FusedFormat, FusedRows, Gather,
-    GatherElements, GatherNd, Gathered, GatheredBy, Index, IndexKind, Kind, Layout, Mapped, Op, OutOfBounds, Param,
-    Plan, Registry, RowSlice, RowValue, Source, Spec, Tensor, TensorOf, View, map_kernels, maps, row_kernels, rows,
+    GatherElements, GatherNd, Gathered, GatheredBy, Given, Index, IndexKind, Kind, Layout, Mapped, Op, OutOfBounds,
+    Plan, Registry, Source, Spec, Tensor, TensorOf, View, map_kernels, maps, row_kernels, rows,
 };
 
 map_kernels! {
@@ -75,7 +75,7 @@ fn plans_of_every_kind_take_any_count() -> Result<(), Error> {
     let (table, scales) = (View::new(&bytes, &[4, 64])?, View::new(&[0.5f32, 1.0, 2.0, 4.0], &[4, 1])?);
     let fused = FusedRows::new(View::new(&bytes[..96], &[4, 24])?, FusedFormat::Torch8, 16)?;
     by_any_count(&table, [3, 1, 0])?;
-    by_any_count(&table.map(&TIMES, (Param::PerRow(&[1, 10, 100, 1000]),)), [3, 1, 0, 7])?;
+    by_any_count(&table.map(&TIMES, (Given::PerRow(&[1, 10, 100, 1000]),)), [3, 1, 0, 7])?;
     by_any_count(&table.rows(&SUM, ()), [3, 9, 0])?;
     by_any_count(&fused.to::<f32>(), [3, 1])?;
     by_any_count(&table.blocks(Codes::Bits8, 64, &scales), [3, 1, 2, 0, 9])?;
@@ -92,7 +92,7 @@ fn plans_run_with_other_functions() -> Result<(), Error> {
         assert_eq!(plan.run(&table.map(&DOUBLED, ()), &ids)?.as_slice(), [10, 12, 0, 0, 2, 4]);
         assert_eq!(plan.run(&table.map(&SQUARED, ()), &ids)?.as_slice(), [25, 36, 0, 0, 1, 4]);
         assert_eq!(plan.run(&table.map(&DOUBLED, ()), &ids)?.as_slice(), [10, 12, 0, 0, 2, 4]);
-        let refused = plan.run(&table.map(&TIMES, (Param::Value(3),)), &ids).unwrap_err();
+        let refused = plan.run(&table.map(&TIMES, (Given::All(3),)), &ids).unwrap_err();
         let (expected, got): (&[&str], &[&str]) = (&[], &["by"]);
         assert_eq!(refused, Error::PlanParametersMismatch { op: Op::Gather, function: "TIMES", expected, got });
         assert_eq!(refused.to_string(), "gather: the plan was made for parameters (), and TIMES has (by)");
@@ -106,7 +106,7 @@ fn plans_run_with_other_functions() -> Result<(), Error> {
         assert_eq!(plan.run(&table.rows(&filled, ()), &ids)?.as_slice(), [11, 99, 3]);
         assert_eq!(plan.run(&table.rows(&most, ()), &ids)?.as_slice(), [6, 77, 2]);
         assert_eq!(plan.run(&table.rows(&MOST, ()), &ids)?.as_slice(), [6, 0, 2]);
-        let refused = plan.run(&table.rows(&PLUS, (RowValue::Value(3),)), &ids).unwrap_err();
+        let refused = plan.run(&table.rows(&PLUS, (Given::All(3),)), &ids).unwrap_err();
         let (expected, got): (&[&str], &[&str]) = (&[], &["more"]);
         assert_eq!(refused, Error::PlanParametersMismatch { op: Op::Gather, function: "PLUS", expected, got });
         // A row in place of a value, and rows of another length.
@@ -224,8 +224,8 @@ fn types_follow_from_operands() -> Result<(), Error> {
     let take = |ids: &[u32]| Gather::new(0).run(&table, ids);
     assert_eq!(take(&[1])?.as_slice(), [2.0]);
     let codes = View::new(&[129u8, 130], &[2, 1])?;
-    let numbers = codes.map(&maps::DEQUANTIZE_U8, (Param::Value(0.5), Param::Value(128)));
-    let dots = table.rows(&rows::DOT, (RowSlice::Slice(&[3.0]),));
+    let numbers = codes.map(&maps::DEQUANTIZE_U8, (Given::All(0.5), Given::All(128)));
+    let dots = table.rows(&rows::DOT, (Given::All(&[3.0]),));
     assert_eq!(score(&numbers, &[1])?.as_slice(), [1.0]);
     assert_eq!(score(&dots, &[1])?.as_slice(), [6.0]);
     let layer: Layer<Mapped<u8, f32>> = Layer { plan: Gather::new(0).plan(&numbers, &[0u32])? };

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gather_core::{Codes, Element, Error, Gather, Level, Method, OutOfBounds, Par, Param, View, ViewMut, maps};
+use gather_core::{Codes, Element, Error, Gather, Given, Level, Method, OutOfBounds, Par, View, ViewMut, maps};
 use gather_tests::oracle::{self, Dense};
 
 use crate::support::{RULES, available_levels, is_fallback, narrow, view};
@@ -51,7 +51,7 @@ fn streamed_maps_share_lines() {
         let scales: Vec<f32> = (0..40).map(|at| 0.5 + at as f32).collect();
         let picks: Vec<i16> = (0..n).map(|at| (at * 7919 % 43) as i16).collect();
         let (data, picks) = (View::new(&codes, &[40, row]).unwrap(), View::new(&picks, &[n]).unwrap());
-        let given = (Param::PerRow(&scales[..]), Param::Value(3));
+        let given = (Given::PerRow(&scales[..]), Given::All(3));
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero);
         let expected = op.method(Method::Direct).run(&data.map(&maps::DEQUANTIZE_U8, given), &picks).unwrap();
         let levels = available_levels();

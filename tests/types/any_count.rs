@@ -1,8 +1,8 @@
 //! Plans for any count of indices against fresh calls: operators x layouts x counts x policies x levels x methods.
 
 use gather_core::{
-    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator,
-    IndexType, Layout, Method, Par, Param, Spec, Tensor, View, ViewMut,
+    DynTensor, DynView, Element, Error, Gather, GatherElements, GatherNd, Given, Index, IndexAttributes, IndexOperator,
+    IndexType, Layout, Method, Par, Spec, Tensor, View, ViewMut,
 };
 
 use crate::support::{RULES, available_levels};
@@ -162,7 +162,7 @@ fn rows_that_maps_convert_by_any_number_of_ids() {
                 for count in COUNTS {
                     let ids: Vec<i32> = (0..count).map(|at| at as i32 * 7 % 47 - 3).collect();
                     let ids = View::new(&ids, &[count]).unwrap();
-                    let params = (Param::PerRow(&scales[..]), Param::PerElement(&biases[..]));
+                    let params = (Given::PerRow(&scales[..]), Given::PerElement(&biases[..]));
                     let fresh = op.run(&data.map(&SCALED, params), &ids);
                     assert_eq!(plan.run(&data.map(&SCALED, params), &ids), fresh, "{count} of {expected}");
                     let fresh = op.run(&data, &ids);

@@ -4,9 +4,9 @@
 use std::fmt::Debug;
 
 use gather_core::{
-    Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, IndexAttributes,
-    IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, Param, Registry, RowSlice, ScatterAttributes,
-    ScatterElements, ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows,
+    Bitmap, DynTensor, DynView, Element, Error, FusedRows, Gather, GatherElements, GatherNd, Given, IndexAttributes,
+    IndexOperator, IndexType, Layout, NegativeIndex, Nulls, OutOfBounds, Registry, ScatterAttributes, ScatterElements,
+    ScatterNd, ScatterOperator, ScatterOutOfBounds, Spec, Tensor, View, ViewMut, maps, rows,
 };
 
 use crate::support::RULES;
@@ -85,7 +85,7 @@ fn gathers<A: IndexAttributes + Copy + Debug>(op: IndexOperator<A>, shape: &[usi
         );
         let codes = vec![200u8; data.len()];
         let codes = View::new(&codes, shape).unwrap();
-        let params = (Param::Value(0.5), Param::Value(100));
+        let params = (Given::All(0.5), Given::All(100));
         agree(
             &what,
             inner,
@@ -162,7 +162,7 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
     for shape in SHAPES {
         let row: usize = shape[1..].iter().product();
         let data = View::new(&memory[..shape.iter().product()], shape).unwrap();
-        let query = RowSlice::Slice(&memory[..row]);
+        let query = Given::All(&memory[..row]);
         let fused = FusedRows::plain(data.clone());
         for inner in [&[][..], &[0], &[2], &[2, 0]] {
             for (negative, out_of_bounds, _) in RULES {
@@ -176,7 +176,7 @@ fn row_functions_and_fused_rows_plan_what_is_empty() {
                     |plan, ids| plan.run(&data.rows(&dot, (query,)), ids),
                     |ids| gather.run(&data.rows(&dot, (query,)), ids),
                 );
-                let given = (RowSlice::Slice(&[][..]), gather_core::RowValue::Value(1.0));
+                let given = (Given::All(&[][..]), gather_core::Given::All(1.0));
                 agree(
                     &what,
                     inner,

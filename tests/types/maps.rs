@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Element, Error, Gather, GatherElements, GatherNd, Index, IndexAttributes, IndexOperator, Map, Method,
-    NegativeIndex, OutOfBounds, Par, Param, Params, Tensor, View, ViewMut, maps,
+    Element, Error, Gather, GatherElements, GatherNd, Given, Index, IndexAttributes, IndexOperator, Map, Method,
+    NegativeIndex, OutOfBounds, Par, Params, Tensor, View, ViewMut, maps,
 };
 use gather_tests::oracle::{self, Dense};
 use gather_tests::values::bytes;
@@ -112,7 +112,7 @@ fn every_operator_converts() {
     let (scales, spread) = (scales(9), Spread::new(&codes));
     let zeros: Vec<u8> = (0..9).map(|at| (at * 37 + 5) as u8).collect();
     let dequantized = |code: u8, at: usize| (f32::from(code) - f32::from(zeros[at])) * scales[at];
-    let given = (Param::PerRow(&scales[..]), Param::PerRow(&zeros[..]));
+    let given = (Given::PerRow(&scales[..]), Given::PerRow(&zeros[..]));
     let one = |code: u8, _: usize| (f32::from(code) - 128.0) * 0.5;
     for (negative, out, _) in RULES {
         for level in levels() {
@@ -129,7 +129,7 @@ fn every_operator_converts() {
                 holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&tuples)), given, dequantized);
                 holds(&maps::DEQUANTIZE_U8, &nd, (0, &spread.view(), &apart.view()), given, dequantized);
                 let pairs = Dense::from_fn(&[count, 2], |at| index(at) as i16);
-                let by_one = (Param::Value(0.5), Param::Value(128));
+                let by_one = (Given::All(0.5), Given::All(128));
                 holds(&maps::DEQUANTIZE_U8, &nd, (0, &view(&codes), &view(&pairs)), by_one, one);
             }
         }
@@ -168,16 +168,16 @@ fn ready_made<I: Index>(op: &Gather, axis: usize, shape: &[usize], indices: &Vie
         let byte = |value: u8, scale: f32, zero: u8| (f32::from(value) - f32::from(zero)) * scale;
         let signed_byte = |value: i8, scale: f32, zero: i8| (f32::from(value) - f32::from(zero)) * scale;
         let on = (axis, &codes, indices);
-        let given = (Param::PerRow(&scales[..]), Param::PerRow(&zeros[..]));
+        let given = (Given::PerRow(&scales[..]), Given::PerRow(&zeros[..]));
         holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, scales[at], zeros[at]));
-        let given = (Param::Value(0.3), Param::PerRow(&zeros[..]));
+        let given = (Given::All(0.3), Given::PerRow(&zeros[..]));
         holds(&maps::DEQUANTIZE_U8, op, on, given, |value, at| byte(value, 0.3, zeros[at]));
-        let given = (Param::Value(-7.1), Param::Value(128));
+        let given = (Given::All(-7.1), Given::All(128));
         holds(&maps::DEQUANTIZE_U8, op, on, given, |value, _| byte(value, -7.1, 128));
         let on = (axis, &signed_codes, indices);
-        let given = (Param::PerRow(&scales[..]), Param::PerRow(&signed[..]));
+        let given = (Given::PerRow(&scales[..]), Given::PerRow(&signed[..]));
         holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], signed[at]));
-        let given = (Param::PerRow(&scales[..]), Param::Value(-3));
+        let given = (Given::PerRow(&scales[..]), Given::All(-3));
         holds(&maps::DEQUANTIZE_I8, op, on, given, |value, at| signed_byte(value, scales[at], -3));
         holds(&maps::F16_TO_F32, op, (axis, &half, indices), (), |value, _| value.to_f32());
         holds(&maps::BF16_TO_F32, op, (axis, &brain, indices), (), |value, _| value.to_f32());
@@ -251,7 +251,7 @@ fn lanes_of_every_length_around_a_block() {
         let list = narrow::<u16>(&list);
         for level in levels() {
             let op = Gather::new(1).out_of_bounds(OutOfBounds::Zero).level(level);
-            let given = (Param::PerRow(&scales[..]), Param::Value(3));
+            let given = (Given::PerRow(&scales[..]), Given::All(3));
             let convert = |value, at: usize| (f32::from(value) - 3.0) * scales[at];
             holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
         }
@@ -269,7 +269,7 @@ fn rows_of_large_tables_which_are_fetched_ahead() {
         let list = narrow::<i32>(&list);
         for level in levels() {
             let op = Gather::new(0).negative_index(NegativeIndex::Reject).out_of_bounds(OutOfBounds::Zero).level(level);
-            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let given = (Given::PerRow(&scales[..]), Given::All(9));
             let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
             holds(&maps::DEQUANTIZE_U8, &op, (0, &view(&table), &view(&list)), given, convert);
             holds(&maps::F32_TO_F16, &op, (0, &view(&wide), &view(&list)), (), |value, _| f16::from_f32(value));
@@ -286,7 +286,7 @@ fn every_number_of_threads_gives_the_same() {
     for par in [Par::Seq, Par::Auto, Par::Threads(1), Par::Threads(2), Par::Threads(3), Par::Threads(64)] {
         for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Wrap] {
             let op = Gather::new(1).out_of_bounds(out).par(par);
-            let given = (Param::PerRow(&scales[..]), Param::Value(9));
+            let given = (Given::PerRow(&scales[..]), Given::All(9));
             let convert = |value, at: usize| (f32::from(value) - 9.0) * scales[at];
             holds(&maps::DEQUANTIZE_U8, &op, (1, &view(&table), &view(&list)), given, convert);
         }
@@ -338,7 +338,7 @@ fn tensors_without_elements_and_of_rank_0() {
     let empty = View::new(&list, &[0]).unwrap();
     let scalar = View::scalar(&2i64);
     let scales = scales(3);
-    let given = (Param::PerRow(&scales[..]), Param::Value(0));
+    let given = (Given::PerRow(&scales[..]), Given::All(0));
     let table = Dense::from_fn(&[3, 2], |at| at as u8 + 1);
     for out in [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap] {
         let op = Gather::new(0).out_of_bounds(out);

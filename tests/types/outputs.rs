@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use gather_core::{
     Bags, BatchToSpace, Codes, DType, DynBags, DynOutput, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error,
-    Gather, GatherElements, GatherNd, Gathered, IndexKind, IndexType, Layout, Output, Param, Plan, Reduction, Registry,
+    Gather, GatherElements, GatherNd, Gathered, Given, IndexKind, IndexType, Layout, Output, Plan, Reduction, Registry,
     ScatterElements, ScatterNd, Source, SpaceToBatch, Spec, Tensor, Typing, View, ViewMut, maps,
 };
 
@@ -96,7 +96,7 @@ fn gathers_and_their_plans() {
     let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
     let codes = View::new(&codes, &[6, 4]).unwrap();
     let (map, scales) = (&maps::DEQUANTIZE_U8, numbers(6));
-    let params = (Param::PerRow(&scales[..]), Param::Value(128));
+    let params = (Given::PerRow(&scales[..]), Given::All(128));
     let run = || gather.run(&codes.map(map, params), &indices);
     agrees("a map", OLD, run, into!(|out| gather.run_into(&codes.map(map, params), &indices, out)));
     let plan = gather.plan(&codes.map(map, params), &indices).unwrap();
@@ -150,7 +150,7 @@ fn bags_and_spaces_and_their_plans() {
     agrees("run_reduce of bags", OLD, run, into!(|out| sum.run_reduce_into(&LARGER, &data, &bags, out)));
     let codes: Vec<u8> = (0..24).map(|at| at * 9).collect();
     let (codes, map) = (View::new(&codes, &[6, 4]).unwrap(), &maps::DEQUANTIZE_U8);
-    let params = (Param::Value(0.5), Param::Value(128));
+    let params = (Given::All(0.5), Given::All(128));
     let run = || sum.run_map(map, &codes, &bags, params);
     agrees("run_map of bags", OLD, run, into!(|out| sum.run_map_into(map, &codes, &bags, params, out)));
     let plan = sum.plan_map(map, codes.layout(), &bags).unwrap();

@@ -1,6 +1,6 @@
 //! Maps made by `map_kernels!`, and the errors of calls with maps.
 
-use gather_core::{Element, Error, Gather, Layout, Method, OutOfBounds, Param, View, ViewMut, maps};
+use gather_core::{Element, Error, Gather, Given, Layout, Method, OutOfBounds, View, ViewMut, maps};
 use gather_tests::oracle::Dense;
 
 use crate::maps::holds;
@@ -52,7 +52,7 @@ fn maps_of_ones_own() {
         let numbers = Dense::from_fn(&[4, 9], |at| at as i16 - 18);
         let (tuples, sums) = ([(1, true), (2, false), (-3, true), (4, false)], [10i64, 20, 30, 40]);
         let given =
-            (Param::PerRow(&tuples[..]), Param::PerRow(&[(); 4][..]), Param::PerRow(&sums[..]), Param::Value("four"));
+            (Given::PerRow(&tuples[..]), Given::PerRow(&[(); 4][..]), Given::PerRow(&sums[..]), Given::All("four"));
         let convert = |value: i16, at: usize| {
             let sum = sums[at] + i64::from(tuples[at].0) * i64::from(value);
             if tuples[at].1 { -sum } else { sum + 4 }
@@ -64,8 +64,8 @@ fn maps_of_ones_own() {
         let codes = View::new(&codes, &[3]).unwrap();
         let op = Gather::new(0).out_of_bounds(OutOfBounds::Zero).level(level);
         let cell = |value| Cell { value, kind: Kind::Full };
-        holds(&TO_CELL, &op, (0, &codes, &list), (Param::Value(100),), |value, _| cell(100 + i32::from(value)));
-        let cells = op.run(&codes.map(&TO_CELL, (Param::Value(100),)), &list).unwrap();
+        holds(&TO_CELL, &op, (0, &codes, &list), (Given::All(100),), |value, _| cell(100 + i32::from(value)));
+        let cells = op.run(&codes.map(&TO_CELL, (Given::All(100),)), &list).unwrap();
         assert_eq!(cells.as_slice(), [Cell::ZERO, cell(103), cell(101), cell(102)]);
         let back = op.run(&cells.view().map(&FROM_CELL, ()), &list).unwrap();
         assert_eq!(back.as_slice(), [[102, 6, 7], [102, 6, 7], [255, 5, 7], [103, 6, 7]]);
@@ -86,7 +86,7 @@ fn axes_beyond_32_bits_are_converted() {
     let data = View::strided(&[7i16, 8, 9], &[rows, 3], &[0, 1], 0).unwrap();
     let indices = [0i64, -1, (1 << 33) - 1, 1 << 33];
     let indices = View::new(&indices, &[4]).unwrap();
-    let given = (Param::Value((2, false)), Param::PerRow(&nothing[..]), Param::Value(100), Param::Value(""));
+    let given = (Given::All((2, false)), Given::PerRow(&nothing[..]), Given::All(100), Given::All(""));
     for level in levels() {
         let op = Gather::new(0).level(level).out_of_bounds(OutOfBounds::Zero);
         let got = op.run(&data.map(&MIXED, given), &indices).unwrap();
@@ -103,18 +103,18 @@ fn what_is_wrong_is_said() {
     let (table, list) = (view(&table), [3i32, 1, 4]);
     let list = View::new(&list, &[3]).unwrap();
     let map = &maps::DEQUANTIZE_U8;
-    let given = (Param::Value(1.0), Param::Value(0));
+    let given = (Given::All(1.0), Given::All(0));
     let text = |op: Gather, given| op.run(&table.map(map, given), &list).unwrap_err().to_string();
 
     let scales = [0.5f32, 0.25, 2.0];
-    let few = (Param::PerRow(&scales[..]), Param::Value(0));
+    let few = (Given::PerRow(&scales[..]), Given::All(0));
     let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 4, the size of axis 0";
     assert_eq!(text(Gather::new(0), few), error);
     let error = "gather: parameter scale of DEQUANTIZE_U8 has 3 values; per row it takes 2, the size of axis 1";
     assert_eq!(text(Gather::new(-1), few), error);
     let zeros = [0; 5];
     let error = "gather: parameter zero_point of DEQUANTIZE_U8 has 5 values; per row it takes 4, the size of axis 0";
-    assert_eq!(text(Gather::new(0), (Param::Value(1.0), Param::PerRow(&zeros[..]))), error);
+    assert_eq!(text(Gather::new(0), (Given::All(1.0), Given::PerRow(&zeros[..]))), error);
 
     // Errors of attributes come first.
     assert_eq!(text(Gather::new(2), few), "gather: axis 2 is out of range; data of rank 2 allows -2..=1");

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gather_core::{
-    Argument, Element, Error, Gather, Index, Layout, Level, Method, NegativeIndex, Op, OutOfBounds, Par, Per,
-    RowFunction, RowParams, RowSlice, RowValue, Spec, Tensor, View, ViewMut, row_kernels, rows,
+    Argument, Element, Error, Gather, Given, Index, Layout, Level, Method, NegativeIndex, Op, OutOfBounds, Par, Per,
+    RowFunction, RowParams, Spec, Tensor, View, ViewMut, row_kernels, rows,
 };
 use gather_tests::support::{available_levels, mixed, runs_as};
 use gather_tests::values::bytes;
@@ -206,8 +206,8 @@ fn holds<T: Element, U: Element, P: RowParams, I: Index>(
 }
 
 /// Slices of a length, one for each index.
-fn of_each<V>(len: usize, values: &[V]) -> RowSlice<'_, V> {
-    RowSlice::PerIndexOf { len, values }
+fn of_each<V>(len: usize, values: &[V]) -> Given<'_, &[V], V> {
+    Given::PerIndexOf { len, values }
 }
 
 const POLICIES: [OutOfBounds; 4] = [OutOfBounds::Error, OutOfBounds::Zero, OutOfBounds::Clamp, OutOfBounds::Wrap];
@@ -232,11 +232,11 @@ fn every_width_policy_and_parameter() {
             let (query, per_row, per_index) = (floats(width, 7), floats(ROWS * width, 8), floats(60 * width, 9));
             let (more, scales): (Vec<i32>, Vec<f64>) = (0..60).map(|at| (at * 3, f64::from(at) / 2.0)).unzip();
             // What each parameter is given, and where its values for an index and a row lie.
-            let queries = [RowSlice::Slice(&query[..]), RowSlice::PerRow(&per_row), RowSlice::PerIndex(&per_index)];
+            let queries = [Given::All(&query[..]), Given::PerRow(&per_row), Given::PerIndex(&per_index)];
             for (kind, given) in queries.into_iter().enumerate() {
-                let mores = [RowSlice::Slice(&more[..5]), RowSlice::PerRow(&more[..2 * ROWS]), of_each(1, &more)];
-                let added = [RowSlice::Slice(&[][..]), RowSlice::PerIndex(&per_index[..12 * width]), queries[1]];
-                let values = [RowValue::Value(0.5), RowValue::PerIndex(&scales), RowValue::PerRow(&scales[..ROWS])];
+                let mores = [Given::All(&more[..5]), Given::PerRow(&more[..2 * ROWS]), of_each(1, &more)];
+                let added = [Given::All(&[][..]), Given::PerIndex(&per_index[..12 * width]), queries[1]];
+                let values = [Given::All(0.5), Given::PerIndex(&scales), Given::PerRow(&scales[..ROWS])];
                 let params = (given, mores[kind], added[kind], values[kind]);
                 let value = |at: usize, row_at: usize| {
                     let (query, more, added, scale) = match kind {
@@ -304,16 +304,16 @@ fn rows_lie_anywhere() {
             let lead = &found.shape[..];
             let rows: Vec<Vec<f32>> = found.positions.iter().map(|&number| row(number as usize - 1)).collect();
             let dots: Vec<f32> = rows.iter().map(|row| rows::dot(row, &query)).collect();
-            holds(&rows::DOT, &gather, (&data, &indices), (RowSlice::Slice(&query),), (lead, &dots));
+            holds(&rows::DOT, &gather, (&data, &indices), (Given::All(&query),), (lead, &dots));
             let each = floats(all * 8, 9);
             let dots: Vec<f32> =
                 rows.iter().enumerate().map(|(at, row)| rows::dot(row, &each[at * 8..][..8])).collect();
-            holds(&rows::DOT, &gather, (&data, &indices), (RowSlice::PerIndex(&each),), (lead, &dots));
+            holds(&rows::DOT, &gather, (&data, &indices), (Given::PerIndex(&each),), (lead, &dots));
 
             // Rows of the output spread out: evenly, backwards and with gaps.
             let len: isize = 8;
             let shape = [lead, &[8]].concat();
-            let params = (RowSlice::PerIndex(&each[..]), RowValue::Value(1e-3));
+            let params = (Given::PerIndex(&each[..]), Given::All(1e-3));
             let plain = gather.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
             let mut strides: Vec<isize> = Vec::new();
             let mut step = -(len + 3);
@@ -344,7 +344,7 @@ fn elements_of_every_size() {
 
     let data = View::new(table.as_flattened(), &[70, 3]).unwrap();
     let indices = View::new(&[1usize, 69], &[2]).unwrap();
-    holds(&EARLY, &Gather::new(0), (&data, &indices), (RowValue::Value(6),), (&[2], &[7, 69]));
+    holds(&EARLY, &Gather::new(0), (&data, &indices), (Given::All(6),), (&[2], &[7, 69]));
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn ready_made_functions() {
     let length = rows::sum_of_squares(&query).sqrt();
     let gather = Gather::new(0);
     let cosines = ids.map(|id| rows::dot(row(id), &query) / (lengths[id as usize] * length));
-    let params = (RowSlice::Slice(&query[..]), RowValue::PerRow(&lengths[..]), RowValue::Value(length));
+    let params = (Given::All(&query[..]), Given::PerRow(&lengths[..]), Given::All(length));
     holds(&rows::COSINE, &gather, (&data, &indices), params, (&[4], &cosines));
     let distances = ids.map(|id| rows::l2_squared(row(id), &query));
     holds(&rows::L2_SQUARED, &gather, (&data, &indices), (params.0,), (&[4], &distances));
@@ -382,8 +382,8 @@ fn ready_made_functions() {
     };
     let all =
         |rms, all| -> Vec<f32> { ids.iter().enumerate().flat_map(|(at, &id)| normed(rms, all, row(id), at)).collect() };
-    let (none, eps) = (RowSlice::Slice(&[][..]), RowValue::Value(1e-5));
-    let given = (RowSlice::PerIndex(&added[..]), RowSlice::Slice(&gains[..]), RowSlice::Slice(&biases[..]));
+    let (none, eps) = (Given::All(&[][..]), Given::All(1e-5));
+    let given = (Given::PerIndex(&added[..]), Given::All(&gains[..]), Given::All(&biases[..]));
     let shape = [4, 50];
     holds(&rows::RMS_NORM, &gather, (&data, &indices), (none, none, eps), (&shape, &all(true, false)));
     holds(&rows::RMS_NORM, &gather, (&data, &indices), (given.0, given.1, eps), (&shape, &all(true, true)));
@@ -397,8 +397,8 @@ fn ready_made_functions() {
     let (halves, widened) = (View::new(&halves, &[40, 50]).unwrap(), View::new(&widened, &[40, 50]).unwrap());
     let dots = gather.run(&widened.rows(&rows::DOT, (params.0,)), &indices).unwrap();
     holds(&rows::DOT_F16, &gather, (&halves, &indices), (params.0,), (&[4], dots.as_slice()));
-    let units = gather.run(&widened.rows(&rows::L2_NORMALIZE, (none, RowValue::Value(0.0))), &indices).unwrap();
-    let given = (none, RowValue::Value(0.0));
+    let units = gather.run(&widened.rows(&rows::L2_NORMALIZE, (none, Given::All(0.0))), &indices).unwrap();
+    let given = (none, Given::All(0.0));
     holds(&rows::L2_NORMALIZE_F16, &gather, (&halves, &indices), given, (&shape, units.as_slice()));
     for unit in units.as_slice().chunks(50) {
         assert!((rows::sum_of_squares(unit) - 1.0).abs() < 1e-5);
@@ -406,9 +406,9 @@ fn ready_made_functions() {
     let codes: Vec<i8> = (0..2000).map(|at| mixed(9, at) as i8).collect();
     let codes = View::new(&codes, &[40, 50]).unwrap();
     let query: Vec<i8> = (0..50).map(|at| mixed(8, at) as i8).collect();
-    let dots = gather.run(&codes.rows(&rows::DOT_I8, (RowSlice::Slice(&query),)), &indices).unwrap();
+    let dots = gather.run(&codes.rows(&rows::DOT_I8, (Given::All(&query),)), &indices).unwrap();
     let scaled: Vec<f32> = dots.as_slice().iter().map(|&dot| dot as f32 / 6.0).collect();
-    let params = (RowSlice::Slice(&query[..]), RowValue::Value(2.0), RowValue::Value(3.0));
+    let params = (Given::All(&query[..]), Given::All(2.0), Given::All(3.0));
     holds(&rows::COSINE_I8, &gather, (&codes, &indices), params, (&[4], &scaled));
 }
 
@@ -419,7 +419,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let indices = View::new(&ids, &[3]).unwrap();
     let gather = Gather::new(0);
     let (query, op) = (floats(6, 2), Op::Gather);
-    let ok = (RowSlice::Slice(&query[..]),);
+    let ok = (Given::All(&query[..]),);
     let refused =
         |gather: Gather, data: &View<'_, f32>, given| gather.run(&data.rows(&rows::DOT, given), &indices).err();
 
@@ -435,13 +435,13 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         Some(Error::RowParameterLengthMismatch { op, function: "DOT", parameter, per, len, expected })
     };
     for (given, per, expected) in [
-        (RowSlice::Slice(&table[..5]), Per::Call, 6),
-        (RowSlice::Slice(&table[..0]), Per::Call, 6),
-        (RowSlice::PerRow(&table[..59]), Per::Row, 60),
-        (RowSlice::PerIndex(&table[..12]), Per::Index, 18),
+        (Given::All(&table[..5]), Per::Call, 6),
+        (Given::All(&table[..0]), Per::Call, 6),
+        (Given::PerRow(&table[..59]), Per::Row, 60),
+        (Given::PerIndex(&table[..12]), Per::Index, 18),
     ] {
         let len = match given {
-            RowSlice::Slice(values) | RowSlice::PerIndex(values) | RowSlice::PerRow(values) => values.len(),
+            Given::All(values) | Given::PerIndex(values) | Given::PerRow(values) => values.len(),
             _ => unreachable!(),
         };
         let error = refused(gather, &data, (given,));
@@ -450,15 +450,15 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
         let plan = gather.plan(&dots, &indices).unwrap();
         assert_eq!(plan.run(&dots, &indices).err(), error);
     }
-    let error = refused(gather, &data, (RowSlice::PerIndex(&table[..12]),)).unwrap().to_string();
+    let error = refused(gather, &data, (Given::PerIndex(&table[..12]),)).unwrap().to_string();
     let takes = "per index it takes 18, or those of its last dimensions";
     assert_eq!(error, format!("gather: parameter query of DOT has 12 values; {takes}"));
 
     let normalize = |out: &mut ViewMut<'_, f32>, given| {
-        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, RowValue::Value(0.0))), &indices, out)
+        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, Given::All(0.0))), &indices, out)
     };
     let mut out = [5.0; 64];
-    let none = RowSlice::Slice(&[][..]);
+    let none = Given::All(&[][..]);
     let mut view = ViewMut::new(&mut out[..18], &[6, 3]).unwrap();
     let error = |got: &[usize]| {
         Err(Error::ShapeMismatch { op, argument: Argument::Output, expected: [3, 6].into(), got: got.into() })
@@ -473,16 +473,16 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     // A row of one element is contiguous, whatever the stride of its dimension.
     let (single, mut to) = (View::new(&[3.0f32, -5.0, 0.5], &[3, 1]).unwrap(), [0.0; 9]);
     let mut view = ViewMut::strided(&mut to, &[3, 1], &[3, 2], 0).unwrap();
-    gather.run_into(&single.rows(&rows::L2_NORMALIZE, (none, RowValue::Value(0.0))), &indices, &mut view).unwrap();
+    gather.run_into(&single.rows(&rows::L2_NORMALIZE, (none, Given::All(0.0))), &indices, &mut view).unwrap();
     assert_eq!(to, [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     // Rows that are not evenly spaced, which matters where indices have values of their own.
     let six = [0u8, 1, 2, 3, 4, 5];
     let six = View::new(&six, &[2, 3]).unwrap();
     let uneven = |memory: &mut [f32], given| {
         let mut view = ViewMut::strided(memory, &[2, 3, 6], &[30, 7, 1], 0).unwrap();
-        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, RowValue::Value(0.0))), &six, &mut view)
+        gather.run_into(&data.rows(&rows::L2_NORMALIZE, (given, Given::All(0.0))), &six, &mut view)
     };
-    assert_eq!(uneven(&mut out, RowSlice::PerIndex(&table[..36])), not_contiguous);
+    assert_eq!(uneven(&mut out, Given::PerIndex(&table[..36])), not_contiguous);
     assert_eq!(out, [5.0; 64]);
     assert_eq!(uneven(&mut out, none), Ok(()));
     assert_eq!((out[6], out[29], out[30] == 5.0), (5.0, 5.0, false));
@@ -509,7 +509,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let got = zeros.run(&empty.rows(&rows::DOT.with_fill(-1.0), ok), &one).unwrap();
     assert_eq!(got.as_slice(), [-1.0]);
     let nothing = SPREAD.with_len(0);
-    let params = (ok.0, RowSlice::Slice(&[][..]), none, RowValue::Value(1.0));
+    let params = (ok.0, Given::All(&[][..]), none, Given::All(1.0));
     assert_eq!(gather.run(&data.rows(&nothing, params), &bad).err(), Some(expected));
 
     let dots = data.rows(&rows::DOT, ok);
@@ -532,7 +532,7 @@ fn plans_for_any_count_take_any_count() {
         let ids: Vec<u16> = (0..count * 3).map(|at| (mixed(1, at) % 101) as u16).collect();
         let indices = View::new(&ids, &[count, 3]).unwrap();
         let queries = floats(count * 3 * 16, 2);
-        for given in [RowSlice::PerIndex(&queries[..]), RowSlice::PerIndex(&queries[..(count * 3).min(3) * 16])] {
+        for given in [Given::PerIndex(&queries[..]), Given::PerIndex(&queries[..(count * 3).min(3) * 16])] {
             let expected = gather.run(&data.rows(&score, (given,)), &indices).unwrap();
             let got = plan.run(&data.rows(&score, (given,)), &indices).unwrap();
             assert_eq!((got.shape(), bytes(got.as_slice())), (expected.shape(), bytes(expected.as_slice())));
@@ -542,7 +542,7 @@ fn plans_for_any_count_take_any_count() {
     assert!(text.starts_with("gather: rows -> [7, 3]"), "{text}");
     let (query, ids) = (floats(16, 3), [5u16, 99, 100]);
     let indices = View::new(&ids, &[1, 3]).unwrap();
-    let scores = data.rows(&score, (RowSlice::Slice(&query),));
+    let scores = data.rows(&score, (Given::All(&query),));
     let asked = plan.will_need(&scores, &indices);
     let again = gather.plan(&scores, &indices).unwrap().clone();
     assert_eq!(again.will_need(&scores, &indices).rows, if cfg!(unix) { 2 } else { 0 });
@@ -560,7 +560,7 @@ fn large_calls() {
     let ids: Vec<i32> = (0..28_000).map(|at| (mixed(2, at) % ROWS as u64) as i32).collect();
     let indices = View::new(&ids, &[28, 1000]).unwrap();
     let positions = floats(1000 * COLUMNS, 3);
-    let params = (RowSlice::PerIndex(&positions[..]), RowValue::Value(1e-6));
+    let params = (Given::PerIndex(&positions[..]), Given::All(1e-6));
     let gather = Gather::new(0);
     let scalar = gather.level(Level::Scalar).method(Method::Blocks).par(Par::Seq);
     let expected = scalar.run(&data.rows(&rows::L2_NORMALIZE, params), &indices).unwrap();
@@ -634,11 +634,11 @@ fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
     let weights = [0u32; 40];
     let row = |id: u8, n: u32| core::array::from_fn(|at| if at == 15 { n } else { u32::from(id) * 6 + at as u32 % 6 });
     let cases = [
-        (RowSlice::Slice(&weights[..5]), 5),
+        (Given::All(&weights[..5]), 5),
         (of_each(3, &weights[..12]), 3),
         (of_each(1, &weights[..2]), 1),
-        (RowSlice::PerRow(&weights[..40]), 4),
-        (RowSlice::PerRow(&weights[..0]), 0),
+        (Given::PerRow(&weights[..40]), 4),
+        (Given::PerRow(&weights[..0]), 0),
     ];
     for level in available_levels() {
         let gather = Gather::new(0).level(level);
@@ -651,7 +651,7 @@ fn values_of_a_line_are_streamed_and_weights_of_any_length_are_shared() {
                 }
             }
         }
-        let error = gather.run(&data.rows(&HEAD, (RowSlice::PerRow(&weights[..6]),)), &indices).unwrap_err();
+        let error = gather.run(&data.rows(&HEAD, (Given::PerRow(&weights[..6]),)), &indices).unwrap_err();
         assert!(error.to_string().ends_with("has 6 values; per row of data it takes 10"), "{error}");
     }
 }
@@ -678,7 +678,7 @@ fn slices_of_any_length_per_index_are_stated() {
     let (function, parameter) = ("FLAGGED", "flags");
     for len in [8, 2, 6, 0] {
         let unstated = Error::RowParameterLengthUnstated { op, function, parameter, len, indices: [2, 2].into() };
-        assert_eq!(run(&of_two, RowSlice::PerIndex(&flags[..len])), Err(unstated));
+        assert_eq!(run(&of_two, Given::PerIndex(&flags[..len])), Err(unstated));
     }
     let wrong = |len, expected| {
         Err(Error::RowParameterLengthMismatch { op, function, parameter, per: Per::Index, len, expected })
@@ -687,16 +687,16 @@ fn slices_of_any_length_per_index_are_stated() {
     assert_eq!(run(&of_two, of_each(usize::MAX, &flags)), wrong(8, usize::MAX));
     // One dimension leaves one reading.
     let list = View::new(&ids, &[4]).unwrap();
-    assert_eq!(run(&list, RowSlice::PerIndex(&flags)).unwrap(), [103, 207, 211, 115]);
-    assert_eq!(run(&list, RowSlice::PerIndex(&flags[..6])), wrong(6, 4));
-    assert_eq!(run(&View::scalar(&ids[1]), RowSlice::PerIndex(&flags)).unwrap(), [236]);
+    assert_eq!(run(&list, Given::PerIndex(&flags)).unwrap(), [103, 207, 211, 115]);
+    assert_eq!(run(&list, Given::PerIndex(&flags[..6])), wrong(6, 4));
+    assert_eq!(run(&View::scalar(&ids[1]), Given::PerIndex(&flags)).unwrap(), [236]);
 
     // A slice that is as long as the row is stated, or not.
     let (rows, query) = (floats(12, 1), floats(24, 2));
     let data = View::new(&rows, &[2, 6]).unwrap();
     let dots = |given| Gather::new(0).run(&data.rows(&rows::DOT, (given,)), &of_two);
-    assert_eq!(dots(of_each(6, &query)), dots(RowSlice::PerIndex(&query)));
-    assert_eq!(dots(of_each(6, &query[..12])), dots(RowSlice::PerIndex(&query[..12])));
+    assert_eq!(dots(of_each(6, &query)), dots(Given::PerIndex(&query)));
+    assert_eq!(dots(of_each(6, &query[..12])), dots(Given::PerIndex(&query[..12])));
     let error = dots(of_each(12, &query)).unwrap_err().to_string();
     assert_eq!(error, "gather: parameter query of DOT has slices of 12 values; it takes slices of 6");
 }
@@ -706,7 +706,7 @@ fn outputs_without_rows_may_lie_anywhere() {
     let (table, ids) = (floats(20, 1), [0u8; 0]);
     let data = View::new(&table, &[4, 5]).unwrap();
     let indices = View::new(&ids, &[2, 0]).unwrap();
-    let params = (RowSlice::PerIndex(&[][..]), RowValue::Value(0.0));
+    let params = (Given::PerIndex(&[][..]), Given::All(0.0));
     let run = |data: &View<'_, f32>, out: &mut ViewMut<'_, f32>| {
         Gather::new(0).run_into(&data.rows(&rows::L2_NORMALIZE, params), &indices, out)
     };

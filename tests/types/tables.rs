@@ -1,7 +1,7 @@
 //! Maps of quantised tables, against values of other implementations (`tests/data/tables`).
 
 use gather_core::maps::{self, Block};
-use gather_core::{Element, Gather, Map, OutOfBounds, Param, Params, View};
+use gather_core::{Element, Gather, Given, Map, OutOfBounds, Params, View};
 use half::{bf16, f16};
 use serde_json::Value;
 
@@ -213,7 +213,7 @@ fn every_code_of_8_bits_and_less() {
     give!([E8M0_TO_F32], &codes, (), &e8m0, "every code");
     for scale in [1.0, -0.37, 0.0, f32::INFINITY, 1e-38] {
         let scaled = |values: &[f32]| values.iter().map(|value| value * scale).collect::<Vec<_>>();
-        let given = (Param::Value(scale),);
+        let given = (Given::All(scale),);
         give!([E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16], &codes, given, &scaled(&e4m3), "scaled");
         give!([E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16], &codes, given, &scaled(&e5m2), "scaled");
     }
@@ -226,7 +226,7 @@ fn microscaling_blocks_by_every_scale() {
     let eights: Vec<[u8; 32]> = codes.as_chunks().0.to_vec();
     let fours: Vec<[u8; 16]> = codes.as_chunks().0.to_vec();
     for (scale, &factor) in e8m0.iter().enumerate() {
-        let given = (Param::Value(scale as u8),);
+        let given = (Given::All(scale as u8),);
         let scaled = |values: &[f32]| values.iter().map(|value| value * factor).collect::<Vec<_>>();
         give!([MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16], &eights, given, &scaled(&e4m3), "blocks");
         give!([MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16], &eights, given, &scaled(&e5m2), "blocks");
@@ -244,14 +244,14 @@ fn pairs_of_four_bits() {
         for zero in 0..16u8 {
             let value = |code: u8| (f32::from(code) - f32::from(zero)) * scale;
             let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
-            let given = (Param::Value(scale), Param::Value(zero));
+            let given = (Given::All(scale), Given::All(zero));
             give!([U4_TO_F32 U4_TO_F16 U4_TO_BF16], &codes, given, &expected, "pairs");
 
             let zero = zero as i8 - 8;
             let signed = |code: u8| if code < 8 { code as i8 } else { code as i8 - 16 };
             let value = |code: u8| (f32::from(signed(code)) - f32::from(zero)) * scale;
             let expected: Vec<f32> = codes.iter().flat_map(|&pair| [value(pair % 16), value(pair / 16)]).collect();
-            let given = (Param::Value(scale), Param::Value(zero));
+            let given = (Given::All(scale), Given::All(zero));
             give!([I4_TO_F32 I4_TO_F16 I4_TO_BF16], &codes, given, &expected, "pairs");
         }
         let expected: Vec<f32> = codes
@@ -259,7 +259,7 @@ fn pairs_of_four_bits() {
             .flat_map(|&pair| [pair / 16, pair % 16])
             .map(|code| maps::NF4[code as usize] * scale)
             .collect();
-        give!([NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16], &blocks, (Param::Value(scale),), &expected, "pairs");
+        give!([NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16], &blocks, (Given::All(scale),), &expected, "pairs");
     }
     // Zero is exact, the values go up, and their ends are -1 and 1.
     assert_eq!([maps::NF4[0], maps::NF4[7], maps::NF4[15]], [-1.0, 0.0, 1.0]);
@@ -272,7 +272,7 @@ fn halves_with_a_scale() {
     let halves: Vec<f16> = all.iter().map(|&bits| f16::from_bits(bits)).collect();
     let brains: Vec<bf16> = all.iter().map(|&bits| bf16::from_bits(bits)).collect();
     for scale in [1.0f32, -0.3] {
-        let given = (Param::Value(scale),);
+        let given = (Given::All(scale),);
         let expected: Vec<f32> = halves.iter().map(|value| value.to_f32() * scale).collect();
         gives(&maps::F16_SCALED_TO_F32, &halves, given, &expected, "every half");
         let expected: Vec<f32> = brains.iter().map(|value| value.to_f32() * scale).collect();

@@ -14,9 +14,7 @@ use gather_benches::buffer::Buffer;
 use gather_benches::options::filter_and_seconds;
 use gather_benches::random::Random;
 use gather_benches::{clock, pin};
-use gather_core::{
-    Element, Gather, Layout, Par, RowFunction, RowParams, RowSlice, RowValue, Spec, Tensor, View, ViewMut, rows,
-};
+use gather_core::{Element, Gather, Given, Layout, Par, RowFunction, RowParams, Spec, Tensor, View, ViewMut, rows};
 use half::f16;
 
 const IDS: usize = 4_096;
@@ -96,7 +94,7 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     value: impl Fn(u64) -> T,
     score: impl Fn(&[T], &[Q]) -> U,
 ) where
-    P: for<'a> RowParams<Given<'a> = (RowSlice<'a, Q>,)>,
+    P: for<'a> RowParams<Given<'a> = (Given<'a, &'a [Q], Q>,)>,
 {
     let &Rescoring { name, rows, width, tolerance, query } = call;
     let name = format!("{name}, {width} wide");
@@ -111,7 +109,7 @@ fn rescore<T: Element + Pod, Q: Element, U: Element + Into<f64>, P>(
     let ids: Vec<_> = lists.chunks(IDS).map(|ids| View::new(ids, &[IDS]).expect("ids")).collect();
     let gather = Gather::new(0).par(Par::Seq);
     let plan = gather.plan(&Spec::of(data.layout()).rows(function), &ids[0]).expect("a plan");
-    let given = (RowSlice::Slice(query),);
+    let given = (Given::All(query),);
 
     let loop_over = |ids: &[u32], out: &mut [U]| {
         for (out, &id) in out.iter_mut().zip(ids) {
@@ -170,10 +168,10 @@ fn embed(bench: &Bench, float: impl Fn(u64) -> f32 + Copy) {
     let ids = View::new(&ids, &SHAPE).expect("ids");
     let gather = Gather::new(0).par(Par::Seq);
     let params = (
-        RowSlice::PerIndex(positions.as_slice()),
-        RowSlice::Slice(gains.as_slice()),
-        RowSlice::Slice(biases.as_slice()),
-        RowValue::Value(1e-5),
+        Given::PerIndex(positions.as_slice()),
+        Given::All(gains.as_slice()),
+        Given::All(biases.as_slice()),
+        Given::All(1e-5),
     );
     let out_shape = [SHAPE[0], SHAPE[1], WIDTH];
     let len: usize = out_shape.iter().product();

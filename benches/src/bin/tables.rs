@@ -13,7 +13,7 @@ use gather_benches::random::Random;
 use gather_core::maps::{
     self, Block, IQ4_NL, IQ4_XS, MXFP4, NVFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
 };
-use gather_core::{Element, Gather, Map, Par, Param, Params, Spec, Tensor, View};
+use gather_core::{Element, Gather, Given, Map, Par, Params, Spec, Tensor, View};
 use half::{bf16, f16};
 use lexopt::{Arg, ValueExt};
 
@@ -226,13 +226,13 @@ fn low_first(bytes: &[u8], i: usize) -> u8 {
 
 fn whole_numbers(bench: &Bench) {
     let bytes = table(VALUES, 1, &[]);
-    let given = (Param::Value(SCALE), Param::Value(ZERO_POINT));
+    let given = (Given::All(SCALE), Given::All(ZERO_POINT));
     maps!(bench, (&bytes, &bytes), given, |row, i| (f32::from(row[i]) - f32::from(ZERO_POINT)) * SCALE, DEQUANTIZE_U8);
 
     let bytes = table(VALUES / 2, 1, &[]);
     let pair: Decode = |row, i| (f32::from(low_first(row, i)) - f32::from(ZERO_POINT)) * SCALE;
     maps!(bench, (&bytes, &bytes), given, pair, U4_TO_F32 U4_TO_F16 U4_TO_BF16);
-    let given = (Param::Value(SCALE), Param::Value(ZERO_POINT as i8));
+    let given = (Given::All(SCALE), Given::All(ZERO_POINT as i8));
     let pair: Decode = |row, i| {
         let code = (low_first(row, i) << 4) as i8 >> 4;
         (f32::from(code) - f32::from(ZERO_POINT)) * SCALE
@@ -280,7 +280,7 @@ fn floats(bench: &Bench) {
     let bytes = table(VALUES, 2, &[0]);
     let halves: Vec<f16> = bytes.as_chunks().0.iter().map(|&bytes| f16::from_le_bytes(bytes)).collect();
     maps!(bench, (&halves, &bytes), (), |row, i| half_at(row, 2 * i), F16_TO_F32);
-    let given = (Param::Value(SCALE),);
+    let given = (Given::All(SCALE),);
     maps!(bench, (&halves, &bytes), given, |row, i| half_at(row, 2 * i) * SCALE, F16_SCALED_TO_F32);
     let brains: Vec<bf16> = bytes.as_chunks().0.iter().map(|&bytes| bf16::from_le_bytes(bytes)).collect();
     let brain: Decode = |row, i| bf16::from_le_bytes([row[2 * i], row[2 * i + 1]]).to_f32();
@@ -300,7 +300,7 @@ fn floats(bench: &Bench) {
 fn microscaling(bench: &Bench) {
     let bytes = table(VALUES / 32, 32, &[]);
     let blocks: &[[u8; 32]] = bytes.as_chunks().0;
-    let given = (Param::Value(EXPONENT),);
+    let given = (Given::All(EXPONENT),);
     let decode: Decode = |row, i| e4m3(row[i]) * f32::from_bits(u32::from(EXPONENT) << 23);
     maps!(bench, (blocks, &bytes), given, decode, MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16);
     let decode: Decode = |row, i| e5m2(row[i]) * f32::from_bits(u32::from(EXPONENT) << 23);
@@ -313,7 +313,7 @@ fn microscaling(bench: &Bench) {
 
     let bytes = table(VALUES / 64, 32, &[]);
     let blocks: &[[u8; 32]] = bytes.as_chunks().0;
-    let given = (Param::Value(SCALE),);
+    let given = (Given::All(SCALE),);
     let decode: Decode = |row, i| maps::NF4[usize::from(row[i / 2] >> (4 - i % 2 * 4) & 15)] * SCALE;
     maps!(bench, (blocks, &bytes), given, decode, NF4_TO_F32 NF4_TO_F16 NF4_TO_BF16);
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use gather_core::{FusedFormat, FusedRows, Gather, Level, Par, RowSlice, View, ViewMut, row_kernels, rows};
+use gather_core::{FusedFormat, FusedRows, Gather, Given, Level, Par, View, ViewMut, row_kernels, rows};
 
 use super::{Case, Row};
 use crate::random::Random;
@@ -85,12 +85,12 @@ fn dots(columns: usize, level: Level) -> (impl FnMut(&mut [f32]), impl FnMut(&mu
     let ids = random_ids(IDS, ROWS);
     let (data, at) = (View::new(&table, &[ROWS, columns]).expect("a table"), View::new(&ids, &[IDS]).expect("ids"));
     let op = Gather::new(0).par(Par::Seq).level(level);
-    let plan = op.plan(&data.rows(&rows::DOT, (RowSlice::Slice(&query[..]),)), &at).expect("a plan");
+    let plan = op.plan(&data.rows(&rows::DOT, (Given::All(&query[..]),)), &at).expect("a plan");
     let (theirs, their_query, their_ids) = (table.clone(), query.clone(), ids.clone());
     let ours = move |out: &mut [f32]| {
         let (data, ids) = (View::new(&table, &[ROWS, columns]).expect("rows"), View::new(&ids, &[IDS]).expect("ids"));
         let mut out = ViewMut::new(out, &[IDS]).expect("a score for each");
-        plan.run_into(&data.rows(&rows::DOT, (RowSlice::Slice(&query[..]),)), &ids, &mut out).expect("ids in range");
+        plan.run_into(&data.rows(&rows::DOT, (Given::All(&query[..]),)), &ids, &mut out).expect("ids in range");
     };
     let plain = move |out: &mut [f32]| {
         for (out, &id) in out.iter_mut().zip(&*their_ids) {
@@ -139,11 +139,11 @@ fn sums(rows: usize, columns: usize, n: usize) -> Case {
         let op = Gather::new(0).par(Par::Seq).level(level);
         let (theirs, their_given, their_ids) = (table.clone(), given.clone(), ids.clone());
         let data = View::new(&table, &[rows, columns]).expect("a table");
-        let plan = op.plan(&data.rows(&PLUS, (RowSlice::Slice(&given[..]),)), &*ids).expect("a plan");
+        let plan = op.plan(&data.rows(&PLUS, (Given::All(&given[..]),)), &*ids).expect("a plan");
         let ours = move |out: &mut [f32]| {
             let (data, ids) = (View::new(&table, &[rows, columns]).expect("rows"), View::new(&ids, &[n]).expect("ids"));
             let mut out = ViewMut::new(out, &[n, columns]).expect("a row for each");
-            plan.run_into(&data.rows(&PLUS, (RowSlice::Slice(&given[..]),)), &ids, &mut out).expect("ids in range");
+            plan.run_into(&data.rows(&PLUS, (Given::All(&given[..]),)), &ids, &mut out).expect("ids in range");
         };
         let plain = move |out: &mut [f32]| {
             for (out, &id) in out.chunks_exact_mut(columns).zip(&*their_ids) {

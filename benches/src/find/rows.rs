@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 use gather_core::{
-    Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Nulls, OutOfBounds, Par, Reduction,
-    RowFunction, RowSlice, Spec, View, ViewMut, rows,
+    Bags, Bitmap, Element, EmbeddingBag, FusedFormat, FusedRows, Gather, Given, Nulls, OutOfBounds, Par, Reduction,
+    RowFunction, Spec, View, ViewMut, rows,
 };
 
 use super::draw::{Bad, Draw, FEWEST};
@@ -163,7 +163,7 @@ fn function<T: Element + Pod, U: Element + Pod, I: Id, P: Policy>(
     let ours = move |out: &mut [U], first: &mut bool| {
         let data = View::new(&table, &[rows, columns]).expect("a table");
         let (ids, given) = (id_view(&ids), &given[..]);
-        let given = [RowSlice::Slice(given), RowSlice::PerIndex(given), RowSlice::PerRow(given)][per];
+        let given = [Given::All(given), Given::PerIndex(given), Given::PerRow(given)][per];
         let out_shape = &[n, columns][..if one { 1 } else { 2 }];
         if face == Face::Fresh {
             let fresh = op.run(&data.rows(function, (given,)), &ids).expect("indices in range");

@@ -1,7 +1,7 @@
 //! Short calls: what is counted is the call itself more than the moves.
 
 use gather_core::{
-    BatchToSpace, Bitmap, Gather, GatherElements, Index, Layout, Level, Nulls, Par, Plan, RowFunction, RowSlice, Spec,
+    BatchToSpace, Bitmap, Gather, GatherElements, Given, Index, Layout, Level, Nulls, Par, Plan, RowFunction, Spec,
     Tensor, View, ViewMut, rows,
 };
 use half::f16;
@@ -187,7 +187,7 @@ fn dots<T: gather_core::Element>(level: Level, dot: &RowFunction<T, f32, (rows::
     let plan = op(level).plan(&spec, &Spec::<u32>::of(&layout(&[8]))).expect(LEGAL);
     let (data, indices) = (View::new(&table, &TABLE).expect(LEGAL), View::new(&ids, &[8]).expect(LEGAL));
     let mut out = Tensor::default();
-    let params = (RowSlice::Slice(&query[..]),);
+    let params = (Given::All(&query[..]),);
     counted(&format!("dot_8x16/{}/{level}", T::DTYPE), || {
         plan.run_into(&data.rows(dot, params), &indices, &mut out).expect(LEGAL)
     });

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use gather_core::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, DynView, DynViewMut, EmbeddingBag, Par, Param};
+use gather_core::{BagMapPlan, BagPlan, Bags, DynBagPlan, DynBags, DynView, DynViewMut, EmbeddingBag, Given, Par};
 use gather_core::{Reduction, View, ViewMut, maps};
 
 use super::ring::Ring;
@@ -145,7 +145,7 @@ impl Call for Codes {
         let data = black_box(&data);
         let lists: Vec<_> = lists.map(|ids| View::new(ids, &[1, *count]).expect(LEGAL)).collect();
         let mut out = ViewMut::new(out, &OUT).expect(LEGAL);
-        let params = || (Param::PerRow(&scales[..]), Param::Value(ZERO));
+        let params = || (Given::PerRow(&scales[..]), Given::All(ZERO));
         clock(|| {
             lists.iter().map(black_box).for_each(|ids| {
                 let bags = Bags::packed(ids);

@@ -1,7 +1,7 @@
 //! Tables of numbers in any format, whose rows are read as `f32`.
 
 use gather_core::maps::{self, Block};
-use gather_core::{Element, Error, Gather, Index, Map, Param, Tensor, View};
+use gather_core::{Element, Error, Gather, Given, Index, Map, Tensor, View};
 
 gather_core::map_kernels! {
     /// Numbers that are little-endian in the file, whatever the machine is.
@@ -236,9 +236,9 @@ impl Table<'_> {
         let data = View::new(self.bytes, &self.shape)?;
         let map = if self.format == Format::E4M3 { &maps::E4M3_SCALED_TO_F32 } else { &maps::E5M2_SCALED_TO_F32 };
         let scale = match scales {
-            Scales::None => Param::Value(1.0),
-            Scales::Table(scale) => Param::Value(scale),
-            Scales::Rows(scales) => Param::PerRow(scales),
+            Scales::None => Given::All(1.0),
+            Scales::Table(scale) => Given::All(scale),
+            Scales::Rows(scales) => Given::PerRow(scales),
         };
         Gather::new(0).run(&data.map(map, (scale,)), ids)
     }

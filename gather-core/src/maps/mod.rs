@@ -2,12 +2,12 @@
 //! are read in another format than they are stored in.
 //!
 //! ```
-//! use gather_core::{Gather, Param, View, maps};
+//! use gather_core::{Gather, Given, View, maps};
 //!
 //! fn main() -> Result<(), gather_core::Error> {
 //!     let (table, scales) = ([128u8, 130, 126, 255, 0, 128], [0.5f32, 0.25, 2.0]);
 //!     let (table, ids) = (View::new(&table, &[3, 2])?, View::new(&[2i64, 0], &[2])?);
-//!     let params = (Param::PerRow(&scales), Param::Value(128));
+//!     let params = (Given::PerRow(&scales), Given::All(128));
 //!     let rows = Gather::new(0).run(&table.map(&maps::DEQUANTIZE_U8, params), &ids)?;
 //!     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
 //!     Ok(())

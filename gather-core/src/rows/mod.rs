@@ -16,7 +16,7 @@
 //! at every [`Level`](crate::Level): element `i` is added to lane `i % 32`, and then lanes are added in halves.
 //!
 //! ```
-//! use gather_core::{Gather, RowSlice, RowValue, View, rows};
+//! use gather_core::{Gather, Given, View, rows};
 //!
 //! fn main() -> Result<(), gather_core::Error> {
 //!     // Two tokens of a sequence, each with the embedding of its position.
@@ -24,10 +24,10 @@
 //!     let (table, ids) = (View::new(&tokens, &[2, 2])?, View::new(&[0u32, 1], &[2])?);
 //!     let (gains, biases) = ([1.0, 1.0], []);
 //!     let params = (
-//!         RowSlice::PerIndex(&positions[..]),
-//!         RowSlice::Slice(&gains[..]),
-//!         RowSlice::Slice(&biases[..]),
-//!         RowValue::Value(0.0),
+//!         Given::PerIndex(&positions[..]),
+//!         Given::All(&gains[..]),
+//!         Given::All(&biases[..]),
+//!         Given::All(0.0),
 //!     );
 //!     let normed = Gather::new(0).run(&table.rows(&rows::LAYER_NORM, params), &ids)?;
 //!     assert_eq!(normed.as_slice()[..2], [-1.0, 1.0]);

@@ -95,7 +95,7 @@ pub enum Par {
     Threads(usize),
 }
 
-/// The unit that values of a row function's parameter are given for.
+/// The unit that values of a parameter are given for, of a map or a row function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Per {
@@ -105,6 +105,8 @@ pub enum Per {
     Index,
     /// Each row of data.
     Row,
+    /// Each element of data.
+    Element,
     /// Each slice that is given.
     Slice,
 }
@@ -115,6 +117,7 @@ impl core::fmt::Display for Per {
             Per::Call => "for the call",
             Per::Index => "per index",
             Per::Row => "per row of data",
+            Per::Element => "per element",
             Per::Slice => "per slice",
         })
     }

@@ -158,7 +158,7 @@ impl Source<'_> {
         let inputs = match (op, indices.as_ref().map(|indices| &indices.ty)) {
             (Op::BatchToSpace, _) | (_, None) => quote!(),
             (_, Some(index_ty)) => {
-                let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Param<'_, #ty>,));
+                let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Given<'_, #ty>,));
                 quote!(indices: &[#index_ty], #(#params)*)
             }
         };
@@ -228,7 +228,7 @@ impl Source<'_> {
                 #[doc = #errors]
             }
         });
-        let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Param<'_, #ty>));
+        let params = self.params().iter().map(|Param { name, ty }| quote!(#name: #krate::Given<'_, #ty>));
         let inputs = inputs.chain(params);
         Some(quote! {
             #conditions

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    Bags, DynBags, DynTensor, DynView, DynViewMut, EmbeddingBag, Error, Level, Map, Method, NegativeIndex, Op,
-    OutOfBounds, Par, Param, Reducible, Reduction, View, ViewMut,
+    Bags, DynBags, DynTensor, DynView, DynViewMut, EmbeddingBag, Error, Given, Level, Map, Method, NegativeIndex, Op,
+    OutOfBounds, Par, Reducible, Reduction, View, ViewMut,
 };
 
 use crate::common::{Line, Lines, Packed, Point, Sample};
@@ -212,7 +212,7 @@ fn mapped<T: Sample, U: Reducible + PartialEq + Debug, P: gather_core::Params>(
 #[test]
 fn rows_that_maps_convert() {
     let by = [3, -1, 7, 0];
-    mapped(&BYTE_TO_NUMBER, (Param::PerRow(&by),), |value| -i32::from(value));
+    mapped(&BYTE_TO_NUMBER, (Given::PerRow(&by),), |value| -i32::from(value));
     mapped(&LINES_TO_NUMBER, (), |value| value.first());
     mapped(&POINT_TO_ARRAY, (), |_| [[1.0], [2.0], [-1.0]]);
     mapped(&PACKED_TO_NUMBER, (), |value| u64::from(value.tag()));
@@ -222,6 +222,6 @@ fn rows_that_maps_convert() {
     let codes = [10u8, 20, 30, 40];
     let (table, weights) = (View::new(&codes, &[4]).unwrap(), weights());
     let bags = Bags::new(&ids, &offsets).weights(&weights);
-    let sums = EmbeddingBag::new(Reduction::Add).run_map(&BYTE_TO_NUMBER, &table, &bags, (Param::Value(-1),));
+    let sums = EmbeddingBag::new(Reduction::Add).run_map(&BYTE_TO_NUMBER, &table, &bags, (Given::All(-1),));
     assert_eq!(sums.unwrap().as_slice(), [-20, 0, -100]);
 }

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_core::{Error, Gather, Map, Op, Param, Tensor, View, ViewMut};
+use gather_core::{Error, Gather, Given, Map, Op, Tensor, View, ViewMut};
 
 use crate::common::{Line, Lines, Packed, Point, Sample, set, settings};
 
@@ -61,12 +61,12 @@ fn from_and_into_odd_sizes() {
 
 #[test]
 fn parameters_for_the_call_and_for_each_row() {
-    go!(SHIFTED, u32 => u32, (Param::Value(7),), |_, value| value.wrapping_add(7));
+    go!(SHIFTED, u32 => u32, (Given::All(7),), |_, value| value.wrapping_add(7));
     let by = [1, 20, 300, 4000, 50_000];
-    go!(SHIFTED, u32 => u32, (Param::PerRow(&by),), |at, value| value.wrapping_add([1, 20, 300, 4000, 50_000][at]));
+    go!(SHIFTED, u32 => u32, (Given::PerRow(&by),), |at, value| value.wrapping_add([1, 20, 300, 4000, 50_000][at]));
     let (table, ids) = ([1u32, 2], [0u8]);
     let (table, ids) = (View::new(&table, &[2]).unwrap(), View::new(&ids, &[1]).unwrap());
-    let got = Gather::new(0).run(&table.map(&SHIFTED, (Param::PerRow(&by),)), &ids);
+    let got = Gather::new(0).run(&table.map(&SHIFTED, (Given::PerRow(&by),)), &ids);
     assert!(matches!(got, Err(Error::MapParameterLengthMismatch { len: 5, dim: 2, .. })), "{got:?}");
     assert_eq!((SHIFTED.name(), SHIFTED.params()), ("SHIFTED", &["by"][..]));
 }

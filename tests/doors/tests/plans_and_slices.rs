@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 
 use gather_core::{
-    BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, IndexType, Layout, Op, Param,
+    BatchToSpace, DynView, DynViewMut, Element, Error, Gather, GatherElements, GatherNd, Given, IndexType, Layout, Op,
     Registry, Spec, View, ViewMut, rows, rows_into,
 };
 
@@ -182,7 +182,7 @@ macro_rules! mapped {
     ($op:expr, $name:expr, $setting:expr, $data:expr, $indices:expr, $by:expr, $out:expr, $expected:expr) => {{
         let (setting, expected, out): (&Setting, _, &[usize]) = (&$setting, &$expected, &$out);
         let op = $op.negative_index(setting.negative).out_of_bounds(setting.out_of_bounds);
-        let (data, indices, by): (_, _, Param<'_, u32>) = (&$data, &$indices, $by);
+        let (data, indices, by): (_, _, Given<'_, u32>) = (&$data, &$indices, $by);
         let judge = |door: &str, got| setting.judge($name, door, expected, got);
         // Safe code cannot read what was written; what the call says must be right still.
         let said =
@@ -204,7 +204,7 @@ macro_rules! mapped {
             let plan = op.plan_any_count(&Spec::of(data.layout()).map(&SHIFTED), &Spec::<i32>::of(&ids)).unwrap();
             judge("plan_any_count, run, a map", plan.run(&data.map(&SHIFTED, (by,)), indices).map(|out| out.into_vec()));
         }
-        let few = plan.run(&data.map(&SHIFTED, (Param::PerRow(&[1, 2, 3, 4]),)), indices);
+        let few = plan.run(&data.map(&SHIFTED, (Given::PerRow(&[1, 2, 3, 4]),)), indices);
         assert!(matches!(few, Err(Error::MapParameterLengthMismatch { op, .. }) if op == $name), "{few:?}");
         let other = View::new(&[1u32], &[1; 9]).unwrap();
         assert!(matches!(plan.run(&other.map(&SHIFTED, (by,)), indices), Err(Error::PlanMismatch { .. })));
@@ -223,7 +223,7 @@ fn planned_maps() {
         let exact = exact(&indices);
         let ids = View::new(&indices, &[4]).unwrap();
         let expected = setting.gather(&shifted(3), 3, &exact, 0);
-        mapped!(Gather::new(0), Op::Gather, setting, table, ids, Param::PerRow(&by), [4, 3], expected);
+        mapped!(Gather::new(0), Op::Gather, setting, table, ids, Given::PerRow(&by), [4, 3], expected);
         let columns = View::new(&values[..10], &[5, 2]).unwrap();
         let ids = View::new(&indices, &[2, 2]).unwrap();
         let expected = setting.gather_elements(&shifted(2), 2, &exact, 0);
@@ -233,18 +233,18 @@ fn planned_maps() {
             setting,
             columns,
             ids,
-            Param::PerRow(&by),
+            Given::PerRow(&by),
             [2, 2],
             expected
         );
         // Pairs stand for no one row of the table.
         let by_one: Vec<u64> = values.iter().map(|&value| u64::from(value) + 7).collect();
         let expected = setting.gather_nd(&by_one, 3, &exact, 0);
-        mapped!(GatherNd::new(), Op::GatherNd, setting, table, ids, Param::Value(7), [2], expected);
+        mapped!(GatherNd::new(), Op::GatherNd, setting, table, ids, Given::All(7), [2], expected);
         // Tuples of one component do.
         let tuples = View::new(&indices, &[4, 1]).unwrap();
         let expected = setting.gather(&shifted(3), 3, &exact, 0);
-        mapped!(GatherNd::new(), Op::GatherNd, setting, table, tuples, Param::PerRow(&by), [4, 3], expected);
+        mapped!(GatherNd::new(), Op::GatherNd, setting, table, tuples, Given::PerRow(&by), [4, 3], expected);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Presets, attributes and what plans say: the doors that make operators, and those that describe what they do.
 
 use gather_core::{
-    Error, Gather, GatherElements, GatherNd, Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Param, Spec, View,
+    Error, Gather, GatherElements, GatherNd, Given, Layout, Level, Method, NegativeIndex, OutOfBounds, Par, Spec, View,
     maps,
 };
 use half::{bf16, f16};
@@ -114,10 +114,10 @@ fn every_ready_made_map() {
     assert_eq!(op.run(&brain.map(&maps::BF16_TO_F32, ()), &ids).unwrap().as_slice(), singles);
     assert_eq!(op.run(&single.map(&maps::F32_TO_F16, ()), &ids).unwrap().as_slice(), halves);
     assert_eq!(op.run(&single.map(&maps::F32_TO_BF16, ()), &ids).unwrap().as_slice(), brains);
-    let scaled = |zero_point| (Param::Value(0.5), Param::Value(zero_point));
+    let scaled = |zero_point| (Given::All(0.5), Given::All(zero_point));
     let bytes = View::new(&[0u8, 128, 255], &[3]).unwrap();
     assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_U8, scaled(128)), &ids).unwrap().as_slice(), [-64.0, 0.0, 63.5]);
-    let (bytes, scaled) = ([-128i8, 0, 127], (Param::Value(0.5), Param::Value(-1)));
+    let (bytes, scaled) = ([-128i8, 0, 127], (Given::All(0.5), Given::All(-1)));
     let bytes = View::new(&bytes, &[3]).unwrap();
     assert_eq!(op.run(&bytes.map(&maps::DEQUANTIZE_I8, scaled), &ids).unwrap().as_slice(), [-63.5, 0.5, 64.0]);
 }

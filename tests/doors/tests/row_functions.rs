@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 
 use gather_core::rows::{self, Number};
 use gather_core::{
-    Argument, DynView, Element, Error, Gather, Index, IndexType, Op, Per, RowFunction, RowSlice, RowValue, Spec,
-    Tensor, View, ViewMut,
+    Argument, DynView, Element, Error, Gather, Given, Index, IndexType, Op, Per, RowFunction, Spec, Tensor, View,
+    ViewMut,
 };
 use half::{bf16, f16};
 
@@ -98,22 +98,22 @@ fn from_and_into_odd_sizes() {
 
 #[test]
 fn parameters_for_the_call_each_index_and_each_row() {
-    let (none, two) = (RowSlice::Slice(&[][..]), [Point::sample(1), Point::sample(2)]);
-    let params = || (RowValue::Value(7), RowSlice::Slice(&two[..]), none);
+    let (none, two) = (Given::All(&[][..]), [Point::sample(1), Point::sample(2)]);
+    let params = || (Given::All(7), Given::All(&two[..]), none);
     go!(SHIFTED, u32 => u32, [7, 3], params(), |_, row| row.iter().map(|value| value ^ 7 ^ 2).collect());
     let (by, added): (Vec<u32>, Vec<u32>) = ((0..5).collect(), (0..15).map(|at| at * 100).collect());
-    let params = || (RowValue::PerRow(&by[..]), none_of(), RowSlice::PerRow(&added[..]));
+    let params = || (Given::PerRow(&by[..]), none_of(), Given::PerRow(&added[..]));
     go!(SHIFTED, u32 => u32, [7, 3], params(), |at, row| {
         let one = |(k, value): (usize, &u32)| value ^ at as u32 ^ (at * 300 + k * 100) as u32;
         row.iter().enumerate().map(one).collect()
     });
     let same = [9u32; 7];
-    let params = || (RowValue::PerIndex(&same[..]), none_of(), none);
+    let params = || (Given::PerIndex(&same[..]), none_of(), none);
     go!(SHIFTED, u32 => u32, [7, 3], params(), |_, row| row.iter().map(|value| value ^ 9).collect());
 
     let (table, ids) = ([1u32, 2], [0u8]);
     let (table, ids) = (View::new(&table, &[2, 1]).unwrap(), View::new(&ids, &[1]).unwrap());
-    let got = Gather::new(0).run(&table.rows(&SHIFTED, (RowValue::PerRow(&by[..]), none_of(), none)), &ids);
+    let got = Gather::new(0).run(&table.rows(&SHIFTED, (Given::PerRow(&by[..]), none_of(), none)), &ids);
     assert!(
         matches!(got, Err(Error::RowParameterLengthMismatch { per: Per::Row, len: 5, expected: 2, .. })),
         "{got:?}"
@@ -122,8 +122,8 @@ fn parameters_for_the_call_each_index_and_each_row() {
     assert_eq!((SHIFTED.fill(), SHIFTED.with_fill(3).with_len(4).fill()), (None, Some(&3)));
 }
 
-fn none_of<'a>() -> RowSlice<'a, Point> {
-    RowSlice::Slice(&[])
+fn none_of<'a>() -> Given<'a, &'a [Point], Point> {
+    Given::All(&[])
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn plans_of_row_functions() {
     let plan = Gather::new(0).plan(&Spec::of(table.layout()).rows(&SHIFTED.with_len(2)), &ids).unwrap();
     assert_eq!(plan.output_shape(), [2, 2]);
     assert!(plan.explain().to_string().starts_with("gather: rows -> [2, 2]"), "{}", plan.explain());
-    let params = (RowValue::Value(0), none_of(), RowSlice::Slice(&[][..]));
+    let params = (Given::All(0), none_of(), Given::All(&[][..]));
     let short = SHIFTED.with_len(2);
     let rows = table.rows(&short, params);
     assert_eq!(plan.will_need(&rows, &ids).rows, if cfg!(unix) { 2 } else { 0 });
@@ -152,7 +152,7 @@ fn plans_of_row_functions() {
 fn types_known_at_run_time() {
     let table = [3.0f32, 4.0, 0.0, 1.0, 2.0, 2.0];
     let (table, query) = (View::new(&table, &[3, 2]).unwrap(), [1.0f32, 10.0]);
-    let (params, op) = ((RowSlice::Slice(&query[..]),), Gather::new(0));
+    let (params, op) = ((Given::All(&query[..]),), Gather::new(0));
     let data = DynView::from(&table).downcast::<f32>().unwrap();
     let scores = data.rows(&rows::DOT, params);
     macro_rules! by {
@@ -207,9 +207,9 @@ macro_rules! ready_made {
         let table = [3.0, 4.0, 0.0, 1.0].map($number);
         let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
         let (gather, query) = (Gather::new(0), [0.0f32, 2.0]);
-        let (none, query) = (RowSlice::Slice(&[][..]), RowSlice::Slice(&query[..]));
-        let value = RowValue::Value;
-        let lengths = RowValue::PerRow(&[5.0f32, 1.0][..]);
+        let (none, query) = (Given::All(&[][..]), Given::All(&query[..]));
+        let value = Given::All;
+        let lengths = Given::PerRow(&[5.0f32, 1.0][..]);
         let is = |got: Result<Tensor<f32>, Error>, expected: &[f32]| assert_eq!(got.unwrap().as_slice(), expected);
         is(gather.run(&table.rows(&rows::$dot, (query,)), &ids), &[2.0, 8.0]);
         is(gather.run(&table.rows(&rows::$l2, (query,)), &ids), &[1.0, 13.0]);
@@ -229,9 +229,9 @@ fn ready_made_functions() {
 
     let table = [3i8, 4, -128, 127];
     let (table, ids) = (View::new(&table, &[2, 2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
-    let (gather, query) = (Gather::new(0), RowSlice::Slice(&[-1i8, 2][..]));
+    let (gather, query) = (Gather::new(0), Given::All(&[-1i8, 2][..]));
     assert_eq!(gather.run(&table.rows(&rows::DOT_I8, (query,)), &ids).unwrap().as_slice(), [382, 5]);
     assert_eq!(gather.run(&table.rows(&rows::L2_SQUARED_I8, (query,)), &ids).unwrap().as_slice(), [31754, 20]);
-    let params = (query, RowValue::Value(2.0), RowValue::PerIndex(&[1.0f32, 5.0][..]));
+    let params = (query, Given::All(2.0), Given::PerIndex(&[1.0f32, 5.0][..]));
     assert_eq!(gather.run(&table.rows(&rows::COSINE_I8, params), &ids).unwrap().as_slice(), [191.0, 0.5]);
 }

@@ -2,7 +2,7 @@
 
 use gather_core::maps::DEQUANTIZE_U8;
 use gather_core::{
-    BatchToSpace, DynView, Element, Error, Gather, GatherElements, Index, Layout, Method, OutOfBounds, Par, Param,
+    BatchToSpace, DynView, Element, Error, Gather, GatherElements, Given, Index, Layout, Method, OutOfBounds, Par,
     Registry, View,
 };
 
@@ -260,22 +260,22 @@ fn maps_with_parameters() {
     let data = View::new(&table, &[3, 2]).expect("a view");
     let ids_view = View::new(&ids, &[3]).expect("a view");
     let mut out = [0.0; 6];
-    for scale in [Param::Value(0.5), Param::PerRow(&scales), Param::PerElement(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])] {
-        let params = (scale, Param::Value(3));
+    for scale in [Given::All(0.5), Given::PerRow(&scales), Given::PerElement(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])] {
+        let params = (scale, Given::All(3));
         let expected = Gather::new(0).run(&data.map(&DEQUANTIZE_U8, params), &ids_view).expect("a run");
-        scaled(&table, &ids, scale, Param::Value(3), 2, &mut out).expect("a call");
+        scaled(&table, &ids, scale, Given::All(3), 2, &mut out).expect("a call");
         assert_eq!(out, expected.as_slice());
     }
     out = [7.0; 6];
-    let wrong = scaled(&table, &ids, Param::PerRow(&scales[..2]), Param::Value(3), 2, &mut out);
+    let wrong = scaled(&table, &ids, Given::PerRow(&scales[..2]), Given::All(3), 2, &mut out);
     assert!(matches!(wrong, Err(Error::MapParameterLengthMismatch { parameter: "scale", len: 2, dim: 3, .. })));
-    let wrong = scaled(&table, &ids, Param::Value(1.0), Param::PerElement(&[1; 7]), 2, &mut out);
+    let wrong = scaled(&table, &ids, Given::All(1.0), Given::PerElement(&[1; 7]), 2, &mut out);
     assert!(matches!(wrong, Err(Error::MapParameterPerElement { parameter: "zero_point", len: 7, .. })));
     assert!(matches!(
-        scaled(&table, &ids, Param::Value(1.0), Param::Value(3), 4, &mut out),
+        scaled(&table, &ids, Given::All(1.0), Given::All(3), 4, &mut out),
         Err(Error::LengthMismatch { .. })
     ));
     assert_eq!(out, [7.0; 6]);
-    let wrong = scaled(&table, &[3, 0, 0], Param::Value(1.0), Param::Value(3), 2, &mut out);
+    let wrong = scaled(&table, &[3, 0, 0], Given::All(1.0), Given::All(3), 2, &mut out);
     assert!(matches!(wrong, Err(Error::IndexOutOfRange { position: 0, index: 3, .. })));
 }

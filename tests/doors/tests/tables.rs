@@ -2,7 +2,7 @@
 
 use gather_core::maps::{self, Block};
 use gather_core::{
-    Codes, Element, Gather, GatherNd, Level, Map, NegativeIndex, OutOfBounds, Par, Param, Params, Spec, View, ViewMut,
+    Codes, Element, Gather, GatherNd, Given, Level, Map, NegativeIndex, OutOfBounds, Par, Params, Spec, View, ViewMut,
 };
 
 /// Runs a map on a table of any bytes: in rows, one by one, with an index out of range.
@@ -59,11 +59,11 @@ fn maps_of_blocks() {
 fn maps_with_parameters() {
     let bytes = bytes();
     for scale in [0.0, f32::MAX, f32::NAN] {
-        let given = (Param::Value(scale), Param::Value(255));
+        let given = (Given::All(scale), Given::All(255));
         all!(&bytes, given, U4_TO_F32 U4_TO_F16 U4_TO_BF16);
-        let given = (Param::Value(scale), Param::Value(-128));
+        let given = (Given::All(scale), Given::All(-128));
         all!(&bytes, given, I4_TO_F32 I4_TO_F16 I4_TO_BF16);
-        let given = (Param::Value(scale),);
+        let given = (Given::All(scale),);
         all!(&bytes, given, E4M3_SCALED_TO_F32 E4M3_SCALED_TO_F16 E4M3_SCALED_TO_BF16);
         all!(&bytes, given, E5M2_SCALED_TO_F32 E5M2_SCALED_TO_F16 E5M2_SCALED_TO_BF16);
         let blocks: &[[u8; 32]] = bytes.as_chunks().0;
@@ -75,7 +75,7 @@ fn maps_with_parameters() {
     }
     let (eights, fours): (&[[u8; 32]], &[[u8; 16]]) = (bytes.as_chunks().0, bytes.as_chunks().0);
     for scale in [0, 127, 255] {
-        let given = (Param::Value(scale),);
+        let given = (Given::All(scale),);
         all!(eights, given, MXFP8_E4M3_TO_F32 MXFP8_E4M3_TO_F16 MXFP8_E4M3_TO_BF16);
         all!(eights, given, MXFP8_E5M2_TO_F32 MXFP8_E5M2_TO_F16 MXFP8_E5M2_TO_BF16);
         all!(fours, given, MXFP4_PAIRS_TO_F32 MXFP4_PAIRS_TO_F16 MXFP4_PAIRS_TO_BF16);

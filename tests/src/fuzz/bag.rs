@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use arbitrary::{Result, Unstructured};
 use gather_core::{
-    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Index, Map, NegativeIndex, Op, Param, Reducible,
+    Argument, Bags, DynBags, DynView, DynViewMut, EmbeddingBag, Error, Given, Index, Map, NegativeIndex, Op, Reducible,
     Reduction, View, map_kernels,
 };
 
@@ -30,7 +30,7 @@ struct Case {
     weights: Option<Place>,
     out: Place,
     /// How the two parameters of the map are given.
-    given: [Given; 2],
+    given: [HowGiven; 2],
     /// Where bags begin and end, and the rows that are left out and stand in.
     expected: std::result::Result<(Vec<usize>, BagRows), Error>,
 }
@@ -91,7 +91,7 @@ pub fn embedding_bag(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let data_place = Place::draw(u, &data, true)?;
     let row_major = data_place.view(&vec![0u8; data_place.len]).layout().is_contiguous();
     let case = Case {
-        given: [Given::draw(u, row_major)?, Given::draw(u, row_major)?],
+        given: [HowGiven::draw(u, row_major)?, HowGiven::draw(u, row_major)?],
         index_memory: draw::indices(u, &indices, word, tuning.rules, |_| data[0])?,
         out: Place::draw(u, &[&[bags], &data[1..]].concat(), false)?,
         data: data_place,
@@ -115,43 +115,43 @@ map_kernels! {
 
 /// How a parameter is given.
 #[derive(Clone, Copy, Debug)]
-enum Given {
+enum HowGiven {
     Once,
     ByRow,
     ByElement,
 }
 
-impl Given {
+impl HowGiven {
     fn draw(u: &mut Unstructured<'_>, row_major: bool) -> Result<Self> {
-        let given = *u.choose(&[Given::Once, Given::ByRow, Given::ByElement])?;
+        let given = *u.choose(&[HowGiven::Once, HowGiven::ByRow, HowGiven::ByElement])?;
         // By element, data is to be row-major.
-        Ok(if matches!(given, Given::ByElement) && !row_major { Given::ByRow } else { given })
+        Ok(if matches!(given, HowGiven::ByElement) && !row_major { HowGiven::ByRow } else { given })
     }
 
     /// Its values for data of a shape.
     fn values<T: Number>(self, shape: &[usize], seed: u64) -> Vec<T> {
         let count = match self {
-            Given::Once => 1,
-            Given::ByRow => shape[0],
-            Given::ByElement => shape.iter().product(),
+            HowGiven::Once => 1,
+            HowGiven::ByRow => shape[0],
+            HowGiven::ByElement => shape.iter().product(),
         };
         (0..count as u64).map(|at| T::number(at ^ seed)).collect()
     }
 
-    fn param<T: Copy>(self, values: &[T]) -> Param<'_, T> {
+    fn param<T: Copy>(self, values: &[T]) -> Given<'_, T> {
         match self {
-            Given::Once => Param::Value(values[0]),
-            Given::ByRow => Param::PerRow(values),
-            Given::ByElement => Param::PerElement(values),
+            HowGiven::Once => Given::All(values[0]),
+            HowGiven::ByRow => Given::PerRow(values),
+            HowGiven::ByElement => Given::PerElement(values),
         }
     }
 
     /// Which of the values is that of an element, by its place in row-major order.
     fn at(self, element: usize, row: usize) -> usize {
         match self {
-            Given::Once => 0,
-            Given::ByRow => element / row,
-            Given::ByElement => element,
+            HowGiven::Once => 0,
+            HowGiven::ByRow => element / row,
+            HowGiven::ByElement => element,
         }
     }
 }
@@ -159,12 +159,12 @@ impl Given {
 /// A map with the values of its parameters.
 struct Mapped<'a, T> {
     map: &'a Map<T, T, (T, T)>,
-    given: [Given; 2],
+    given: [HowGiven; 2],
     values: [Vec<T>; 2],
 }
 
 impl<T: Number> Mapped<'_, T> {
-    fn params(&self) -> (Param<'_, T>, Param<'_, T>) {
+    fn params(&self) -> (Given<'_, T>, Given<'_, T>) {
         (self.given[0].param(&self.values[0]), self.given[1].param(&self.values[1]))
     }
 

@@ -1,7 +1,7 @@
 //! Cases of maps: gathering with a conversion must equal converting each element that the oracle gathers.
 
 use arbitrary::{Result, Unstructured};
-use gather_core::{Error, Map, Op, Param, Params};
+use gather_core::{Error, Given, Map, Op, Params};
 
 use super::draw::{self, Tuning};
 use super::elements::{Sample, Word, WordKind, mixed};
@@ -105,8 +105,8 @@ fn float(at: u64) -> f32 {
 }
 
 /// A parameter of a call: a value per row, or the first value for all.
-fn given<V: Copy>(per_row: bool, values: &[V]) -> Param<'_, V> {
-    if per_row { Param::PerRow(values) } else { Param::Value(values[0]) }
+fn given<V: Copy>(per_row: bool, values: &[V]) -> Given<'_, V> {
+    if per_row { Given::PerRow(values) } else { Given::All(values[0]) }
 }
 
 fn value<V: Copy>(per_row: bool, values: &[V], row: usize) -> V {

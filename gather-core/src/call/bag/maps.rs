@@ -23,7 +23,7 @@ impl EmbeddingBag {
     /// rows, to the bit, and no converted table is made.
     ///
     /// The result has the map's output type, and weights are its numbers: `f32` where a map makes blocks `[f32; 32]`,
-    /// whose numbers are reduced one by one. `params` is a tuple with a [`Param`](crate::Param) for each parameter of
+    /// whose numbers are reduced one by one. `params` is a tuple with a [`Given`](crate::Given) for each parameter of
     /// the map, as for [`Gather::run_map`](crate::IndexOperator::run_map): one value for the call, one for each row of
     /// data, or one for each element. The row that [`default_index`](Self::default_index) names is converted too.
     /// Zeros that stand for rows or for bags are those of the output type, unconverted.
@@ -45,7 +45,7 @@ impl EmbeddingBag {
     /// # Examples
     /// Sums of a table that is stored in bytes, with a scale for each row and one zero point:
     /// ```
-    /// use gather_core::{Bags, EmbeddingBag, Param, Reduction, View, maps};
+    /// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, maps};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let (table, ids) = ([128u8, 130, 126, 255, 0, 128], [2i64, 0, 1, 1]);
@@ -53,7 +53,7 @@ impl EmbeddingBag {
     ///         &maps::DEQUANTIZE_U8,
     ///         &View::new(&table, &[3, 2])?,
     ///         &Bags::packed(&View::new(&ids, &[2, 2])?),
-    ///         (Param::PerRow(&[0.5, 0.25, 2.0]), Param::Value(128)),
+    ///         (Given::PerRow(&[0.5, 0.25, 2.0]), Given::All(128)),
     ///     )?;
     ///     assert_eq!(sums.as_slice(), [-256.0, 1.0, -1.0, 63.5]);
     ///     Ok(())
@@ -129,7 +129,7 @@ fn check<P: Params>(plan: &BagPlan, map: Names, data: &Layout, params: &P::Given
 /// once by [`plan_map`](EmbeddingBag::plan_map), run many times, from any thread.
 ///
 /// ```
-/// use gather_core::{Bags, EmbeddingBag, Param, Reduction, View, ViewMut, maps};
+/// use gather_core::{Bags, EmbeddingBag, Given, Reduction, View, ViewMut, maps};
 ///
 /// fn main() -> Result<(), gather_core::Error> {
 ///     let (codes, ids) = ([129u8, 130, 118, 138], [0u32, 1, 1, 1]);
@@ -137,12 +137,12 @@ fn check<P: Params>(plan: &BagPlan, map: Names, data: &Layout, params: &P::Given
 ///     let sum = EmbeddingBag::new(Reduction::Add);
 ///     let plan = sum.plan_map(&maps::DEQUANTIZE_U8, table.layout(), &Bags::packed(&ids))?;
 ///
-///     let sums = plan.run(&table, &ids, None, (Param::Value(1.0), Param::Value(128)))?;
+///     let sums = plan.run(&table, &ids, None, (Given::All(1.0), Given::All(128)))?;
 ///     assert_eq!(sums.as_slice(), [-9.0, 12.0, -20.0, 20.0]);
 ///
 ///     // The same bags, with other indices and parameters, into memory that is there.
 ///     let (ids, scales, mut out) = ([1u32, 1, 0, 0], [0.5, 2.0], [0.0; 4]);
-///     let (ids, params) = (View::new(&ids, &[2, 2])?, (Param::PerRow(&scales[..]), Param::Value(128)));
+///     let (ids, params) = (View::new(&ids, &[2, 2])?, (Given::PerRow(&scales[..]), Given::All(128)));
 ///     plan.run_into(&table, &ids, None, params, &mut ViewMut::new(&mut out, &[2, 2])?)?;
 ///     assert_eq!(out, [-40.0, 40.0, 1.0, 2.0]);
 ///     Ok(())

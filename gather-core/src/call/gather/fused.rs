@@ -12,7 +12,8 @@ use crate::call::mismatch;
 use crate::call::source::kind::{Fused, IndexKind};
 use crate::call::source::rows::RowsParams;
 use crate::call::source::{Described, Reading};
-use crate::kernels::convert::row::{Erased, RowFunction, RowValue, Rowwise};
+use crate::kernels::convert::given::Given;
+use crate::kernels::convert::row::{Erased, RowFunction, Rowwise};
 use crate::tensor::dynamic::check_aligned;
 use crate::tensor::fused::FusedRows;
 use crate::tensor::layout::Layout;
@@ -63,7 +64,7 @@ macro_rules! fused {
                 check_same(row, data.described.facts, data.described.layout)?;
                 let function = Function { erased: &<$U>::decoder(plan.dtype, *row)?, fill: None };
                 check_target(&out, plan.dtype)?;
-                let (given, inputs) = (RowsParams::<(FusedRow,)>((RowValue::Value(*row),)), Inputs::new(data, indices));
+                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(*row),)), Inputs::new(data, indices));
                 // SAFETY: the caller's promise. The row is the parameter of what decodes it; bytes need no alignment,
                 // and that of the output has just been checked.
                 unsafe { rows::run_plan(&plan.planned, (DECODER_PARAMS, shape), function, &given, inputs, out) }
@@ -81,7 +82,7 @@ macro_rules! fused {
                 check_axis(op.attributes(), layout)?;
                 let function = Function { erased: &<$U>::decoder(dtype, row)?, fill: None };
                 check_target(&out, dtype)?;
-                let (given, inputs) = (RowsParams::<(FusedRow,)>((RowValue::Value(row),)), Inputs::new(data, indices));
+                let (given, inputs) = (RowsParams::<(FusedRow,)>((Given::All(row),)), Inputs::new(data, indices));
                 // SAFETY: the caller's promise, as in `run_plan`.
                 unsafe { rows::run::<I, A>(op, function, &given, inputs, indices.index, out) }
             }

@@ -17,6 +17,7 @@ use crate::types::element::Element;
 use crate::types::error::Error;
 use crate::types::index::IndexType;
 use crate::types::op::Op;
+use crate::types::policy::Per;
 
 impl<T: Element, U: Element> Gathered for Mapped<T, U> {
     #[inline(always)]
@@ -130,7 +131,7 @@ unsafe fn run_plan(
 }
 
 /// Checks that parameters which are given per row have a value for every position along the axis, and those which are
-/// given per element for every element of row-major data.
+/// given per element for every element of row-major data; and that none is given per index.
 pub(in crate::call) fn check_params(
     op: Op,
     (map, names): (&'static str, &'static [&'static str]),
@@ -151,6 +152,9 @@ pub(in crate::call) fn check_params(
             Count::Elements(len) if len != data.len() || !data.is_contiguous() => {
                 let (elements, row_major) = (data.len(), data.is_contiguous());
                 return Err(Error::MapParameterPerElement { op, map, parameter, len, elements, row_major });
+            }
+            Count::Indices => {
+                return Err(Error::ParameterUnavailable { op, function: map, parameter, per: Per::Index });
             }
             _ => {}
         }

@@ -13,7 +13,7 @@ use crate::call::source::kind::{ByRow, IndexKind};
 use crate::call::source::rows::{GivenToRows, RowLookups};
 use crate::call::source::{Described, Reading};
 use crate::exec;
-use crate::kernels::convert::row::{Erased, Placed, RowShapes, WrongLength};
+use crate::kernels::convert::row::{Erased, Misfit, Placed, RowShapes};
 use crate::plan::{Converting, IndexLowered, IndexPlan, WholeRows};
 use crate::tensor::layout::{Layout, Shape};
 use crate::tensor::output::Target;
@@ -349,9 +349,9 @@ impl RowShape {
     /// address. The shape of the output is `output`.
     ///
     /// # Errors
-    /// [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`], then
-    /// [`Error::RowsNotContiguous`] for an output whose rows are not evenly spaced where indices have values of their
-    /// own; then those of `run`.
+    /// [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
+    /// [`Error::ParameterUnavailable`], then [`Error::RowsNotContiguous`] for an output whose rows are not evenly
+    /// spaced where indices have values of their own; then those of `run`.
     #[inline(always)]
     fn with(
         &self,
@@ -373,11 +373,16 @@ impl RowShape {
             };
             run(Placed { out: 0, out_step, by_index }, lookups)
         });
-        ran.unwrap_or_else(|(number, WrongLength { per, len, expected })| {
+        ran.unwrap_or_else(|(number, misfit)| {
             let (function, parameter) = (function.name, function.params[number]);
-            Err(match expected {
-                Some(expected) => Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected },
-                None => Error::RowParameterLengthUnstated { op, function, parameter, len, indices: lead.into() },
+            Err(match misfit {
+                Misfit::Length { per, len, expected } => {
+                    Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected }
+                }
+                Misfit::Unstated { len } => {
+                    Error::RowParameterLengthUnstated { op, function, parameter, len, indices: lead.into() }
+                }
+                Misfit::Unavailable { per } => Error::ParameterUnavailable { op, function, parameter, per },
             })
         })
     }

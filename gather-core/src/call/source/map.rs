@@ -23,7 +23,7 @@ pub trait GivenToMap {
     fn with(&self, data: usize, run: &mut dyn FnMut(*const ()) -> Result<(), Error>) -> Result<(), Error>;
 }
 
-/// A tuple with a [`Param`](crate::Param) for each parameter.
+/// A tuple with a [`Given`](crate::Given) for each parameter.
 #[derive(Clone, Copy)]
 pub(super) struct MapParams<'p, P: Params>(P::Given<'p>);
 
@@ -55,11 +55,11 @@ impl<T: Element> View<'_, T> {
     /// The elements, each converted by a [`Map`] on its way: the result has the map's output type, and is what
     /// converting the elements after the call would give, to the bit, in one pass over the bytes.
     ///
-    /// `params` is a tuple with a [`Param`](crate::Param) for each parameter of the map: one value for the call, one
+    /// `params` is a tuple with a [`Given`](crate::Given) for each parameter of the map: one value for the call, one
     /// for each position along the axis, or one for each element of data. Shapes, negative indices and indices out of
     /// range are as without the map; [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes the zero of the output
     /// type, unconverted. The map may be called for elements whose results are not kept.
-    /// [`Param::PerRow`](crate::Param::PerRow) needs index tuples of length 1.
+    /// [`Given::PerRow`](crate::Given::PerRow) needs index tuples of length 1.
     ///
     /// Cost: that of a call on the view. A run of elements that is contiguous in data and in the result is converted
     /// by one loop, compiled for the level. A plan converts by the map that it was made with as fast as a call does;
@@ -68,7 +68,8 @@ impl<T: Element> View<'_, T> {
     /// # Errors
     /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and
-    /// outputs, [`Error::MapParameterLengthMismatch`] and [`Error::MapParameterPerElement`].
+    /// outputs, [`Error::MapParameterLengthMismatch`], [`Error::MapParameterPerElement`] and
+    /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
     /// A call panics when the map does. A view then holds a mix of results and what it held before, and a tensor no
@@ -77,12 +78,12 @@ impl<T: Element> View<'_, T> {
     /// # Examples
     /// Two rows of a table that is stored in bytes, with a scale for each row and one zero point:
     /// ```
-    /// use gather_core::{Gather, Param, View, maps};
+    /// use gather_core::{Gather, Given, View, maps};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let table = View::new(&[128u8, 130, 126, 255, 0, 128], &[3, 2])?;
     ///     let scales = [0.5f32, 0.25, 2.0];
-    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Param::PerRow(&scales), Param::Value(128)));
+    ///     let numbers = table.map(&maps::DEQUANTIZE_U8, (Given::PerRow(&scales), Given::All(128)));
     ///     let rows = Gather::new(0).run(&numbers, &[2i64, 0])?;
     ///     assert_eq!(rows.as_slice(), [-256.0, 0.0, 0.0, 1.0]);
     ///     Ok(())

@@ -5,7 +5,7 @@
 use crate::call::source::kind::{ByRow, Kind};
 use crate::call::source::spec::Spec;
 use crate::call::source::{Describe, Sealed};
-use crate::kernels::convert::row::{GivenRows, Placed, RowFunction, RowParams, RowShapes, WrongLength};
+use crate::kernels::convert::row::{GivenRows, Misfit, Placed, RowFunction, RowParams, RowShapes};
 use crate::tensor::layout::Layout;
 use crate::tensor::view::View;
 use crate::types::element::{DType, Element};
@@ -16,12 +16,12 @@ pub trait GivenToRows {
     /// Compares the lengths of what is given with shapes, and calls `run` with what a call looks values up in.
     ///
     /// # Errors
-    /// The number of the first parameter of another length; inside, those of `run`.
+    /// The number of the first parameter that does not fit; inside, those of `run`.
     fn with(
         &self,
         shapes: &RowShapes<'_>,
         run: &mut dyn FnMut(&mut dyn RowLookups) -> Result<(), Error>,
-    ) -> Result<Result<(), Error>, (usize, WrongLength)>;
+    ) -> Result<Result<(), Error>, (usize, Misfit)>;
 }
 
 /// The values of a row function's parameters, as a call looks them up, without their types.
@@ -44,7 +44,7 @@ impl<P: RowParams> RowLookups for GivenRows<'_, P> {
     }
 }
 
-/// A tuple with a [`RowValue`](crate::RowValue) or [`RowSlice`](crate::RowSlice) for each parameter.
+/// A tuple with a [`Given`](crate::Given) for each parameter.
 #[derive(Clone, Copy)]
 pub(in crate::call) struct RowsParams<'p, P: RowParams>(pub(in crate::call) P::Given<'p>);
 
@@ -53,7 +53,7 @@ impl<P: RowParams> GivenToRows for RowsParams<'_, P> {
         &self,
         shapes: &RowShapes<'_>,
         run: &mut dyn FnMut(&mut dyn RowLookups) -> Result<(), Error>,
-    ) -> Result<Result<(), Error>, (usize, WrongLength)> {
+    ) -> Result<Result<(), Error>, (usize, Misfit)> {
         let lookups = P::lookups(&self.0, shapes)?;
         let placed = Placed { out: 0, out_step: 1, by_index: P::by_index(&lookups) };
         Ok(run(&mut GivenRows::<P> { lookups, placed }))
@@ -82,10 +82,10 @@ impl<T: Element> View<'_, T> {
     /// `data.shape[..axis] + indices.shape[batch_dims..]`. Where the function makes rows, their length follows as the
     /// last dimension: what [`RowFunction::with_len`] declares, or else the length of a row of data.
     ///
-    /// `params` is a tuple with a [`RowValue`](crate::RowValue) or a [`RowSlice`](crate::RowSlice) for each parameter
-    /// of the function. Negative indices and indices out of range are as without the function.
-    /// [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes zeros, or what [`RowFunction::with_fill`] says. A row of
-    /// results holds zeros when the function is called. The function may be called for rows whose results are not kept.
+    /// `params` is a tuple with a [`Given`](crate::Given) for each parameter of the function. Negative indices and
+    /// indices out of range are as without the function. [`OutOfBounds::Zero`](crate::OutOfBounds::Zero) writes zeros,
+    /// or what [`RowFunction::with_fill`] says. A row of results holds zeros when the function is called. The function
+    /// may be called for rows whose results are not kept.
     ///
     /// Cost: one pass over the indices and one over the rows that they name. Rows of data beyond the caches are
     /// prefetched, where a loop has more than a few. The function is compiled for the level. A plan runs the function
@@ -96,7 +96,8 @@ impl<T: Element> View<'_, T> {
     /// Those of the call, with [`Error::MethodUnavailable`] for any method but [`Direct`](crate::Method::Direct),
     /// [`Blocks`](crate::Method::Blocks) and, for results of a line to 4 KiB a row,
     /// [`Streamed`](crate::Method::Streamed). After errors of shapes, methods and outputs,
-    /// [`Error::RowsNotContiguous`], [`Error::RowParameterLengthMismatch`] and [`Error::RowParameterLengthUnstated`].
+    /// [`Error::RowsNotContiguous`], [`Error::RowParameterLengthMismatch`], [`Error::RowParameterLengthUnstated`] and
+    /// [`Error::ParameterUnavailable`].
     ///
     /// # Panics
     /// A call panics when the function does. A view then holds a mix of results and what it held before, and a tensor
@@ -105,11 +106,11 @@ impl<T: Element> View<'_, T> {
     /// # Examples
     /// The scores of two rows of a table for a query:
     /// ```
-    /// use gather_core::{Gather, RowSlice, View, rows};
+    /// use gather_core::{Gather, Given, View, rows};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     let table = View::new(&[1.0f32, 0.0, 0.5, 0.5, 0.0, 2.0], &[3, 2])?;
-    ///     let scores = table.rows(&rows::DOT, (RowSlice::Slice(&[3.0, 4.0]),));
+    ///     let scores = table.rows(&rows::DOT, (Given::All(&[3.0, 4.0]),));
     ///     let scores = Gather::new(0).run(&scores, &[2u32, 0])?;
     ///     assert_eq!((scores.shape(), scores.as_slice()), (&[2][..], &[8.0, 3.0][..]));
     ///     Ok(())

@@ -1,9 +1,9 @@
-//! Maps: conversions that are applied while gathering ([`Map`]), and what a call gives for their parameters
-//! ([`Param`]).
+//! Maps: conversions that are applied while gathering ([`Map`]), and how an element finds its parameters.
 
 use core::marker::PhantomData;
 
 use crate::kernels::by_level::{ByLevel, by_level};
+use crate::kernels::convert::given::Given;
 use crate::kernels::convert::pieces::PIECE;
 use crate::kernels::convert::{ConvertFns, converted_scalar, row_scalar};
 #[cfg(target_arch = "x86_64")]
@@ -92,42 +92,23 @@ macro_rules! named {
 pub(super) use named;
 named!(Map);
 
-/// The value or values of one parameter of a [`Map`] in a call.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Param<'a, V> {
-    /// One value for every element.
-    Value(V),
-    /// One value for each row of the table: as many as data has elements along the axis that indices name. An element
-    /// that comes from position `i` of the axis is converted with value `i`.
-    PerRow(&'a [V]),
-    /// One value for each element of data, such as the scales of blocks that are stored in a tensor of their own: as
-    /// many as data has elements, in row-major order. Data is row-major then.
-    PerElement(&'a [V]),
-}
-
-impl<V: Copy> Clone for Param<'_, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Copy> Copy for Param<'_, V> {}
-
-impl<V: Copy> Param<'_, V> {
+impl<V: Copy> Given<'_, V> {
+    /// For a parameter whose [`Count`] was checked: what is per index is refused then.
     fn lookup(&self) -> Lookup<'_, V> {
         match self {
-            Param::Value(value) => Lookup { values: core::slice::from_ref(value), row_step: 0, element_step: 0 },
-            Param::PerRow(values) => Lookup { values, row_step: 1, element_step: 0 },
-            Param::PerElement(values) => Lookup { values, row_step: 0, element_step: 1 },
+            Given::All(value) => Lookup { values: core::slice::from_ref(value), row_step: 0, element_step: 0 },
+            Given::PerRow(values) => Lookup { values, row_step: 1, element_step: 0 },
+            Given::PerElement(values) => Lookup { values, row_step: 0, element_step: 1 },
+            Given::PerIndex(_) | Given::PerIndexOf { .. } => Lookup { values: &[], row_step: 0, element_step: 0 },
         }
     }
 
     const fn count(&self) -> Count {
         match self {
-            Param::Value(_) => Count::One,
-            Param::PerRow(values) => Count::Rows(values.len()),
-            Param::PerElement(values) => Count::Elements(values.len()),
+            Given::All(_) => Count::One,
+            Given::PerRow(values) => Count::Rows(values.len()),
+            Given::PerElement(values) => Count::Elements(values.len()),
+            Given::PerIndex(_) | Given::PerIndexOf { .. } => Count::Indices,
         }
     }
 }
@@ -139,6 +120,8 @@ pub enum Count {
     One,
     Rows(usize),
     Elements(usize),
+    /// Any number, which no map takes.
+    Indices,
 }
 
 /// How the value of a parameter is found: at `row * row_step + element * element_step`.
@@ -269,7 +252,7 @@ mod sealed {
 
 /// The types of a map's parameters: a tuple of up to four `Copy + Send + Sync + 'static` types. Sealed.
 pub trait Params: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The argument of a call: one [`Param`] for each parameter, in a tuple.
+    /// The argument of a call: one [`Given`](crate::Given) for each parameter, in a tuple.
     type Given<'a>: Copy;
 
     #[doc(hidden)]
@@ -308,7 +291,7 @@ macro_rules! params {
                 fields.len()
             };
 
-            type Given<'a> = ($(Param<'a, $ty>,)*);
+            type Given<'a> = ($(Given<'a, $ty>,)*);
             type Lookups<'a> = ($(Lookup<'a, $ty>,)*);
 
             fn lookups<'a>(given: &'a Self::Given<'_>) -> Self::Lookups<'a> {

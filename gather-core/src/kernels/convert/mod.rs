@@ -22,6 +22,7 @@
 //! Rows out of range are filled, and not converted; but elements of up to 8 bytes are converted as if they were at
 //! position 0, which every axis has, before the fill takes their place.
 
+pub(crate) mod given;
 pub(crate) mod map;
 mod pieces;
 pub(crate) mod quantized;

@@ -172,13 +172,13 @@ impl<'a> DynView<'a> {
     /// The view with its type: for what takes typed views alone, such as maps and block-quantised gathers.
     ///
     /// ```
-    /// use gather_core::{DynView, Gather, Param, View, maps};
+    /// use gather_core::{DynView, Gather, Given, View, maps};
     ///
     /// fn main() -> Result<(), gather_core::Error> {
     ///     // Of a file, say.
     ///     let (codes, ids) = (View::new(&[128u8, 130, 126, 129], &[2, 2])?, View::new(&[1u32], &[1])?);
     ///     let table = DynView::from(&codes);
-    ///     let params = (Param::Value(0.5), Param::Value(128));
+    ///     let params = (Given::All(0.5), Given::All(128));
     ///     let rows = Gather::new(0).run(&table.downcast()?.map(&maps::DEQUANTIZE_U8, params), &ids)?;
     ///     assert_eq!(rows.as_slice(), [-1.0, 0.5]);
     ///     Ok(())

@@ -395,7 +395,7 @@ pub enum Error {
     },
     /// The argument for a parameter of a row function that is a slice of any length has values per index, and the
     /// result has several dimensions before a row: the values could be shorter slices for all indices, or longer ones
-    /// for those of the last dimensions. [`RowSlice::PerIndexOf`](crate::RowSlice::PerIndexOf) states the length of a
+    /// for those of the last dimensions. [`Given::PerIndexOf`](crate::Given::PerIndexOf) states the length of a
     /// slice.
     RowParameterLengthUnstated {
         /// The operator.
@@ -408,6 +408,18 @@ pub enum Error {
         len: usize,
         /// The dimensions of the result before a row.
         indices: Box<[usize]>,
+    },
+    /// The argument for a parameter has values for a unit that maps, or row functions, have no values for:
+    /// [`Per::Index`] for a map, [`Per::Element`] for a row function.
+    ParameterUnavailable {
+        /// The operator.
+        op: Op,
+        /// The name of the map or the row function.
+        function: &'static str,
+        /// The parameter's name.
+        parameter: &'static str,
+        /// The unit that values are given for.
+        per: Per,
     },
     /// The elements of a row that a row function reads or writes are not contiguous; or what indices have of their own
     /// is given, and the rows of the output do not follow one another at one distance.

@@ -6,7 +6,7 @@ use crate::types::fused::FusedFormat;
 use crate::types::level::Level;
 use crate::types::method::Method;
 use crate::types::op::{Argument, Op};
-use crate::types::policy::NegativeIndex;
+use crate::types::policy::{NegativeIndex, Per};
 use crate::types::reduction::Reduction;
 
 /// Each error with what it says.
@@ -50,7 +50,21 @@ fn messages() -> Vec<(Error, &'static str)> {
             },
             concat!(
                 "gather: parameter weights of HEAD has 12 values for indices of shape [2, 2], all or those of the last ",
-                "dimensions; state the length of a slice by RowSlice::PerIndexOf",
+                "dimensions; state the length of a slice by Given::PerIndexOf",
+            ),
+        ),
+        (
+            Error::ParameterUnavailable { op, function: "DEQUANTIZE_U8", parameter: "scale", per: Per::Index },
+            concat!(
+                "gather: parameter scale of DEQUANTIZE_U8 is given per index; a map takes values for the call, per row ",
+                "of data or per element",
+            ),
+        ),
+        (
+            Error::ParameterUnavailable { op, function: "DOT", parameter: "query", per: Per::Element },
+            concat!(
+                "gather: parameter query of DOT is given per element; a row function takes values for the call, per ",
+                "row of data or per index",
             ),
         ),
         (Error::BitmapTooShort { bytes: 2, offset: 0, len: 17 }, "a bitmap of 17 bits has 2 bytes; it takes 3"),

@@ -215,11 +215,18 @@ impl fmt::Display for Error {
             Error::RowParameterLengthUnstated { op, function, parameter, len, indices } => {
                 write!(f, "{op}: parameter {parameter} of {function} has {len} values for indices of shape ")?;
                 write!(f, "{indices:?}, all or those of the last dimensions; state the length of a slice by ")?;
-                f.write_str("RowSlice::PerIndexOf")
+                f.write_str("Given::PerIndexOf")
             }
             Error::RowParameterLengthMismatch { op, function, parameter, per, len, expected } => {
                 write!(f, "{op}: parameter {parameter} of {function} has {len} values; {per} it takes {expected}")?;
                 if *per == Per::Index { f.write_str(", or those of its last dimensions") } else { Ok(()) }
+            }
+            Error::ParameterUnavailable { op, function, parameter, per } => {
+                let (kind, units) = match per {
+                    Per::Index => ("map", "for the call, per row of data or per element"),
+                    _ => ("row function", "for the call, per row of data or per index"),
+                };
+                write!(f, "{op}: parameter {parameter} of {function} is given {per}; a {kind} takes values {units}")
             }
             Error::RowsNotContiguous { op, argument: argument @ Argument::Output } => {
                 write!(f, "{op}: the rows of {argument} must be contiguous and, with values per index, evenly spaced")

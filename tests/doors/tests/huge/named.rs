@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use gather_core::{
     Bags, BatchToSpace, DepthToSpace, DynBags, DynTensor, DynView, DynViewMut, Element, EmbeddingBag, Error, Gather,
-    GatherElements, GatherNd, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Param, Plain, Reduction,
+    GatherElements, GatherNd, Given, Index, IndexType, Layout, Method, Mode, OutOfBounds, Par, Plain, Reduction,
     Registry, ScatterElements, ScatterNd, ScatterOutOfBounds, SpaceAttributes, SpaceOperator, SpaceToBatch,
     SpaceToDepth, Spec, Tensor, View, ViewMut, batch_to_space, depth_to_space, gather, gather_elements, gather_nd,
     rows, rows_into, scatter_elements, scatter_nd, space_to_batch, space_to_depth,
@@ -436,7 +436,7 @@ fn closures_of_maps() {
     let rows = unwrap(View::new(given.as_slice(), &[1, 3]));
     let both = |param| unwrap(GatherNd::new().run(&rows.map(&BOTH, (param,)), &unwrap(View::new(&[0], &[1, 1]))));
     let zeros = vec![0; 3 * size_of::<Greatest>()];
-    for param in [Param::PerElement(zeros.as_chunks().0), Param::PerRow(&zeros.as_chunks().0[..1])] {
+    for param in [Given::PerElement(zeros.as_chunks().0), Given::PerRow(&zeros.as_chunks().0[..1])] {
         assert!(both(param).as_slice() == given.as_slice());
     }
 }

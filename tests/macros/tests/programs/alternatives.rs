@@ -65,10 +65,10 @@ fn builds_and_runs() -> Result<(), gather_core::Error> {
 
     let bytes = View::new(&[1u8, 2], &[2])?;
     let ids = View::new(&[1u8], &[1])?;
-    let scaled = Gather::new(0).run(&bytes.map(&SCALE, (gather_core::Param::Value(0.5),)), &ids)?;
+    let scaled = Gather::new(0).run(&bytes.map(&SCALE, (gather_core::Given::All(0.5),)), &ids)?;
     assert_eq!(scaled.as_slice(), [1.0]);
     assert_eq!(Gather::new(0).run(&bytes.map(&r#move, ()), &ids)?.as_slice(), [2]);
-    let (scales, three) = ([0.5f32; 3], gather_core::Param::PerRow(&[0.5f32; 3][..]));
+    let (scales, three) = ([0.5f32; 3], gather_core::Given::PerRow(&[0.5f32; 3][..]));
     let refused = Gather::new(0).run(&bytes.map(&SCALE, (three,)), &ids).unwrap_err().to_string();
     assert!(refused.contains("parameter type of SCALE has 3 values"), "{refused}");
 

@@ -4,7 +4,7 @@
 
 //! A strict crate.
 
-use gather_core::{Gather, Map, Param, View};
+use gather_core::{Gather, Given, Map, View};
 
 /// Its maps.
 pub mod maps {
@@ -47,9 +47,9 @@ fn builds_and_runs() {
     let map: &Map<u8, u16> = &maps::PLUS_ONE;
     let (data, indices) = (View::new(&[1u8, 255], &[2]).unwrap(), View::new(&[1u8, 0], &[2]).unwrap());
     assert_eq!(Gather::new(0).run(&data.map(map, ()), &indices).unwrap().as_slice(), [256, 2]);
-    let kept = Gather::new(0).run(&data.map(&maps::early, (Param::PerRow(&[false, true]),)), &indices);
+    let kept = Gather::new(0).run(&data.map(&maps::early, (Given::PerRow(&[false, true]),)), &indices);
     assert_eq!(kept.unwrap().as_slice(), [255, 2]);
     let data = View::new(&[2i64, 3], &[2]).unwrap();
-    let scaled = Gather::new(0).run(&data.map(&SCALE_I64, (Param::Value(5),)), &indices).unwrap();
+    let scaled = Gather::new(0).run(&data.map(&SCALE_I64, (Given::All(5),)), &indices).unwrap();
     assert_eq!((scaled.as_slice(), SCALE_F32.params()), (&[15, 10][..], &["factor"][..]));
 }

@@ -1,6 +1,6 @@
 // Names that a row function could mean are other things around it: types mean what they mean there, and nothing else
 // matters.
-use gather_core::{Gather, RowSlice, RowValue, View};
+use gather_core::{Gather, Given, View};
 
 #[allow(dead_code, non_camel_case_types)]
 mod around {
@@ -29,7 +29,7 @@ mod around {
 fn builds_and_runs() -> Result<(), gather_core::Error> {
     let table = [1u8, 2, 3, 4];
     let (table, ids) = (View::new(&table, &[2, 2])?, View::new(&[1u8], &[1])?);
-    let params = (RowSlice::Slice(&[1, 2][..]), RowSlice::Slice(&[9u16][..]), RowValue::Value(10));
+    let params = (Given::All(&[1, 2][..]), Given::All(&[9u16][..]), Given::All(10));
     let lengths = Gather::new(0).run(&table.rows(&around::LENGTH, params), &ids)?;
     assert_eq!(lengths.as_slice(), [15, 0]);
     assert_eq!(Gather::new(0).run(&table.rows(&around::FIRST, ()), &ids)?.as_slice(), [3]);

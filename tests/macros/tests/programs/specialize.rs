@@ -4,7 +4,7 @@
 //! A crate.
 
 use gather_core::maps::{BF16_TO_F32, DEQUANTIZE_U8};
-use gather_core::{Element, Error, Index, NegativeIndex, Op, Param, Registry};
+use gather_core::{Element, Error, Given, Index, NegativeIndex, Op, Registry};
 use half::bf16;
 
 /// A width.
@@ -80,11 +80,11 @@ fn builds_and_runs() -> Result<(), Error> {
     let table = [128u8, 130, 126, 255, 0, 128];
     let scales = [0.5f32, 0.25, 2.0];
     let mut numbers = [0.0; 4];
-    scaled(&table, &[2, 0], Param::PerRow(&scales), Param::Value(128), &mut numbers)?;
+    scaled(&table, &[2, 0], Given::PerRow(&scales), Given::All(128), &mut numbers)?;
     assert_eq!(numbers, [-256.0, 0.0, 0.0, 1.0]);
     let lines = [[128, 130], [126, 255], [0, 128]];
-    assert_eq!(scaled_array(&lines, &[2, 0], Param::Value(1.0), Param::Value(128))?, [[-128.0, 0.0], [0.0, 2.0]]);
-    let refused = scaled_array(&lines, &[2, 0], Param::PerRow(&scales[1..]), Param::Value(128));
+    assert_eq!(scaled_array(&lines, &[2, 0], Given::All(1.0), Given::All(128))?, [[-128.0, 0.0], [0.0, 2.0]]);
+    let refused = scaled_array(&lines, &[2, 0], Given::PerRow(&scales[1..]), Given::All(128));
     assert!(matches!(refused, Err(Error::MapParameterLengthMismatch { parameter: "scale", len: 2, dim: 3, .. })));
     assert_eq!(tiles_array(&[[[1]], [[2]], [[3]], [[4]]]), [[[1, 2]]]);
     let cells = [[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]];

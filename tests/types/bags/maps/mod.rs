@@ -5,7 +5,7 @@ mod doors;
 mod params;
 
 use gather_core::maps::{self, Q8_0};
-use gather_core::{Bags, Element, EmbeddingBag, Error, Level, OutOfBounds, Par, Param, Params, Reducible, Reduction};
+use gather_core::{Bags, Element, EmbeddingBag, Error, Given, Level, OutOfBounds, Par, Params, Reducible, Reduction};
 use gather_core::{Tensor, View, ViewMut};
 use gather_tests::oracle::{BagRows, Dense};
 use gather_tests::values::bytes;
@@ -88,7 +88,7 @@ fn every_policy_and_reduction() {
     let scales = [0.5f32, -0.25, 3.0, 0.1, 1e-3];
     let data = Dense::from_fn(&[5, 2, 3], |at| mixed(1, at) as u8);
     let values = |x: u8, row: usize, _| vec![(f32::from(x) - 100.0) * scales[row]];
-    let given = (Param::PerRow(&scales[..]), Param::Value(100));
+    let given = (Given::PerRow(&scales[..]), Given::All(100));
     under_all(&Mapped { map: &maps::DEQUANTIZE_U8, given, values: &values }, &data);
     under_all(&Mapped { map: &maps::Q8_0_TO_F32, given: (), values: &|x, _, _| q8_0(x) }, &blocks(&[5, 2]));
     let values = |x: f32, _, _| vec![f16::from_f32(x)];
@@ -101,13 +101,13 @@ fn maps_of_ones_own() {
     let shorts = Dense::from_fn(&[5, 6], |at| mixed(6, at) as u16);
     let shifts: Vec<u32> = (0..5).map(|row| row * 12).collect();
     let values = |x: u16, row: usize, _| vec![u64::from(x) << (row * 12)];
-    under_all(&Mapped { map: &BROADEN, given: (Param::PerRow(&shifts[..]),), values: &values }, &shorts);
+    under_all(&Mapped { map: &BROADEN, given: (Given::PerRow(&shifts[..]),), values: &values }, &shorts);
     let pairs = Dense::from_fn(&[5, 3], |at| [at as i8, at as i8 - 8]);
     let values = |pair: [i8; 2], _, _| {
         let [x, y] = pair.map(|part| f32::from(part) * 0.3);
         vec![x, y, x + 1.0, y + 1.0]
     };
-    under_all(&Mapped { map: &CORNERS, given: (Param::Value(0.3),), values: &values }, &pairs);
+    under_all(&Mapped { map: &CORNERS, given: (Given::All(0.3),), values: &values }, &pairs);
 }
 
 /// Bags of many lengths: none, a few rows, more than are converted at a time.
@@ -138,7 +138,7 @@ fn long_bags_and_wide_rows() {
     let data = Dense::from_fn(&[11, 40], |at| mixed(1, at) as u8);
     let scales: Vec<f32> = (0..440).map(|at| (at % 17) as f32 * 0.1).collect();
     let values = |x: u8, _, at: usize| vec![(f32::from(x) - 7.0) * scales[at]];
-    let given = (Param::PerElement(&scales[..]), Param::Value(7));
+    let given = (Given::PerElement(&scales[..]), Given::All(7));
     long(&Mapped { map: &maps::DEQUANTIZE_U8, given, values: &values }, &data);
 }
 
@@ -200,21 +200,21 @@ fn what_is_wrong_is_said() {
     let (codes, list) = ([1u8, 2, 3, 4, 5, 6], [2i64, 0, 1, 1]);
     let (table, ids) = (View::new(&codes, &[3, 2]).unwrap(), View::new(&list, &[2, 2]).unwrap());
     let (map, bags, op) = (&maps::DEQUANTIZE_U8, Bags::packed(&ids), EmbeddingBag::new(Reduction::Add));
-    let given = (Param::Value(1.0), Param::Value(0));
+    let given = (Given::All(1.0), Given::All(0));
     let text = |op: &EmbeddingBag, given| op.run_map(map, &table, &bags, given).unwrap_err().to_string();
     let four = [0.5f32; 4];
     let error = "embedding_bag: parameter scale of DEQUANTIZE_U8 has 4 values; per row it takes 3, the size of axis 0";
-    assert_eq!(text(&op, (Param::PerRow(&four), Param::Value(0))), error);
+    assert_eq!(text(&op, (Given::PerRow(&four), Given::All(0))), error);
     let mut out = [7.0; 4];
     let mut result = ViewMut::new(&mut out, &[2, 2]).unwrap();
-    let refused = op.run_map_into(map, &table, &bags, (Param::PerElement(&four), Param::Value(0)), &mut result);
+    let refused = op.run_map_into(map, &table, &bags, (Given::PerElement(&four), Given::All(0)), &mut result);
     assert!(matches!(refused, Err(Error::MapParameterPerElement { len: 4, elements: 6, row_major: true, .. })));
     let turned = table.permuted(&[1, 0]).unwrap();
-    let six = (Param::PerElement(&[1.0; 6][..]), Param::Value(0));
+    let six = (Given::PerElement(&[1.0; 6][..]), Given::All(0));
     let refused = op.run_map(map, &turned, &Bags::packed(&View::new(&[0u8], &[1, 1]).unwrap()), six);
     assert!(matches!(refused, Err(Error::MapParameterPerElement { row_major: false, .. })));
     // Errors of attributes, shapes and outputs come first.
-    let wrong = (Param::PerRow(&four[..]), Param::Value(0));
+    let wrong = (Given::PerRow(&four[..]), Given::All(0));
     assert_eq!(text(&op.padding_index(3), wrong), "embedding_bag: padding_index is 3; 3 rows allow -3..=2");
     assert_eq!(text(&op.reduction(Reduction::Mul), wrong), "embedding_bag: there is no reduction mul of f32");
     let mut short = ViewMut::new(&mut out[..2], &[2, 1]).unwrap();
@@ -245,7 +245,7 @@ fn what_is_wrong_is_said() {
 #[test]
 fn tables_without_rows_and_rows_without_elements() {
     let none: &[u8] = &[];
-    let (map, given) = (&maps::DEQUANTIZE_U8, (Param::Value(2.0), Param::Value(5)));
+    let (map, given) = (&maps::DEQUANTIZE_U8, (Given::All(2.0), Given::All(5)));
     let (no_rows, no_columns) = (View::new(none, &[0, 2]).unwrap(), View::new(none, &[3, 0]).unwrap());
     let (one, empty) = (View::new(&[3u8], &[1, 1]).unwrap(), View::new(none, &[1, 0]).unwrap());
     let op = EmbeddingBag::new(Reduction::Mean);
@@ -268,7 +268,7 @@ fn axes_beyond_32_bits_are_converted() {
     let ids = View::new(&list, &[2, 2]).unwrap();
     for level in crate::support::available_levels() {
         let op = EmbeddingBag::new(Reduction::Add).level(level).out_of_bounds(OutOfBounds::Zero);
-        let got = op.run_map(&BROADEN, &data, &Bags::packed(&ids), (Param::Value(4),)).unwrap();
+        let got = op.run_map(&BROADEN, &data, &Bags::packed(&ids), (Given::All(4),)).unwrap();
         assert_eq!(got.as_slice(), [224, 256, 288, 112, 128, 144]);
     }
 }
@@ -283,7 +283,7 @@ fn a_panic_of_a_map_is_the_callers() {
     let (table, ids) = (View::new(&table, &[200, 1]).unwrap(), View::new(&list, &[40, 5]).unwrap());
     for par in [Par::Seq, Par::Threads(2)] {
         let op = EmbeddingBag::new(Reduction::Max).par(par).level(Level::Scalar);
-        let run = |most| op.run_map(&CHECKED, &table, &Bags::packed(&ids), (Param::Value(most),));
+        let run = |most| op.run_map(&CHECKED, &table, &Bags::packed(&ids), (Given::All(most),));
         assert!(std::panic::catch_unwind(|| run(150)).is_err());
         assert_eq!(run(199).unwrap().as_slice()[..2], [199, 194]);
     }

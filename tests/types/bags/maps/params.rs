@@ -2,7 +2,7 @@
 //! a gather by the map and bags of its result, to the bit.
 
 use gather_core::maps::{self, Q8_0};
-use gather_core::{Bags, Element, EmbeddingBag, Gather, Map, Par, Param, Params, Reducible, Reduction, Tensor, View};
+use gather_core::{Bags, Element, EmbeddingBag, Gather, Given, Map, Par, Params, Reducible, Reduction, Tensor, View};
 use gather_tests::oracle::{BagRows, Dense};
 use gather_tests::values::bytes;
 
@@ -80,11 +80,11 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
         let (data, indices) = (view(&data), view(&indices));
         let text = plan.plan_map(&ADJUST, data.layout(), &Bags::packed(&indices)).unwrap().explain().to_string();
         assert!(text.contains(" ahead"), "rows are to be prefetched: {text}");
-        let given = (Param::PerRow(&by_row[..]), Param::PerRow(&zeros[..]));
+        let given = (Given::PerRow(&by_row[..]), Given::PerRow(&zeros[..]));
         as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);
-        let given = (Param::PerElement(&by_element[..]), Param::PerRow(&zeros[..]));
+        let given = (Given::PerElement(&by_element[..]), Given::PerRow(&zeros[..]));
         as_gathered(&maps::DEQUANTIZE_U8, &data, &indices, None, given);
-        let given = (Param::PerRow(&by_row[..]), Param::PerElement(&by_element[..]), Param::Value(128));
+        let given = (Given::PerRow(&by_row[..]), Given::PerElement(&by_element[..]), Given::All(128));
         let weights = Dense { values: floats(bags * len, 5), shape: vec![bags, len] };
         as_gathered(&ADJUST, &data, &indices, Some(&view(&weights)), given);
     }
@@ -92,7 +92,7 @@ fn parameters_of_rows_that_are_asked_for_ahead() {
     let wide = Dense::from_fn(&[120, 2500], |at| mixed(6, at) as u8);
     let (by_row, by_element) = (floats(120, 7), floats(120 * 2500, 8));
     let indices = ids(120, &[9, 40]);
-    let given = (Param::PerRow(&by_row[..]), Param::PerElement(&by_element[..]), Param::Value(3));
+    let given = (Given::PerRow(&by_row[..]), Given::PerElement(&by_element[..]), Given::All(3));
     as_gathered(&ADJUST, &view(&wide), &view(&indices), None, given);
 }
 
@@ -102,7 +102,7 @@ fn a_row_that_stands_in_has_its_own_parameters() {
     let data = Dense::from_fn(&shape, |at| mixed(1, at) as u8);
     let (by_row, by_element) = (floats(7, 2), floats(210, 3));
     let values = |x: u8, row: usize, at: usize| vec![(f32::from(x) - 9.0) * by_row[row] + by_element[at]];
-    let given = (Param::PerRow(&by_row[..]), Param::PerElement(&by_element[..]), Param::Value(9));
+    let given = (Given::PerRow(&by_row[..]), Given::PerElement(&by_element[..]), Given::All(9));
     let mapped = Mapped { map: &ADJUST, given, values: &values };
     let indices = Dense::from_fn(&[8], |at| [3, 3, 6, 3, 0, 3, 5, 4][at]);
     for default in [0, 4, 6] {
@@ -121,7 +121,7 @@ fn a_row_of_blocks_that_stands_in() {
     let data = Dense::from_fn(&[4, 3], |at| mixed(1, at) as i8);
     let by = floats(12, 2);
     let values = |x: i8, _, at: usize| (0..32).map(|k| f32::from(x) * by[at] + k as f32).collect();
-    let mapped = Mapped { map: &FAN, given: (Param::PerElement(&by[..]),), values: &values };
+    let mapped = Mapped { map: &FAN, given: (Given::PerElement(&by[..]),), values: &values };
     let (indices, (_, out_of_bounds, rules)) = (Dense::from_fn(&[3], |at| [2, 1, 1][at]), RULES[0]);
     let rows = BagRows { padding: Some(1), default: Some(3), ..BagRows::default() };
     for weighted in [false, true] {
@@ -152,7 +152,7 @@ fn weights_of_rows_of_blocks() {
             ([-gaps, -1], bags * (len + 2)),
         ] {
             let weights = View::strided(&memory, &[bags, len], &strides, offset).unwrap();
-            as_gathered(&FAN, &view(&codes), &view(&indices), Some(&weights), (Param::PerElement(&by[..]),));
+            as_gathered(&FAN, &view(&codes), &view(&indices), Some(&weights), (Given::PerElement(&by[..]),));
             as_gathered(&maps::Q8_0_TO_F32, &view(&halves), &view(&indices), Some(&weights), ());
         }
     }

@@ -1,4 +1,4 @@
-// Parameters of a map are values, and not `Param`.
+// Parameters of a map are values, and not `Given`.
 use gather_core::{Error, Gather, View, maps};
 
 fn main() -> Result<(), Error> {

@@ -23,10 +23,8 @@ use crate::kernels::convert::conversion;
 use crate::kernels::convert::map::named;
 pub(crate) use crate::kernels::convert::row::params::GivenRows;
 use crate::kernels::convert::row::params::Place;
-pub use crate::kernels::convert::row::params::{
-    AnySlice, OptionalSlice, RowParam, RowParams, RowSlice, RowValue, Slice,
-};
-pub(crate) use crate::kernels::convert::row::params::{Placed, RowShapes, WrongLength};
+pub use crate::kernels::convert::row::params::{AnySlice, OptionalSlice, RowParam, RowParams, Slice};
+pub(crate) use crate::kernels::convert::row::params::{Misfit, Placed, RowShapes};
 use crate::kernels::moves::MoveJob;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::moves::prefetch::LINE;

@@ -5,53 +5,19 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use crate::kernels::convert::given::Given;
 use crate::kernels::convert::map::{MAX_PARAMS, for_tuples};
 use crate::kernels::convert::row::MOST_AHEAD;
 use crate::kernels::moves::prefetch::prefetch;
 use crate::types::policy::Per;
 
-/// The argument for a parameter of a [`RowFunction`](crate::RowFunction) that is a value.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum RowValue<'a, V> {
-    /// One value for every row.
-    Value(V),
-    /// One value for each row of the result, in row-major order, which is one for each index where no dimension of data
-    /// stands before the axis; or one for each coordinate of the last dimensions before a row, which the others repeat.
-    PerIndex(&'a [V]),
-    /// One value for each row of data, by its position along the axis.
-    PerRow(&'a [V]),
-}
-
-/// The argument for a parameter of a [`RowFunction`](crate::RowFunction) that is a slice.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum RowSlice<'a, V> {
-    /// One slice for every row.
-    Slice(&'a [V]),
-    /// A slice for each row of the result, in row-major order; or for each coordinate of the last dimensions before a
-    /// row, which the others repeat: embeddings of 512 positions serve any number of sequences of 512 tokens. For a
-    /// parameter of any length only where the result has at most one dimension before a row.
-    PerIndex(&'a [V]),
-    /// As [`RowSlice::PerIndex`], in slices of a stated length. How many slices there are says whether they are for all
-    /// indices or for those of the last dimensions. A parameter that is as long as the row takes the length of a row.
-    PerIndexOf {
-        /// The length of a slice.
-        len: usize,
-        /// The slices, one after the other.
-        values: &'a [V],
-    },
-    /// A slice for each row of data, by its position along the axis.
-    PerRow(&'a [V]),
-}
-
 /// The type of a parameter that is a slice as long as the row: `query: &[f32]`.
 pub struct Slice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice of any length: `#[any_len] weights: &[f32]`. What is given per row of data is
-/// shared evenly among all rows. What is given per index states the length of a slice, by [`RowSlice::PerIndexOf`]:
+/// shared evenly among all rows. What is given per index states the length of a slice, by [`Given::PerIndexOf`]:
 /// the same values could be shorter slices for all indices, or longer ones for those of the last dimensions. Where the
-/// result has at most one dimension before a row, [`RowSlice::PerIndex`] is shared evenly too.
+/// result has at most one dimension before a row, [`Given::PerIndex`] is shared evenly too.
 pub struct AnySlice<V>(PhantomData<V>);
 
 /// The type of a parameter that is a slice as long as the row, or an empty slice for the whole call:
@@ -68,13 +34,16 @@ pub struct RowShapes<'s> {
     pub(crate) lead: &'s [usize],
 }
 
-/// A length that was given, and the one that would have fitted: `None` where several could, and none was stated.
+/// Why what is given for a parameter does not fit.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct WrongLength {
-    pub(crate) per: Per,
-    pub(crate) len: usize,
-    pub(crate) expected: Option<usize>,
+pub enum Misfit {
+    /// A length was given, and another one fits.
+    Length { per: Per, len: usize, expected: usize },
+    /// Values per index, whose length several slices fit, and none was stated.
+    Unstated { len: usize },
+    /// No row function takes values for this unit.
+    Unavailable { per: Per },
 }
 
 /// How the values of a parameter are found.
@@ -91,34 +60,50 @@ pub struct Lookup<'a, V> {
 }
 
 impl<'a, V> Lookup<'a, V> {
+    /// For a parameter that takes `len` values, or any number. `call` looks up what is given for the whole call.
+    fn of<A>(
+        given: &'a Given<'_, A, V>,
+        len: Option<usize>,
+        shapes: &RowShapes<'_>,
+        call: impl FnOnce(&'a A) -> Result<Self, Misfit>,
+    ) -> Result<Self, Misfit> {
+        match given {
+            Given::All(all) => call(all),
+            Given::PerRow(values) => Lookup::rows(values, len, shapes),
+            Given::PerIndex(values) => Lookup::indices(values, len, shapes),
+            Given::PerIndexOf { len: stated, values } => Lookup::stated((values, *stated), len, shapes),
+            Given::PerElement(_) => Err(Misfit::Unavailable { per: Per::Element }),
+        }
+    }
+
     /// The same values for every row.
-    fn call(values: &'a [V], len: Option<usize>) -> Result<Self, WrongLength> {
+    fn call(values: &'a [V], len: Option<usize>) -> Result<Self, Misfit> {
         match len {
             Some(expected) if expected != values.len() => {
-                Err(WrongLength { per: Per::Call, len: values.len(), expected: Some(expected) })
+                Err(Misfit::Length { per: Per::Call, len: values.len(), expected })
             }
             _ => Ok(Lookup { values, len: values.len(), by_row: false, period: 0 }),
         }
     }
 
     /// `len` values for each row of data, or any number.
-    fn rows(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, WrongLength> {
+    fn rows(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         let given = values.len();
         let len = len.unwrap_or_else(|| share(given, shapes.dim));
         let expected = len.saturating_mul(shapes.dim);
         if given != expected {
-            return Err(WrongLength { per: Per::Row, len: given, expected: Some(expected) });
+            return Err(Misfit::Length { per: Per::Row, len: given, expected });
         }
         Ok(Lookup { values, len, by_row: true, period: 0 })
     }
 
     /// `len` values for each index, or any number where nothing but all indices can be meant.
-    fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, WrongLength> {
+    fn indices(values: &'a [V], len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         let (given, all) = (values.len(), shapes.lead.iter().fold(1, |all: usize, &dim| all.saturating_mul(dim)));
         let len = match len {
             Some(len) => len,
             None if shapes.lead.len() <= 1 => share(given, all),
-            None => return Err(WrongLength { per: Per::Index, len: given, expected: None }),
+            None => return Err(Misfit::Unstated { len: given }),
         };
         // The values of all indices, or of those of the last dimensions.
         let mut period = 1usize;
@@ -128,18 +113,14 @@ impl<'a, V> Lookup<'a, V> {
         });
         match core::iter::once(all).chain(periods.by_ref()).find(|&period| period.saturating_mul(len) == given) {
             Some(period) => Ok(Lookup { values, len, by_row: false, period: period.max(1) }),
-            None => Err(WrongLength { per: Per::Index, len: given, expected: Some(all.saturating_mul(len)) }),
+            None => Err(Misfit::Length { per: Per::Index, len: given, expected: all.saturating_mul(len) }),
         }
     }
 
     /// `stated` values for each index, of which a parameter takes `len`, or any number.
-    fn stated(
-        (values, stated): (&'a [V], usize),
-        len: Option<usize>,
-        shapes: &RowShapes<'_>,
-    ) -> Result<Self, WrongLength> {
+    fn stated((values, stated): (&'a [V], usize), len: Option<usize>, shapes: &RowShapes<'_>) -> Result<Self, Misfit> {
         match len {
-            Some(len) if len != stated => Err(WrongLength { per: Per::Slice, len: stated, expected: Some(len) }),
+            Some(len) if len != stated => Err(Misfit::Length { per: Per::Slice, len: stated, expected: len }),
             _ => Self::indices(values, Some(stated), shapes),
         }
     }
@@ -193,7 +174,7 @@ mod sealed {
 /// [`rows::Slice`](crate::rows::Slice), [`rows::AnySlice`](crate::rows::AnySlice) and
 /// [`rows::OptionalSlice`](crate::rows::OptionalSlice).
 pub trait RowParam: sealed::Sealed + 'static {
-    /// The argument of a call: a [`RowValue`] or a [`RowSlice`].
+    /// The argument of a call: a [`Given`](crate::Given).
     type Given<'a>: Copy;
     /// The argument of the function: a value or a slice.
     #[doc(hidden)]
@@ -203,7 +184,7 @@ pub trait RowParam: sealed::Sealed + 'static {
 
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn lookup<'a>(given: &'a Self::Given<'_>, shapes: &RowShapes<'_>) -> Result<Lookup<'a, Self::Value>, WrongLength>;
+    fn lookup<'a>(given: &'a Self::Given<'_>, shapes: &RowShapes<'_>) -> Result<Lookup<'a, Self::Value>, Misfit>;
 
     #[doc(hidden)]
     fn arg<'a>(lookup: &Lookup<'a, Self::Value>, place: Place) -> Self::Arg<'a>;
@@ -212,17 +193,13 @@ pub trait RowParam: sealed::Sealed + 'static {
 impl<V: Copy + Send + Sync + 'static> sealed::Sealed for V {}
 
 impl<V: Copy + Send + Sync + 'static> RowParam for V {
-    type Given<'a> = RowValue<'a, V>;
+    type Given<'a> = Given<'a, V>;
     type Arg<'a> = V;
     type Value = V;
 
     #[allow(private_interfaces)]
-    fn lookup<'a>(given: &'a RowValue<'_, V>, shapes: &RowShapes<'_>) -> Result<Lookup<'a, V>, WrongLength> {
-        match given {
-            RowValue::Value(value) => Lookup::call(core::slice::from_ref(value), None),
-            RowValue::PerIndex(values) => Lookup::indices(values, Some(1), shapes),
-            RowValue::PerRow(values) => Lookup::rows(values, Some(1), shapes),
-        }
+    fn lookup<'a>(given: &'a Given<'_, V>, shapes: &RowShapes<'_>) -> Result<Lookup<'a, V>, Misfit> {
+        Lookup::of(given, Some(1), shapes, |value| Lookup::call(core::slice::from_ref(value), None))
     }
 
     #[inline(always)]
@@ -237,20 +214,20 @@ macro_rules! slices {
         impl<V> sealed::Sealed for $name<V> {}
 
         impl<V: Copy + Send + Sync + 'static> RowParam for $name<V> {
-            type Given<'a> = RowSlice<'a, V>;
+            type Given<'a> = Given<'a, &'a [V], V>;
             type Arg<'a> = &'a [V];
             type Value = V;
 
             #[allow(private_interfaces)]
-            fn lookup<'a>(given: &'a RowSlice<'_, V>, shapes: &RowShapes<'_>) -> Result<Lookup<'a, V>, WrongLength> {
+            fn lookup<'a>(
+                given: &'a Given<'_, &[V], V>,
+                shapes: &RowShapes<'_>,
+            ) -> Result<Lookup<'a, V>, Misfit> {
                 let len: fn(&RowShapes<'_>) -> Option<usize> = $len;
-                match given {
-                    RowSlice::Slice([]) if $optional => Lookup::call(&[], None),
-                    RowSlice::Slice(values) => Lookup::call(values, len(shapes)),
-                    RowSlice::PerIndex(values) => Lookup::indices(values, len(shapes), shapes),
-                    RowSlice::PerIndexOf { len: stated, values } => Lookup::stated((values, *stated), len(shapes), shapes),
-                    RowSlice::PerRow(values) => Lookup::rows(values, len(shapes), shapes),
-                }
+                let len = len(shapes);
+                Lookup::of(given, len, shapes, |all| {
+                    Lookup::call(all, len.filter(|_| !($optional && all.is_empty())))
+                })
             }
 
             #[inline(always)]
@@ -268,7 +245,7 @@ slices! {
 
 /// The types of a row function's parameters: a tuple of up to four [`RowParam`]s. Sealed.
 pub trait RowParams: sealed::Params + 'static {
-    /// The argument of a call: one [`RowValue`] or [`RowSlice`] for each parameter, in a tuple.
+    /// The argument of a call: one [`Given`](crate::Given) for each parameter, in a tuple.
     type Given<'a>: Copy;
     /// The arguments of the function.
     #[doc(hidden)]
@@ -281,10 +258,7 @@ pub trait RowParams: sealed::Params + 'static {
     /// Compares what is given with the shapes; an error has the number of the parameter.
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn lookups<'a>(
-        given: &'a Self::Given<'_>,
-        shapes: &RowShapes<'_>,
-    ) -> Result<Self::Lookups<'a>, (usize, WrongLength)>;
+    fn lookups<'a>(given: &'a Self::Given<'_>, shapes: &RowShapes<'_>) -> Result<Self::Lookups<'a>, (usize, Misfit)>;
 
     /// Whether indices have values of their own.
     #[doc(hidden)]
@@ -315,7 +289,7 @@ macro_rules! params {
             fn lookups<'a>(
                 given: &'a Self::Given<'_>,
                 shapes: &RowShapes<'_>,
-            ) -> Result<Self::Lookups<'a>, (usize, WrongLength)> {
+            ) -> Result<Self::Lookups<'a>, (usize, Misfit)> {
                 Ok(($($ty::lookup(&given.$field, shapes).map_err(|wrong| ($field, wrong))?,)*))
             }
 
